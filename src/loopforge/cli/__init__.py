@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import sys
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -31,6 +33,9 @@ T = TypeVar("T")
 Row = TypeVar("Row", bound=Mapping[str, Any])
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 Handle = Annotated[str, typer.Argument(help="The mate's handle, such as maya.")]
+Output = Annotated[
+    Path | None, typer.Option("-o", "--output", help="The new file; else one named after it, here.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -199,6 +204,36 @@ def listed(rows: Sequence[Row], as_json: bool, line: Callable[[Row], str], none:
 def print_json(value: object) -> None:
     """Write a value for programs."""
     typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+async def write_new(path: Path, chunks: AsyncIterator[bytes]) -> None:
+    """Write a new file as it is made, whole or not at all, which only its owner may read.
+
+    Raises InputError where there is one already.
+    """
+    with _new(path) as file:
+        async for chunk in chunks:
+            file.write(chunk)
+    typer.echo(f"Written: {path}")
+
+
+@contextmanager
+def _new(path: Path) -> Iterator[BinaryIO]:
+    try:
+        with open(path, "xb", opener=_private) as file:
+            try:
+                yield file
+            except BaseException:
+                path.unlink(missing_ok=True)
+                raise
+    except FileExistsError as error:
+        raise InputError(f"{path} is there already; choose another name with -o.") from error
+    except OSError as error:
+        raise LoopforgeError(f"{path} cannot be written: {error.strerror}.") from error
+
+
+def _private(name: str, flags: int) -> int:
+    return os.open(name, flags, 0o600)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

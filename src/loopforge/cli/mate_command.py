@@ -1,4 +1,4 @@
-"""loopforge mate: make, list, show, check and connect mates, and see how they came to be.
+"""loopforge mate: make, list, show, check, connect and move mates, and see how they came to be.
 
 Versions are read from the ledger as they are; what changed on disk is written there by the home
 when it runs, never by a command.
@@ -7,12 +7,24 @@ when it runs, never by a command.
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import Handle, Json, connect_command, listed, on_app, print_json, settings
-from loopforge.errors import Unknown
+from loopforge.cli import (
+    Handle,
+    Json,
+    Output,
+    connect_command,
+    listed,
+    on_app,
+    print_json,
+    settings,
+    write_new,
+)
+from loopforge.errors import InputError, Unknown
 
 if TYPE_CHECKING:
     from loopforge.app import App
@@ -41,6 +53,36 @@ def new(
     from loopforge.mates.new_mate import make
 
     typer.echo(f"{make(_roster(context), name, role, tier)} is made. Edit it; it runs as it is.")
+
+
+@app.command()
+def add(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="A mate's file, such as maya.md.")],
+) -> None:
+    """Bring in a mate from its file, such as `export` wrote in another home. It runs at once."""
+    from loopforge.mates.new_mate import bring_in
+
+    try:
+        text = file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file} cannot be read as a mate's file: {error}.") from error
+    typer.echo(f"{bring_in(_roster(context), text, file.name)} is here. It runs at once.")
+
+
+@app.command()
+def export(context: typer.Context, handle: Handle, output: Output = None) -> None:
+    """Take a mate along: its file, which is all that it is. `loopforge mate add` brings it in."""
+    import asyncio
+
+    roster = _roster(context)
+    roster.get(handle)
+    path = roster.path(handle)
+
+    async def content() -> AsyncIterator[bytes]:
+        yield path.read_bytes()
+
+    asyncio.run(write_new(output or Path(path.name), content()))
 
 
 @app.command("list")

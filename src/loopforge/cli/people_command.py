@@ -6,11 +6,12 @@ its owner does.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopforge.cli import Json, listed, on_app
+from loopforge.cli import Json, Output, listed, on_app, write_new
 from loopforge.errors import InputError, Unknown
 
 if TYPE_CHECKING:
@@ -73,6 +74,32 @@ def _row(app: App, person: Person) -> dict[str, Any]:
         {"surface": one.surface, "account": one.account, "linked": one.linked} for one in selves
     ]
     return {"id": person.id, "name": str(person.name), "right": right, "accounts": accounts}
+
+
+@app.command()
+def export(context: typer.Context, name: Name, output: Output = None) -> None:
+    """Take along everything about one person, to give it to them: a zip with text and JSON.
+
+    What they said and did, their names and accounts, where they are signed in, the files they gave,
+    and what their lines were answered and cost. Nothing that others said.
+    """
+    on_app(context, lambda app: _export(app, name, output))
+
+
+async def _export(app: App, name: str, output: Path | None) -> None:
+    from loopforge.chat.export.person_export import PersonExport
+
+    await app.people.refresh()
+    person = await person_called(app.people, name, forgotten=True)
+    export = PersonExport(
+        app.ledger,
+        app.accounts,
+        app.artifacts,
+        person.id,
+        app.stamp.clock.now(),
+        app.live.zone,
+    )
+    await write_new(output or Path(f"{person.id}.zip"), export.stream())
 
 
 # ---------------------------------------------------------------- strangers

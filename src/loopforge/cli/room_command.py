@@ -1,20 +1,25 @@
-"""loopforge room: see, set up and delete rooms. A running host takes changes up by itself."""
+"""loopforge room: see, set up, take along and delete rooms.
+
+A running host takes changes up by itself.
+"""
 
 from __future__ import annotations
 
 from contextlib import suppress
+from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import Handle, Yes, on_app, places_command
+from loopforge.cli import Handle, Output, Yes, on_app, places_command, write_new
 from loopforge.errors import HostTaken
 
 if TYPE_CHECKING:
     from loopforge.app import App
     from loopforge.ledger.erasure.text_erasure import Erasure
 
-app = typer.Typer(no_args_is_help=True, help="See, set up and delete rooms.")
+app = typer.Typer(no_args_is_help=True, help="See, set up, take along and delete rooms.")
 PATIENCE = 60.0
 """Seconds in which a running host should have forgotten a room."""
 Room = Annotated[str, typer.Argument(help="The room's name, such as commons.")]
@@ -114,6 +119,45 @@ app.command()(places_command.places)
 app.command()(places_command.admit)
 app.command()(places_command.join)
 app.command()(places_command.part)
+
+# ---------------------------------------------------------------- taking along
+
+
+class Form(StrEnum):
+    """The ways in which a room is taken along."""
+
+    md = "md"
+    json = "json"
+    zip = "zip"
+
+
+@app.command()
+def export(
+    context: typer.Context,
+    room: Room,
+    form: Annotated[
+        Form,
+        typer.Option("--format", help="Text, JSON, or both with all files."),
+    ] = Form.zip,
+    output: Output = None,
+) -> None:
+    """Take a room along: all that was said in it, as it stands now, in a new file.
+
+    What was forgotten or deleted is not in it, nor what mates thought.
+    """
+    on_app(context, lambda app: _export(app, room, form, output or Path(f"{room}.{form}")))
+
+
+async def _export(app: App, room: str, form: str, path: Path) -> None:
+    from loopforge.chat.export.room_export import RoomExport
+    from loopforge.chat.room.member_visibility import EVERYTHING
+
+    scene = await app.rooms.scene(room)
+    export = RoomExport(
+        app.front, app.artifacts, scene, EVERYTHING, app.stamp.clock.now(), app.live.zone
+    )
+    await write_new(path, export.stream(form))
+
 
 # ---------------------------------------------------------------- deleting
 

@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from loopforge.core.mates.mate_file import TRIGGERS, slug
+from loopforge.core.mates.mate_file import TRIGGERS, parse, slug
 from loopforge.errors import InputError
 from loopforge.mates.mate_roster import Roster
 
@@ -50,6 +50,21 @@ def quoted(text: str) -> str:
     if re.fullmatch("[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ0-9 .'-]*", text) and text.lower() not in WORDS_OF_YAML:
         return text
     return json.dumps(text, ensure_ascii=False)
+
+
+def bring_in(roster: Roster, text: str, source: str) -> Path:
+    """Put a mate's file of another home into this one, named by its handle.
+
+    Raises BadMate for what is wrong with it, InputError if its handle is taken here.
+    """
+    mate = parse(text, source)
+    path = roster.path(mate.handle)
+    if path.exists() or mate.handle in roster.mates():
+        raise InputError(
+            f"@{mate.handle} is taken, by {path.name}. Give this one a handle of its own, such as "
+            f"`handle: {mate.handle}-two` in {source}."
+        )
+    return roster.path(roster.write(mate.handle, text).handle)
 
 
 def make(roster: Roster, name: str, role: str = "", tier: int = 1) -> Path:

@@ -4,6 +4,7 @@ A person may have several accounts (people.linked), and each may stand in facts 
 a knock, an owner's decision. This reads who is one with whom from the stream "people" once, as it
 stands now; what was unlinked since is somebody else's again.
 
+Whoever wants all that there is of a person, to forget it or to give it to them, asks here.
 Knows rows; forgets nothing itself. The fold that surfaces use stands in
 people/identity/linked_selves.py.
 """
@@ -26,7 +27,10 @@ from loopforge.core.people_events import (
 )
 from loopforge.core.room_vocabulary import PersonJoined
 from loopforge.core.text.erasable_text import Words
-from loopforge.ledger.storage.row_codec import COLUMNS, event_of, fill, listed, within
+from loopforge.ledger.storage.row_codec import COLUMNS, event_of, fill, listed, mark, within
+
+PAGE = 1000
+"""Rows that are read at a time."""
 
 NAMES = (
     "people.met",
@@ -92,6 +96,18 @@ class Kin:
                 person, key = _subject(event)
                 refs.setdefault(person or key, set()).update(one.ref for one in words)
         return set[str]().union(*(each for each in refs.values() if each.isdisjoint(named)))
+
+
+def done_by(
+    connection: Connection, self: str, after: str = "", most: int = PAGE
+) -> Sequence[Sequence[object]]:
+    """The rows of one page of what was done under one id, after an event (by id), in order."""
+    one = mark(connection)
+    query = (
+        f"SELECT {COLUMNS} FROM events WHERE actor = {one} AND id > {one} "  # noqa: S608
+        f"ORDER BY id LIMIT {most}"
+    )
+    return connection.exec_driver_sql(query, (f"person:{self}", after)).all()
 
 
 def _subject(event: Event) -> tuple[str, Key]:

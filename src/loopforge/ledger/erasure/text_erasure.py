@@ -27,7 +27,7 @@ from sqlalchemy.engine import Connection
 from loopforge.core.events import Erased, Event
 from loopforge.errors import Unknown
 from loopforge.ledger.erasure.later_quotes import Forgotten, Sieve, Text
-from loopforge.ledger.erasure.person_selves import NAMES, Kin
+from loopforge.ledger.erasure.person_selves import NAMES, Kin, done_by
 from loopforge.ledger.storage import state_snapshots
 from loopforge.ledger.storage.event_append import Append, EventWriter, write
 from loopforge.ledger.storage.event_reading import event as event_by_id
@@ -169,9 +169,11 @@ def _of_person(
     """What came in with a person's events, and the names and accounts of every self of theirs."""
     found = False
     for one in sorted(people):
-        for rows in _paged(connection, "actor", f"person:{one}"):
+        last = ""
+        while rows := done_by(connection, one, last):
             found = True
             events = {event.id: event for event in events_of(connection, rows)}
+            last = str(rows[-1][2])
             for event, ref in _bringers(connection, "texts.event", list(events)):
                 since = _since(connection, event)
                 yield _Target(ref, event.stream, since, name=event.kind in NAMES)
@@ -253,17 +255,6 @@ def _rows(connection: Connection, column: str, values: Sequence[str]) -> Sequenc
         "ORDER BY stream, seq"
     )
     return connection.exec_driver_sql(query, (listed(connection, values),)).all()
-
-
-def _paged(connection: Connection, column: str, value: str) -> Iterator[Sequence[Sequence[object]]]:
-    one, last = mark(connection), ""
-    query = (
-        f"SELECT {COLUMNS} FROM events WHERE {column} = {one} AND id > {one} "  # noqa: S608
-        f"ORDER BY id LIMIT {PAGE}"
-    )
-    while rows := connection.exec_driver_sql(query, (value, last)).all():
-        yield rows
-        last = rows[-1][2]
 
 
 def _bringers(

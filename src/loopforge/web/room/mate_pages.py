@@ -54,7 +54,7 @@ def path_of(key: str, *more: str) -> str:
     return "/".join(("/mates", quote(key, safe=""), *more))
 
 
-async def _found(site: Site, key: str) -> RosterStanding:
+async def standing_of(site: Site, key: str) -> RosterStanding:
     """The mate or the file behind a key. Raises Unknown."""
     standings = site.roster.standings()
     for wanted in (key, f"{key}.md"):
@@ -105,7 +105,7 @@ async def mates(site: Site, visitor: Visitor, told: Word = "") -> Template:
 @get("/mates/{handle:str}")
 async def mate(site: Site, visitor: Visitor, handle: Word, told: Word = "") -> Template:
     """One mate in full."""
-    one = await _found(site, handle)
+    one = await standing_of(site, handle)
     told = TOLD.get(told, "")
     return await _mate(site, visitor, one, told=told)
 
@@ -136,7 +136,7 @@ async def _mate(site: Site, visitor: Visitor, one: RosterStanding, **more: Any) 
 @post("/mates/{handle:str}/try")
 async def try_out(site: Site, visitor: Visitor, handle: Word) -> Redirect:
     """A private room with this mate alone."""
-    one = await _found(site, handle)
+    one = await standing_of(site, handle)
     found = site.roster.get(one.handle or handle)
     room = await site.front.rooms.open(
         visitor.person, visitor.name, f"Trying out {found.name}", (found.handle,)
@@ -182,7 +182,7 @@ async def new_check(site: Site, owner: Visitor, data: Fields) -> Template:
 @get("/mates/{handle:str}/edit")
 async def edit_page(site: Site, owner: Visitor, handle: Word) -> Template:
     """A mate's file, to be written on."""
-    one = await _found(site, handle)
+    one = await standing_of(site, handle)
     text = site.chronicle.text(one.file)
     base, versions = print_of(text), await site.chronicle.versions(one.handle)
     if text is None and versions:
@@ -193,7 +193,7 @@ async def edit_page(site: Site, owner: Visitor, handle: Word) -> Template:
 @post("/mates/{handle:str}/edit")
 async def edit(site: Site, owner: Visitor, handle: Word, data: Fields) -> Template | Redirect:
     """Save a mate's file, if it is a mate and nobody else changed it meanwhile."""
-    one = await _found(site, handle)
+    one = await standing_of(site, handle)
     text, base = plain(data.get("text", "")), data.get("base", "")
     now = site.chronicle.text(one.file)
     if now is not None and plain(now) == text and not one.problems:
@@ -224,7 +224,7 @@ def _overtaken(site: Site, owner: Visitor, one: RosterStanding, text: str, error
 @post("/mates/{handle:str}/check")
 async def check(site: Site, owner: Visitor, handle: Word, data: Fields) -> Template:
     """What is wrong with a text that is to be this mate's file, as a fragment."""
-    return _checked(site, owner, await _found(site, handle), plain(data.get("text", "")))
+    return _checked(site, owner, await standing_of(site, handle), plain(data.get("text", "")))
 
 
 def _checked(site: Site, owner: Visitor, one: RosterStanding | None, text: str) -> Template:
@@ -260,7 +260,7 @@ def _editor(
 @post("/mates/{handle:str}/retire")
 async def retire(site: Site, owner: Visitor, handle: Word) -> Redirect:
     """Lay a mate aside; its file is moved, not deleted."""
-    one = await _found(site, handle)
+    one = await standing_of(site, handle)
     await site.chronicle.retire(one.file, owner.person)
     return Redirect("/mates?told=shelved", status_code=303)
 
@@ -283,7 +283,7 @@ def _signed(site: Site, versions: Sequence[Version]) -> list[tuple[Version, str]
 @get("/mates/{handle:str}/history")
 async def history(site: Site, visitor: Visitor, handle: Word) -> Template:
     """Every version on record, newest first: when, by whom, how much changed."""
-    one = await _found(site, handle)
+    one = await standing_of(site, handle)
     told = await site.chronicle.history(one.handle)
     counts = await _counts(site, one.handle)
     return page(
@@ -311,7 +311,7 @@ async def _counts(site: Site, handle: str) -> dict[int, tuple[int, int]]:
 @get("/mates/{handle:str}/versions/{hash:str}")
 async def version(site: Site, visitor: Visitor, handle: Word, hash: Word) -> Template:
     """One version, against the one before it."""
-    one = await _found(site, handle)
+    one = await standing_of(site, handle)
     return await _version(site, visitor, one, hash)
 
 
@@ -350,7 +350,7 @@ async def put_back(
     site: Site, owner: Visitor, handle: Word, hash: Word, data: Fields
 ) -> Template | Redirect:
     """Make an old version the file again. What stood there stays on record."""
-    one = await _found(site, handle)
+    one = await standing_of(site, handle)
     text = await site.chronicle.version(one.handle, hash)
     if text == FORGOTTEN:
         raise InputError("The words of this version were forgotten; there is nothing to put back.")

@@ -249,13 +249,14 @@ async def file(site: Site, place: RoomAccess, event: str, nth: int) -> Response[
         data,
         media_type=given.media if inline else "application/octet-stream",
         headers={
-            "Content-Disposition": _disposition(str(given.name), inline=inline),
+            "Content-Disposition": disposition(str(given.name), inline=inline),
             "Content-Security-Policy": "default-src 'none'; sandbox",
         },
     )
 
 
-def _disposition(name: str, *, inline: bool) -> str:
+def disposition(name: str, *, inline: bool) -> str:
+    """What a browser does with a file, and what it calls it."""
     from urllib.parse import quote
 
     return f"{'inline' if inline else 'attachment'}; filename*=UTF-8''{quote(name, safe='')}"

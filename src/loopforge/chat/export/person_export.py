@@ -1,0 +1,317 @@
+"""Everything of one person, to be taken along by them: as Markdown and as JSON in one zip.
+
+What is theirs is what an erasure of them would name (ledger/erasure/person_selves.py): everything
+that they said and did in rooms and at the door, under each of their selves, and their names and
+accounts. With it goes where they are signed in, what they may do, how many answers their lines got
+and what those cost, and the files that they gave.
+
+Read page by page. Says what is not in it; never has a secret, for none stands in an event.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Collection, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import select
+from sqlalchemy.engine import Connection
+
+from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.budgets.model_usage import dollars, picos
+from loopforge.chat.export.markdown_quoting import label, quoted
+from loopforge.chat.export.room_export import PAGE, Row, as_bytes, file_row, files_of, kept, named
+from loopforge.chat.export.zip_stream import Part, zipped
+from loopforge.chat.room.room_store import PREFIX
+from loopforge.core.events import Event, Usage
+from loopforge.core.line_revision import Revised
+from loopforge.core.room_vocabulary import Heard, LineEdited
+from loopforge.core.text.erasable_text import Words, encode_plain, mended
+from loopforge.ledger.database.table_schema import events
+from loopforge.ledger.erasure.person_selves import Kin, done_by
+from loopforge.ledger.storage.revised_lines import standing
+from loopforge.ledger.storage.row_codec import events_of
+from loopforge.ledger.table_access import Tables
+from loopforge.people.accounts.account_service import Accounts
+
+OWN = ("room.", "people.")
+"""Kinds of what somebody says and does themselves."""
+UNTOLD = frozenset({"type", "session", "invite", "text", "files"})
+"""Fields that tell a person nothing, or that are written in their own way."""
+NOT_HERE = (
+    "what others said, and what mates answered: take each room along for that",
+    "what mates noted and were shown, which Why? tells in each room",
+    "what was forgotten, and the words of deleted lines",
+    "mates' files and settings that you changed, which belong to the home",
+    "your password, links, codes and cookies, of which nothing is kept that could be read",
+    "backups, logs and copies on other platforms",
+)
+"""What is not in it, in words for the person."""
+
+
+class Answers(Struct):
+    """What came of somebody's lines: answers, and what models read and wrote for them."""
+
+    answers: int = 0
+    tokens_read: int = 0
+    tokens_written: int = 0
+    picos: int = 0
+    unpriced: int = 0
+
+    def row(self) -> Row:
+        """For programs; the cost in dollars, of what has a price."""
+        row: Row = msgspec.to_builtins(self)
+        row["cost_usd"] = dollars(row.pop("picos"))
+        return row
+
+
+class PersonExport:
+    """Everything of one person; `at` is when it was asked for, `zone` that of Markdown's times."""
+
+    def __init__(
+        self,
+        tables: Tables,
+        accounts: Accounts,
+        artifacts: Artifacts,
+        person: str,
+        at: datetime,
+        zone: ZoneInfo,
+    ) -> None:
+        self._tables, self._accounts, self._artifacts = tables, accounts, artifacts
+        self._person, self._at, self._zone = person, at, zone
+
+    async def stream(self) -> AsyncIterator[bytes]:
+        """The bytes of the zip. Raises nothing for somebody of whom nothing is left."""
+        selves, names = await self._tables.look(partial(_named_in, person=self._person))
+        profile = await self._profile(selves, names)
+
+        async def parts() -> AsyncIterator[Part]:
+            yield Part("me.json", as_bytes(self._json(selves, profile)))
+            yield Part("me.md", as_bytes(self._markdown(selves, profile)))
+            async for page in self._pages(selves):
+                for event in page:
+                    for path, file in files_of(event, _place(event)):
+                        yield Part(path, kept(self._artifacts, file))
+
+        async for chunk in zipped(parts()):
+            yield chunk
+
+    async def _pages(self, selves: Collection[str]) -> AsyncIterator[Sequence[Event]]:
+        """What was done under each of these ids; each line as it stands now."""
+        for one in sorted(selves):
+            after = ""
+            while True:
+                page, after = await self._tables.look(partial(_page, self=one, after=after))
+                if not after:
+                    break
+                yield page
+
+    # ------------------------------------------------------------ who they are
+
+    async def _profile(self, selves: Collection[str], names: Sequence[Row]) -> Row:
+        book, signing = self._accounts.desk.book, self._accounts.signing
+        account = book.account(self._person)
+        sessions = [
+            {"browser": one.agent, "since": _time(one.since), "seen": _time(one.seen)}
+            for one in await signing.sessions(self._person)
+        ]
+        return {
+            "exported": _time(self._at),
+            "id": self._person,
+            "name": book.name(self._person),
+            "also_known_as": sorted(set(selves) - {self._person}),
+            "right": account.right if account is not None else "",
+            "has_password": await signing.has_password(self._person),
+            "signed_in": sessions,
+            "names_and_accounts": names,
+            "answers": await self._answers(selves),
+            "not_in_it": NOT_HERE,
+        }
+
+    async def _answers(self, selves: Collection[str]) -> dict[str, Row]:
+        """What came of their lines, by room."""
+        found: dict[str, Row] = {}
+        actors = [f"person:{one}" for one in selves]
+        for stream in await self._tables.look(partial(_rooms, actors=actors)):
+            tally, after = _Tally(frozenset(actors)), 0
+            while after >= 0:
+                after = await self._tables.look(partial(tally.count, stream=stream, after=after))
+            found[stream.removeprefix(PREFIX)] = tally.sums.row()
+        return found
+
+    # ------------------------------------------------------------ JSON
+
+    async def _json(self, selves: Collection[str], profile: Row) -> AsyncIterator[str]:
+        yield json.dumps(mended(profile), ensure_ascii=False, indent=1)[:-2] + ',\n "done": ['
+        between = "\n"
+        async for page in self._pages(selves):
+            if told := await asyncio.to_thread(self._rows, page):
+                yield between + told
+                between = ",\n"
+        yield "\n]}\n"
+
+    def _rows(self, page: Sequence[Event]) -> str:
+        rows = (_row(event) for event in page)
+        return ",\n".join(json.dumps(mended(row), ensure_ascii=False) for row in rows)
+
+    # ------------------------------------------------------------ Markdown
+
+    async def _markdown(self, selves: Collection[str], profile: Row) -> AsyncIterator[str]:
+        at = self._at.astimezone(self._zone)
+        yield (
+            f"# Everything of {label(profile['name'])}\n\n"
+            f"As it stood on {at:%d %B %Y at %H:%M} ({label(str(self._zone))}). "
+            f"Not in it: {'; '.join(NOT_HERE)}.\n\n## Who you are\n\n"
+        )
+        yield f"- known here as {label(profile['id'])}\n"
+        if profile["right"]:
+            yield f"- signs in to the web room as {profile['right']}\n"
+        for one in profile["signed_in"]:
+            yield f"- signed in: {label(one['browser'])}, since {one['since']}\n"
+        for name in profile["names_and_accounts"]:
+            told = ", ".join(f"{key} {label(str(value))}" for key, value in name.items())
+            yield f"- {told}\n"
+        yield "\n## What your lines were answered\n\n"
+        for room, sums in profile["answers"].items():
+            yield (
+                f"- in {label(room)}: {sums['answers']} answers, {sums['tokens_read']:,} tokens "
+                f"read and {sums['tokens_written']:,} written, ${sums['cost_usd']}"
+                f"{' and what has no known price' if sums['unpriced'] else ''}\n"
+            )
+        yield "\n## What you said and did\n"
+        async for page in self._pages(selves):
+            yield await asyncio.to_thread(self._told, page)
+
+    def _told(self, page: Sequence[Event]) -> str:
+        return "".join(self._entry(event) for event in page)
+
+    def _entry(self, event: Event) -> str:
+        row, at = _row(event), f"{event.at.astimezone(self._zone):%Y-%m-%d %H:%M}"
+        did = row["did"].replace("_", " ")
+        where = f" · {label(row['room'])}" if "room" in row else ""
+        heading = f"\n### {at} · {did}{where}\n"
+        said = row.get("text")
+        words = f"\n{quoted(said)}\n" if isinstance(said, str) else ""
+        if isinstance(event.body, Heard | LineEdited) and said is None:
+            words = "\n*Deleted or forgotten.*\n"
+        told = "".join(
+            f"\n- {key}: {label(value if isinstance(value, str) else json.dumps(value))}"
+            for key, value in row.get("with", {}).items()
+        )
+        files = "".join(f"\n- a file: {each.get('path', 'forgotten')}" for each in row["files"])
+        return heading + words + (f"{told}{files}\n" if told or files else "")
+
+
+# ---------------------------------------------------------------- rows
+
+
+def _named_in(connection: Connection, person: str) -> tuple[set[str], list[Row]]:
+    """The ids of a person, and every name and account of theirs that stands in the ledger."""
+    kin = Kin(connection)
+    selves = kin.selves(person)
+    return selves, [
+        {"at": _time(event.at), "in": event.kind} | _fields(event) for event, _ in kin.words(selves)
+    ]
+
+
+def _page(connection: Connection, self: str, after: str) -> tuple[list[Event], str]:
+    """One page of what somebody did, and the id it ends with; "" after the last."""
+    rows = done_by(connection, self, after, PAGE)
+    if not rows:
+        return [], ""
+    found = standing(connection, events_of(connection, rows))
+    return [event for event in found if event.kind.startswith(OWN)], str(rows[-1][2])
+
+
+def _row(event: Event) -> Row:
+    """Something a person did, for programs: when, where, what, and its words."""
+    row: Row = {"id": event.id, "at": _time(event.at), "did": event.kind, "files": []}
+    if event.stream.startswith(PREFIX):
+        row["room"] = event.stream.removeprefix(PREFIX)
+    body = event.body
+    if isinstance(text := getattr(body, "text", None), Words):
+        row["text"] = text.text
+    if isinstance(event, Revised):
+        row["deleted" if event.revision.deleted else "edited"] = True
+    if isinstance(body, Heard):
+        row["files"] = [file_row(file, path) for path, file in named(event, body, _place(event))]
+    if more := _fields(event):
+        row["with"] = more
+    return row
+
+
+def _fields(event: Event) -> Row:
+    fields: dict[str, Any] = msgspec.to_builtins(event.body, enc_hook=encode_plain)
+    return {key: value for key, value in fields.items() if key not in UNTOLD}
+
+
+def _place(event: Event) -> str:
+    """The folder of a line's files: several rooms may have a line of the same number."""
+    return f"files/{event.stream.removeprefix(PREFIX)}"
+
+
+def _time(at: datetime) -> str:
+    return at.isoformat(timespec="seconds")
+
+
+# ---------------------------------------------------------------- answers and costs
+
+
+def _rooms(connection: Connection, actors: Sequence[str]) -> list[str]:
+    """The streams in which one of these said something."""
+    mine = (events.c.kind == "room.heard") & events.c.actor.in_(actors)
+    query = select(events.c.stream).where(mine).distinct().order_by(events.c.stream)
+    return list(connection.execute(query).scalars())
+
+
+class _Part(Struct):
+    """What is needed of a turn: which line called it, and what was used in it."""
+
+    turn: str = ""
+    line: str = ""
+    usage: Usage = Usage()
+
+
+class _Tally:
+    """Counts what came of the lines of these actors, in one stream; bodies alone, no texts."""
+
+    def __init__(self, actors: Collection[str]) -> None:
+        self.sums = Answers()
+        self._actors, self._theirs = actors, set[str]()
+
+    def count(self, connection: Connection, stream: str, after: int) -> int:
+        """Take in one page; the number it ends with, -1 after the last."""
+        wanted = events.c.kind.in_(("room.heard", "turn.perceived", "turn.answered", "room.said"))
+        columns = (events.c.seq, events.c.id, events.c.kind, events.c.actor, events.c.body)
+        query = select(*columns).where(events.c.stream == stream, events.c.seq > after, wanted)
+        rows = connection.execute(query.order_by(events.c.seq).limit(PAGE)).all()
+        for row in rows:
+            self._take(row.id, row.kind, row.actor, row.body)
+        return rows[-1].seq if rows else -1
+
+    def _take(self, id: str, kind: str, actor: str, body: str) -> None:
+        if kind == "room.heard":
+            if actor in self._actors:
+                self._theirs.add(id)
+            return
+        part = msgspec.json.decode(body, type=_Part)
+        if kind == "turn.perceived" and part.line in self._theirs:
+            self._theirs.add(id)
+        elif part.turn not in self._theirs:
+            return
+        elif kind == "room.said":
+            self.sums.answers += 1
+            self._theirs.add(id)
+        elif kind == "turn.answered":
+            use = part.usage
+            cost = picos(use.cost) if use.cost else None
+            self.sums.tokens_read += use.read
+            self.sums.tokens_written += use.written
+            self.sums.picos += cost or 0
+            self.sums.unpriced += int(cost is None and bool(use.read or use.written))

@@ -1,0 +1,74 @@
+"""Taking along: a room, a mate, and everything about oneself, as files that a browser saves.
+
+They are made while they are sent. Who may see a room takes along what they see of it; a mate's file
+may be had by everybody who may read it; and what is told of a person, by that person alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from litestar import Response, get
+from litestar.response import Stream
+
+from loopforge.chat.export.person_export import PersonExport
+from loopforge.chat.export.room_export import FORMS, RoomExport
+from loopforge.errors import Unknown
+from loopforge.people.accounts.account_values import Visitor
+from loopforge.web.room.mate_pages import Word, standing_of
+from loopforge.web.room.room_pages import disposition
+from loopforge.web.server.access_guards import RoomAccess
+from loopforge.web.server.page_context import Site
+from loopforge.web.server.request_limits import Paces
+
+DEAR = 10
+"""How many changes it counts as: six at once, then one in twenty seconds."""
+
+
+def _saved(chunks: AsyncIterator[bytes], name: str, media: str) -> Stream:
+    headers = {
+        "Content-Disposition": disposition(name, inline=False),
+        "Cache-Control": "no-store",
+    }
+    return Stream(chunks, media_type=media, headers=headers)
+
+
+@get("/rooms/{room:str}/export/{form:str}")
+async def room(site: Site, place: RoomAccess, form: Word, paces: Paces) -> Stream:
+    """The room as its visitor may see it."""
+    paces.changes.take(place.visitor.person, DEAR)
+    export = RoomExport(
+        site.front, site.artifacts, place.scene, place.sight, site.clock.now(), site.live.zone
+    )
+    chunks = export.stream(form)
+    return _saved(chunks, f"{place.room}.{form}", FORMS[form])
+
+
+@get("/mates/{handle:str}/export")
+async def mate(site: Site, visitor: Visitor, handle: Word, paces: Paces) -> Response[bytes]:
+    """The mate's file, which is all that it is, as it lies in the home."""
+    paces.changes.take(visitor.person)
+    one = await standing_of(site, handle)
+    text = site.chronicle.text(one.file)
+    if text is None:
+        raise Unknown("Its file is gone; its history has what it was.")
+    return Response(
+        text.encode("utf-8", "replace"),
+        media_type="text/markdown",
+        headers={"Content-Disposition": disposition(one.file, inline=False)},
+    )
+
+
+@get("/you/export")
+async def you(site: Site, visitor: Visitor, paces: Paces) -> Stream:
+    """Everything about the visitor."""
+    paces.changes.take(visitor.person, DEAR)
+    export = PersonExport(
+        site.ledger,
+        site.accounts,
+        site.artifacts,
+        visitor.person,
+        site.clock.now(),
+        site.live.zone,
+    )
+    return _saved(export.stream(), "me.zip", FORMS["zip"])

@@ -1,0 +1,54 @@
+"""Taking along by its buttons: what the browser saves, on a desk and on a phone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from tests.browser.people import Crowd, Person, guest_of, owner_of
+from tests.web.conftest import Town
+
+pytestmark = pytest.mark.browser
+
+
+async def saved(ana: Person, button: str, folder: Path) -> Path:
+    """The file that a click on a button saves, under the name that the browser gives it."""
+    async with ana.page.expect_download() as coming:
+        await ana.page.get_by_role("link", name=button).click()
+    download = await coming.value
+    path = folder / download.suggested_filename
+    await download.save_as(path)
+    return path
+
+
+async def test_each_is_taken_along_by_a_button(site: Town, crowd: Crowd, tmp_path: Path) -> None:
+    """A guest saves the room as they see it, a mate's file, and everything about themselves."""
+    ana = await owner_of(site, crowd)
+    room = await ana.makes_room("Tea")
+    await ana.says("before ben came")
+    await ana.sees("before ben came")
+    ben = await guest_of(room, ana, crowd)
+    await ben.says("hello **there** <b>")
+    await ben.sees("hello there <b>")
+    for turn in (ben.turns_desk, ben.turns_phone):
+        await turn()
+        for page in (f"/rooms/{room}/settings", "/mates/maya", "/you"):
+            await ben.opens(page)
+            assert await ben.sideways() == []
+    await ben.opens(f"/rooms/{room}/settings")
+    text = (await saved(ben, "As text (Markdown)", tmp_path)).read_text("utf-8")
+    assert " · person · ben\n\n> hello **there** &lt;b>\n" in text
+    assert "before ben came" not in text
+    with ZipFile(await saved(ben, "Both, with its pictures and files", tmp_path)) as archive:
+        assert sorted(archive.namelist()) == [f"{room}.json", f"{room}.md"]
+    await ben.opens("/mates/maya")
+    file = await saved(ben, "Take it along", tmp_path)
+    assert file.name == "maya.md"
+    assert file.read_bytes() == site.app.roster.path("maya").read_bytes()
+    await ben.opens("/you")
+    path = await saved(ben, "Take it along", tmp_path)
+    assert path.name == "me.zip"
+    with ZipFile(path) as archive:
+        assert "> hello **there** &lt;b>" in archive.read("me.md").decode()
