@@ -55,14 +55,6 @@ async def test_any_event_of_the_turn_leads_to_the_record(home: Home) -> None:
             assert await home.app.front.why(event.id) == record
 
 
-async def test_a_turn_replays_to_the_same_plan(home: Home) -> None:
-    """With unchanged prompts the replay gives the same plan to the letter."""
-    line = await said_by_maya(home)
-    policies = minds(PromptBook(home.path / "prompts"))
-    found = await replayed(home.app.ledger, policies, line)
-    assert found.outcome == "same"
-
-
 async def test_a_changed_prompt_is_the_first_divergence(home: Home) -> None:
     """After a prompt was changed the replay names the request and shows the difference."""
     line = await said_by_maya(home)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 from loopforge.core.policy import Ask, Message
-from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.policies.answer_form import schema_of
-from loopforge.policies.talk import talk
 from loopforge.runtime.draft_stream import APART, DraftStream
-from loopforge.runtime.ports import ANEW, Draft
-from tests.playbook import PROMPTS, heard, shown
+from loopforge.runtime.ports import ANEW
+from tests.playbook import heard, shown
 from tests.runtime.conftest import Stage
 
 SEEN = shown(heard("ana", "@maya hello"), model="full")
@@ -66,14 +64,3 @@ async def test_after_a_stop_nothing_more_is_shown(stage: Stage) -> None:
     drafts.stop()
     await stage.clock.advance(1)
     assert looks == ["One"]
-
-
-async def test_of_whom_nobody_addressed_no_draft_is_in_the_air_before_its_yes(stage: Stage) -> None:
-    """Words that are taken back, because it stays silent after all, were never shown."""
-    seen = shown(heard("ana", "hm"), model="full", decide="yes")
-    silent = {"speak": False, "say": "Well, I might say something.", "mode": "context"}
-    stage.script(lambda _: ScriptedAnswer(data=silent, pieces=30, pause=0.2))
-    turn = stage.tasks.spawn(stage.turn(seen).run(talk(PROMPTS), seen), "turn")
-    await stage.clock.until(turn)
-    stage.ear.close()
-    assert [what async for what in stage.ear if isinstance(what, Draft)] == []

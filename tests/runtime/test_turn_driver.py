@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.events import Answered, Asked
+from loopforge.core.events import Answered
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import (
     Answer,
@@ -200,16 +200,6 @@ async def test_a_mind_that_will_not_be_closed_is_stopped_all_the_same(
     turn.stop("a person said stop")
     ended = await running
     assert (ended.outcome, ended.why) == ("stopped", "a person said stop")
-
-
-async def test_prompts_are_stored_as_changes(stage: Stage, seen: AgentPerception) -> None:
-    """The second prompt of a turn holds only what it adds, and reads back whole."""
-    await stage.turn(seen).run(chain(PROMPTS), seen)
-    first, second, *_ = [e.body for e in await stage.events() if isinstance(e.body, Asked)]
-    assert first.prompt.base == ""
-    assert second.prompt.base != ""
-    assert second.prompt.keep == len(first.prompt.more)
-    assert len(second.prompt.more) == 2
 
 
 async def test_a_failed_append_leaves_no_dangling_base(stage: Stage, seen: AgentPerception) -> None:
