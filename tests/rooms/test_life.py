@@ -13,7 +13,6 @@ from loopforge.core.room_vocabulary import (
     Purged,
     Said,
     Titled,
-    TurnDropped,
 )
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
@@ -174,36 +173,6 @@ async def test_stop_halts_drops_and_lasts(tmp_path: Path) -> None:
         await home.enter("ana")
         await home.hears("ana", "@merlin you may go on")
         assert await home.said() == ["merlin"]
-
-
-async def test_another_model_answers_and_people_are_told_once(tmp_path: Path) -> None:
-    """When a fallback answers, the room says so in plain words, once."""
-    answer = ScriptedAnswer(text="Hello.", model="gemini-3-flash", fallback=True)
-    replies = iter("abcdef")
-
-    def script(question: Question) -> ScriptedAnswer:
-        return ScriptedAnswer(text=next(replies), model=answer.model, fallback=True)
-
-    async with living(tmp_path, script, embedded_model=False) as home:
-        for _ in range(3):
-            await home.hears("ana", "@maya hi")
-        told = [line for line in await home.lines() if line.startswith("*")]
-        assert told == [
-            "* Maya's usual model is not answering, so gemini-3-flash answers in its place."
-        ]
-
-
-async def test_a_mate_that_is_gone_takes_no_turn(tmp_path: Path) -> None:
-    """A mate whose file was deleted while it waited is dropped, and the ledger says why."""
-    slow = ScriptedAnswer(text="Well.", wait=10)
-    async with living(tmp_path, lambda question: slow) as home:
-        await home.says("ana", "@maya @zuzu hello")
-        await home.clock.advance(5)
-        (home.path / "mates" / "zuzu.md").unlink()
-        await home.rest()
-        dropped = await home.bodies(TurnDropped)
-        assert [(body.mate, body.why) for body in dropped] == [("zuzu", "it cannot run")]
-        assert "zuzu" not in await home.said()
 
 
 async def test_a_mate_that_is_made_joins_the_room_of_all(home: Home) -> None:

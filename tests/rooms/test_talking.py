@@ -76,21 +76,6 @@ async def test_a_mate_may_take_another_step_and_is_bounded(tmp_path: Path) -> No
         assert await home.said() == []
 
 
-async def test_a_tool_used_by_an_act_gives_its_result_to_the_next_step(tmp_path: Path) -> None:
-    """A mate that uses the clock sees its result, and then speaks."""
-
-    def script(question: Question) -> dict[str, object]:
-        if any("result of clock" in text for _, text in question.messages):
-            return {"say": "It is nine.", "tool": "", "again": False}
-        return {"say": "", "tool": "clock", "arguments": "{}", "again": False}
-
-    async with living(tmp_path, script) as home:
-        await home.hears("ana", "@maya what time is it?")
-        assert (await home.lines())[-1] == "maya: It is nine."
-        result = next(t for q in home.models.asked for _, t in q.messages if "result of" in t)
-        assert "Saturday 21 November 2026, 09:00 (UTC)" in result
-
-
 async def test_mates_called_in_a_row_each_answer_their_own_line(tmp_path: Path) -> None:
     """Of lines weighed as one, each mate's answer cites the one that called it."""
     async with living(tmp_path, lambda _: "Well.") as home:
