@@ -11,6 +11,7 @@ from loopforge.chat.speaking.topics import (
     folded,
     overlap,
     stem,
+    subject,
     topics,
     touched,
     unspaced,
@@ -53,10 +54,10 @@ def test_common_words_carry_no_topic() -> None:
 def test_interests_are_touched_by_any_form() -> None:
     """An interest counts once, whichever of its words stands in the text in whatever form."""
     interests = ("old maps", "baking", "紅茶")
-    assert touched("I mapped it, then drew a MAP", interests) == 1
-    assert touched("Bake me a map of 紅茶の話", interests) == 3
-    assert touched("nothing of the sort", interests) == 0
-    assert touched("", interests) == 0
+    assert touched(subject("I mapped it, then drew a MAP"), interests) == 1
+    assert touched(subject("Bake me a map of 紅茶の話"), interests) == 3
+    assert touched(subject("nothing of the sort"), interests) == 0
+    assert touched(subject(""), interests) == 0
 
 
 def test_overlap_is_a_share_of_the_smaller() -> None:

@@ -114,6 +114,5 @@ def _speak_of(words: re.Pattern[str], seen: AgentPerception) -> bool:
     kinds = ("heard", "said", "told", "file")
     last = islice((line for line in reversed(seen.lines) if line.kind in kinds), LAST)
     text = "\n".join(str(line.text) for line in last if line.text.text is not None)
-    return bool(words.search(text)) or any(
-        ord(found[0]) > LATIN for found in ELSEWHERE.finditer(text)
-    )
+    elsewhere = () if text.isascii() else ELSEWHERE.finditer(text)
+    return bool(words.search(text)) or any(ord(found[0]) > LATIN for found in elsewhere)

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import NamedTuple
 
 _COMMON = """
     a about after again all also always am an and any anyone anything are as at be because
@@ -55,15 +56,19 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
+_ENDINGS = ("ing", "ed", "es", "ly", "s")
+
+
 def stem(word: str) -> str:
     """A folded word without its English ending; the same for the forms of most words."""
     word = word.replace("’", "'").partition("'")[0]
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
-    for ending in ("ing", "ed", "es", "ly", "s"):
-        if word.endswith(ending) and not word.endswith("ss") and len(word) - len(ending) >= 3:
-            word = word[: -len(ending)]
-            break
+    if word.endswith(_ENDINGS) and not word.endswith("ss"):
+        for ending in _ENDINGS:
+            if word.endswith(ending) and len(word) - len(ending) >= 3:
+                word = word[: -len(ending)]
+                break
     if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiousl":
         word = word[:-1]
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
@@ -83,11 +88,22 @@ def topics(text: str) -> frozenset[str]:
     return frozenset(stem(folded(word)) for word in words(text))
 
 
-def touched(text: str, interests: Iterable[str]) -> int:
-    """How many of the interests a text touches: it shares a stem with each of them."""
-    about, plain = topics(text), folded(text)
+class Subject(NamedTuple):
+    """What a text is about: the stems of its words, and the text folded."""
+
+    stems: frozenset[str]
+    plain: str
+
+
+def subject(text: str) -> Subject:
+    """What a text is about."""
+    return Subject(topics(text), folded(text))
+
+
+def touched(about: Subject, interests: Iterable[str]) -> int:
+    """How many of the interests a subject touches: it shares a stem with each of them."""
     return sum(
-        within in plain if within else not about.isdisjoint(stems)
+        within in about.plain if within else not about.stems.isdisjoint(stems)
         for within, stems in map(_interest, interests)
     )
 

@@ -24,7 +24,7 @@ from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.turn_queue import RANK
 from loopforge.chat.speaking.addressee import is_general, is_question, nearly, plain
 from loopforge.chat.speaking.name_calling import calls
-from loopforge.chat.speaking.topics import folded, touched
+from loopforge.chat.speaking.topics import folded, subject, touched
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.room_vocabulary import Weight
 
@@ -260,7 +260,7 @@ class _Scene:
             if mate in mates and (self.from_person or mate != self.speaker)
         ]
         self.text = "\n".join(plain(str(entry.text), surface=entry.surface) for entry in batch)
-        self.general = is_general(self.text)
+        self.subject, self.general = subject(self.text), is_general(self.text)
         self.only_person = self.from_person and len(state.people) == 1
         self.about, self.unmeant = set[str](), set[str]()
         self.nearly = self._nearly()
@@ -318,7 +318,7 @@ class _Scene:
             "not meant": mate in self.unmeant,
             "general call": self.general,
             "question": is_question(self.text),
-            "interest": min(2, touched(self.text, self.mates[mate].interests)),
+            "interest": min(2, touched(self.subject, self.mates[mate].interests)),
             "quiet so far": self._quiet(member),
             "in conversation": self.before == mate,
             "spoke just before": self.before == mate,

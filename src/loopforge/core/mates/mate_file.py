@@ -24,6 +24,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
+from functools import lru_cache
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -336,6 +337,10 @@ FIELDS: dict[str, Callable[[yaml.Node], Any]] = {
 # ---------------------------------------------------------------- examples in the body
 
 
+KEPT = 256
+"""Bodies of mates' files that are remembered taken apart: each turn reads its mate's."""
+
+
 class Dialogue(NamedTuple):
     """A prompt taken apart: who this is, and (somebody says, it answers) pairs."""
 
@@ -365,6 +370,7 @@ def dialogue(prompt: str) -> Dialogue:
     return _taken_apart(_SMALL_TALK.sub("", prompt, count=1))
 
 
+@lru_cache(KEPT)
 def _taken_apart(prompt: str) -> Dialogue:
     character: list[str] = []
     examples: list[tuple[str, str]] = []

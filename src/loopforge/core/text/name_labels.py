@@ -17,8 +17,8 @@ _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u280
 """Letters and marks that leave no trace on a screen; those of the categories below come beside."""
 _HIDDEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 """Unicode's categories of signs that control, turn the direction of writing, or mean nothing."""
-_OF_ROWS = frozenset(':|[]"“”„‟：｜［］')
-"""What the rows of a prompt are made of (prompt_rows.py)."""
+_OF_ROWS = str.maketrans(dict.fromkeys(':|[]"“”„‟：｜［］', " "))
+"""What the rows of a prompt are made of (prompt_rows.py), and what stands for it in a name."""
 _JOINER = "\u200d"
 
 
@@ -32,6 +32,8 @@ def one_line(text: str, longest: int) -> str:
 
     Joiners stay between two pictures, where they make one of them.
     """
+    if text.isascii() and text.isprintable():  # most are, and each of their signs can be seen
+        return " ".join(text.split())[:longest].strip()
     text = text.encode("utf-8", "replace").decode()
     seen = "".join(" " if _goes(text, place) else sign for place, sign in enumerate(text))
     return " ".join(seen.split())[:longest].strip()
@@ -46,5 +48,5 @@ def _goes(text: str, place: int) -> bool:
 
 def row_name(text: str) -> str:
     """A name as it may begin a row of a prompt: it can neither end there nor be a sign of a row."""
-    bare = "".join(" " if sign in _OF_ROWS else sign for sign in text[: 4 * LONGEST_NAME])
+    bare = text[: 4 * LONGEST_NAME].translate(_OF_ROWS)
     return one_line(bare, LONGEST_NAME).lstrip("= ") or SOMEBODY
