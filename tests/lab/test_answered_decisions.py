@@ -64,16 +64,6 @@ def test_the_first_line_counts_everybody_once() -> None:
     assert answers.without("over_compliance", 300, 500) == (188, 388)
 
 
-def test_rules_in_code_always_answer() -> None:
-    """A run that asked nobody says so, and is a finding."""
-    answers = AnswerCounts()
-    answers.decided(AnsweringMind("stub/1"), floor=True, right=True, failing="")
-    assert answers.line == (
-        "answered 1, refused 0, cut off 0, failed 0 (rules in code: no model was asked)"
-    )
-    assert answers.counts
-
-
 @pytest.mark.parametrize(("wrong", "counts"), [(1, True), (2, False)])
 def test_more_than_one_in_twenty_is_too_much(wrong: int, counts: bool) -> None:
     """Five in a hundred may be missing, and no more."""

@@ -6,13 +6,12 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from msgspec.structs import replace
 
 from loopforge.core.factory_vocabulary import Change, DayEnded, Decided, Reflected, Row
 from loopforge.errors import BadRun, Unknown
-from loopforge.lab.inspect.decision_why import gather, why
+from loopforge.lab.inspect.decision_why import gather, told
 from loopforge.lab.inspect.robot_lives import BY_HAND
 from loopforge.lab.inspect.trait_drift import drift
 from loopforge.lab.run.robot_minds import Minds
@@ -30,7 +29,7 @@ def test_a_page_holds_all_that_was_written(whole: Path) -> None:
     """Truth, edits, both voices, choice, outcome, inner change and later belief of each decision."""
     reflections = {(row.who, row.day): row for row in rows_of(whole) if isinstance(row, Reflected)}
     for row in decided(whole):
-        found, page = gather(whole, row.step, row.who), why(whole, row.step, row.who)
+        found, page = gather(whole, row.step, row.who), told(gather(whole, row.step, row.who))
         assert found.row == row
         assert found.later == reflections[row.who, row.day]
         assert found.believed is not None
@@ -73,18 +72,10 @@ def test_a_page_says_what_an_incident_came_from(whole: Path) -> None:
         assert found.incident is not None
         assert found.incident.id == row.outcome.incident
         assert [link.id for link in found.chain if not link.depth] == [*found.incident.causes]
-        assert f"because {row.who}" in why(whole, row.step, row.who)
+        assert f"because {row.who}" in told(gather(whole, row.step, row.who))
         for link in found.chain:
             if link.id.startswith("r"):
                 assert link.says.startswith(rows[int(link.id[1:])].who)
-
-
-def test_a_page_can_be_written_as_json(whole: Path) -> None:
-    """The same, as plain values."""
-    plain = gather(whole, 3, "Halide").to_dict()
-    again: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(plain))
-    assert again["row"]["who"] == "Halide"
-    assert again["row"]["shown"]["protocols"] == [again["rule"]["text"]]
 
 
 def test_a_model_s_exchange_stands_there_word_for_word(tmp_path: Path) -> None:
@@ -97,14 +88,14 @@ def test_a_model_s_exchange_stands_there_word_for_word(tmp_path: Path) -> None:
 
     minds = Minds(policy="llm", models=ScriptedModels(answer), prompts=PromptBook())
     short = made(tmp_path / "run", Choice(days=1, steps_per_day=1), minds)
-    page = why(short, 0, "Halide")
+    page = told(gather(short, 0, "Halide"))
     row = gather(short, 0, "Halide").row
     assert row.minded.exchange
     for each in row.minded.exchange:
         assert all(text in page for _, text in each.prompt)
     assert "I would rather not." in page
     assert "llm/1 (refused), in mode none" in page
-    assert '"I look."' in why(short, 0, "Sprocket")
+    assert '"I look."' in told(gather(short, 0, "Sprocket"))
 
 
 def test_what_is_not_over_is_said(whole: Path, tmp_path: Path) -> None:
@@ -113,18 +104,18 @@ def test_what_is_not_over_is_said(whole: Path, tmp_path: Path) -> None:
     last = next(n for n, row in enumerate(rows_of(whole)) if isinstance(row, Reflected))
     (tmp_path / LOG).write_bytes(b"".join(lines[:last]))
     assert gather(tmp_path, 2, "Tumble").later is None
-    assert "Its day is not over yet." in why(tmp_path, 2, "Tumble")
+    assert "Its day is not over yet." in told(gather(tmp_path, 2, "Tumble"))
 
 
 def test_a_name_may_be_short_but_not_wrong(whole: Path, tmp_path: Path) -> None:
     """A robot is found by how its name begins; what is not there is refused, and what is, named."""
     assert gather(whole, 0, "sprock").row.who == "Sprocket"
     with pytest.raises(Unknown, match="There is no robot 'Nobody' in this run; there are Sprocket"):
-        why(whole, 0, "Nobody")
+        told(gather(whole, 0, "Nobody"))
     with pytest.raises(Unknown, match="There is no step 12 in this run"):
-        why(whole, 12, "Sprocket")
+        told(gather(whole, 12, "Sprocket"))
     with pytest.raises(BadRun, match="holds no"):
-        why(tmp_path, 0, "Sprocket")
+        told(gather(tmp_path, 0, "Sprocket"))
 
 
 # ---------------------------------------------------------------- what became of somebody

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import pytest
 
 from loopforge.core.factory_vocabulary import DayEnded, Decided, Row, Stepped
-from loopforge.errors import BadRun
 from loopforge.lab.inspect.run_diff import diff
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import Choice, fork, summary_of
@@ -174,17 +171,3 @@ def test_runs_of_other_beginnings_say_so(pair: tuple[Path, Path], tmp_path: Path
         "the scenario has other perception (spin in the first, accurate in the second)" in because
     )
     assert "Halide is decided for by stub/1 in the first, context/1 in the second" in because
-
-
-def test_it_can_be_written_as_json(pair: tuple[Path, Path]) -> None:
-    """All of it as plain values, the story among them; the same each time."""
-    plain = diff(*pair).to_dict()
-    again: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(plain))
-    assert again["story"] == diff(*pair).text
-    assert again["parting"]["step"] >= AT
-
-
-def test_what_is_no_run_is_refused(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    """A folder without a log cannot be compared."""
-    with pytest.raises(BadRun, match="holds no"):
-        diff(pair[0], tmp_path)

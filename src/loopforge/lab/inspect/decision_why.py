@@ -1,6 +1,6 @@
 """Why: one decision of a run as a page, from what was true to what was thought of it later.
 
-    print(why(folder, 12, "Sprocket"))
+    print(told(gather(folder, 12, "Sprocket")))
 
 Nothing is computed again: what stands here was written when it happened. What changed in somebody
 over a run, and why, is told by trait_drift.py; both are answers to `loopforge lab why`.
@@ -70,11 +70,6 @@ class DecisionWhy(Struct, frozen=True, kw_only=True):
         """Plain values, for JSON."""
         plain: dict[str, Any] = msgspec.to_builtins(self, enc_hook=encode_plain)
         return plain
-
-
-def why(folder: Path, step: int, agent: str) -> str:
-    """The page of one decision. Raises Unknown, BadRun."""
-    return told(gather(folder, step, agent))
 
 
 def gather(folder: Path, step: int, agent: str) -> DecisionWhy:
