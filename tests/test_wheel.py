@@ -1,36 +1,218 @@
-"""The wheel: what somebody who does not clone gets."""
+"""The wheel: what somebody who does not clone gets, in an environment that holds nothing else of ours.
+
+What it needs is taken from the environment of the tests, so that nothing is fetched; `.ci/wheel`, in
+`make patient`, fetches all of it.
+"""
 
 from __future__ import annotations
 
+import re
+import signal
 import subprocess
 import sys
+import sysconfig
+import tarfile
+import urllib.request
+import venv
 import zipfile
+from email import message_from_bytes
+from email.message import Message
 from pathlib import Path
 
+import pexpect  # type: ignore[import-untyped]
+import pytest
+
+from loopforge import __version__
+from loopforge.models.providers.embedded_install import PACKAGE
+
 ROOT = Path(__file__).parent.parent
+INSTALLED = Path(sysconfig.get_path("purelib"))
+NOWHERE = "http://127.0.0.1:1/simple"
+"""An index that nobody serves."""
+LINK = re.compile(r"http://127\.0\.0\.1:\d+")
 
 
-def test_the_wheel_holds_every_file_of_the_package(tmp_path: Path) -> None:
-    """Built offline, it has the code, prompts, mates, the ladder, migrations, and nothing else."""
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-    )
-    (wheel,) = tmp_path.glob("loopforge_city-*.whl")
+def build(source: Path, to: Path) -> Path:
+    """The wheel of this source, built offline by its own backend."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(to)]
+    subprocess.run(command, cwd=source, check=True, capture_output=True)
+    (wheel,) = to.glob("loopforge_city-*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this tree."""
+    return build(ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+def environment(at: Path, wheel: Path, *without: str) -> Path:
+    """An environment with this wheel and what it needs, less some; the folder of its commands."""
+    venv.create(at, symlinks=True)
+    (packages,) = at.glob("lib/python*/site-packages")
+    for each in INSTALLED.iterdir():
+        ours = "loopforge" in each.name or each.suffix == ".pth"
+        if not ours and not each.name.startswith(without or "\0"):
+            (packages / each.name).symlink_to(each)
+    pip = (at / "bin" / "python", "-m", "pip", "install", "--no-index", "--no-deps", wheel)
+    subprocess.run(pip, check=True, capture_output=True)
+    return at / "bin"
+
+
+def surroundings(commands: Path, person: Path) -> dict[str, str]:
+    """The environment variables of somebody who has these commands, and nothing set."""
+    return {
+        "PATH": f"{commands}:/usr/bin:/bin",
+        "HOME": str(person),
+        "TERM": "xterm",
+        "LOOPFORGE_WEB_PORT": "0",
+    }
+
+
+def files_of(source: Path) -> set[str]:
+    """Every file of the package in this source."""
+    return {
+        str(path.relative_to(source / "src"))
+        for path in (source / "src" / "loopforge").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+def described(wheel: Path) -> Message:
+    """What the wheel says of itself."""
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (each for each in archive.namelist() if each.endswith("dist-info/METADATA"))
+        return message_from_bytes(archive.read(name))
+
+
+def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
+    """It has the code, prompts, mates, pages, the ladder, migrations, and nothing else."""
     with zipfile.ZipFile(wheel) as archive:
         inside = set(archive.namelist())
         points = next(name for name in inside if name.endswith("entry_points.txt"))
-        assert "loopforge = loopforge.cli:main" in archive.read(points).decode()
+        for name in ("loopforge", "loopforge-city"):
+            assert f"{name} = loopforge.cli:main" in archive.read(points).decode()
+        (licence,) = (name for name in inside if name.endswith("licenses/LICENSE"))
+        assert archive.read(licence) == (ROOT / "LICENSE").read_bytes()
     shipped = {name for name in inside if ".dist-info/" not in name}
-    source = {
-        str(path.relative_to(ROOT / "src"))
-        for path in (ROOT / "src" / "loopforge").rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
-    }
-    assert shipped == source
-    assert any(name.endswith("licenses/LICENSE") for name in inside)
-    for data in ("py.typed", "models/shipped_models.toml", "policies/prompts/base.md"):
+    assert shipped == files_of(ROOT)
+    for data in (
+        "py.typed",
+        "models/shipped_models.toml",
+        "models/embedded_model.txt",
+        "policies/prompts/base.md",
+    ):
         assert f"loopforge/{data}" in shipped
     assert sum(name.startswith("loopforge/mates/shipped/") for name in shipped) >= 3
+
+
+def test_what_it_says_of_itself(wheel: Path) -> None:
+    """Version, licence and authors are ours; its description is a page whose links lead somewhere."""
+    said = described(wheel)
+    assert said["Version"] == __version__
+    assert said["License-Expression"] == "MIT"
+    assert said["Author"] in (ROOT / "LICENSE").read_text()
+    assert said["Description-Content-Type"] == "text/markdown"
+    page = (ROOT / "docs" / "installing.md").read_text("utf-8")
+    assert str(said.get_payload()).strip() == page.strip()
+    links = re.findall(r"\]\(([^)]*)\)", page)
+    assert links
+    assert all(link.startswith("https://") for link in links)
+
+
+def test_the_source_distribution_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+    """What is in the archive of the source is enough to build from, and no more than that."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (packed,) = tmp_path.glob("loopforge_city-*.tar.gz")
+    with tarfile.open(packed) as tar:
+        tar.extractall(tmp_path, filter="data")
+    source = tmp_path / packed.name.removesuffix(".tar.gz")
+    assert {each.name for each in source.iterdir()} == {
+        ".gitignore", "CHANGELOG.md", "LICENSE", "PKG-INFO", "README.md", "docs", "pyproject.toml", "src",
+    }  # fmt: skip
+    again = build(source, tmp_path / "again")
+    with zipfile.ZipFile(wheel) as one, zipfile.ZipFile(again) as other:
+        assert {each: one.read(each) for each in one.namelist()} == {
+            each: other.read(each) for each in other.namelist()
+        }
+
+
+def test_alone_in_an_empty_folder_it_opens_a_home(wheel: Path, tmp_path: Path) -> None:
+    """`loopforge` without a word makes a home there, serves its pages, and ends when it is told to."""
+    commands = environment(tmp_path / "env", wheel)
+    home = tmp_path / "mates"
+    home.mkdir()
+    environ = surroundings(commands, tmp_path)
+    version = subprocess.run(
+        ["loopforge-city", "--version"], env=environ, capture_output=True, text=True, check=True
+    )
+    assert version.stdout == f"loopforge {__version__}\n"
+    with subprocess.Popen(
+        [commands / "loopforge"],
+        cwd=home,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        address = next(found[0] for line in process.stdout if (found := LINK.search(line)))
+        with urllib.request.urlopen(address, timeout=120) as page:
+            assert "Loopforge" in page.read().decode()
+        with urllib.request.urlopen(f"{address}/static/style.css", timeout=120) as style:
+            assert style.status == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=120) == 0, process.stderr.read()
+    assert {each.name for each in (home / "mates").iterdir()} == {"maya.md", "merlin.md", "zuzu.md"}
+    assert (home / "data" / "loopforge.db").exists()
+
+
+def test_among_other_files_nothing_is_made_unasked(tmp_path: Path) -> None:
+    """`loopforge` alone in somebody's folder tells what there is, and leaves the folder as it was."""
+    (tmp_path / "letter.txt").touch()
+    done = subprocess.run(
+        [sys.executable, "-m", "loopforge"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert "Usage: loopforge" in done.stdout + done.stderr
+    assert [each.name for each in tmp_path.iterdir()] == ["letter.txt"]
+
+
+def test_without_the_small_model_it_says_how_to_get_it(wheel: Path, tmp_path: Path) -> None:
+    """Where the index cannot be reached the command says what to do, and no home is made."""
+    commands = environment(tmp_path / "env", wheel, PACKAGE)
+    home = tmp_path / "mates"
+    home.mkdir()
+    done = subprocess.run(
+        [commands / "loopforge", "up", "--model", "--headless"],
+        cwd=home,
+        env=surroundings(commands, tmp_path) | {"PIP_INDEX_URL": NOWHERE, "PIP_RETRIES": "0"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert "Try again with `loopforge up --model`" in done.stderr
+    assert list(home.iterdir()) == []
+
+
+def test_who_sits_at_a_terminal_is_asked_first(wheel: Path, tmp_path: Path) -> None:
+    """The first start says what the small model weighs; without it, the room opens all the same."""
+    commands = environment(tmp_path / "env", wheel, PACKAGE)
+    home = tmp_path / "mates"
+    home.mkdir()
+    sat = pexpect.spawn(
+        str(commands / "loopforge"),
+        cwd=str(home),
+        env=surroundings(commands, tmp_path),
+        encoding="utf-8",
+        timeout=120,
+    )
+    sat.expect("93 MB")
+    sat.expect(r"Fetch it now\? \[Y/n\]: ")
+    assert list(home.iterdir()) == []
+    sat.sendline("n")
+    sat.expect("127.0.0.1")
+    sat.close(force=True)
+    assert (home / "mates" / "maya.md").exists()

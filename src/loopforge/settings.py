@@ -403,6 +403,14 @@ def find_home(home: Path | None, environ: Mapping[str, str], here: Path) -> Path
     return here if empty or (here / FILE).exists() else here / "home"
 
 
+def is_home(*, environ: Mapping[str, str] | None = None, here: Path | None = None) -> bool:
+    """Whether a home is here, or would be made here without a word: named, or an empty folder."""
+    environ = os.environ if environ is None else environ
+    here = here or Path.cwd()
+    home = find_home(None, environ, here)
+    return bool(environ.get(PREFIX + "HOME")) or home == here or (home / FILE).exists()
+
+
 def load_settings(
     home: Path | None = None,
     *,

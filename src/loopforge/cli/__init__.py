@@ -237,9 +237,10 @@ def _private(name: str, flags: int) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command line and return its exit code."""
+    """Run one command line and return its exit code; alone, where a home is or may be: `up`."""
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        get_group(root).main(args=arguments, prog_name="loopforge")
+        get_group(root).main(args=given or _alone(), prog_name="loopforge")
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except KeyboardInterrupt:
@@ -250,6 +251,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"loopforge: {error}", file=sys.stderr)  # noqa: T201 - the one line a person gets
         return 2 if isinstance(error, InputError) else 1
     return 0
+
+
+def _alone() -> list[str]:
+    """What `loopforge` without a word means here: to run the home, or to be told what there is."""
+    from loopforge.settings import is_home
+
+    return ["up"] if is_home() else []
 
 
 def _hushed() -> int:

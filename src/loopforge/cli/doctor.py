@@ -270,9 +270,9 @@ def embedded() -> Iterator[DoctorFinding]:
 
     from loopforge.models.providers.embedded_model import weights
 
-    mend = "Run make install, or set embedded_model = false."
+    mend = "Run `loopforge up --model`, or set embedded_model = false."
     if find_spec("xllamacpp") is None:
-        yield wrong("embedded model", "xllamacpp is missing.", mend)
+        yield wrong("embedded model", "xllamacpp is missing.", "Run pip install xllamacpp.")
         return
     try:
         file = weights()

@@ -6,11 +6,15 @@ import asyncio
 import os
 import stat
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from loopforge.cli import settings
+from loopforge.errors import NotInstalled
+
+if TYPE_CHECKING:
+    from loopforge.settings import Settings
 
 
 def command(
@@ -21,22 +25,51 @@ def command(
     headless: Annotated[
         bool, typer.Option("--headless", help="Open no terminal; run until told to end.")
     ] = False,
+    model: Annotated[
+        bool,
+        typer.Option("--model", help="First fetch the small model (93 MB), where it is missing."),
+    ] = False,
 ) -> None:
     """Run this home: its rooms, its web room, and a terminal here.
 
-    In an empty folder this makes a home there. Everything that a home serves runs as long as its
-    room is open here; with --headless, and where nobody can type (`make run` in a container, with
-    no terminal), until SIGTERM or ctrl+c. Where there is a screen, the web room opens in a browser
-    (not with web_browser = false). `loopforge chat` comes in from another terminal.
+    In an empty folder this makes a home there; there and in a home, `loopforge` alone does the
+    same. Everything that a home serves runs as long as its room is open here; with --headless, and
+    where nobody can type (`make run` in a container, with no terminal), until SIGTERM or ctrl+c.
+    Where there is a screen, the web room opens in a browser (not with web_browser = false).
+    `loopforge chat` comes in from another terminal.
     """
     from loopforge.host import converse, watch
 
     if not headless and not plain and _nobody():
         headless = True
         typer.echo("There is no terminal here: the home is open until SIGTERM or ctrl+c.", err=True)
+    there = settings(context)
+    _provide_model(there, wanted=model, asked=not headless and not plain)
     if headless:
-        raise typer.Exit(asyncio.run(watch(settings(context), typer.echo, show=True)))
-    raise typer.Exit(asyncio.run(converse(settings(context), plain=plain, show=True)))
+        raise typer.Exit(asyncio.run(watch(there, typer.echo, show=True)))
+    raise typer.Exit(asyncio.run(converse(there, plain=plain, show=True)))
+
+
+def _provide_model(there: Settings, *, wanted: bool, asked: bool) -> None:
+    """Fetch the small model where it is missing: if it is wanted, or who sits here says yes.
+
+    Nobody is asked whose mates have another model. Raises NotInstalled if it is wanted in vain.
+    """
+    from loopforge.models.providers.embedded_install import ABOUT, install, missing
+
+    if not missing():
+        return
+    if wanted:
+        install()
+        return
+    if not asked or not there.embedded_model or there.keys or not sys.stdin.isatty():
+        return
+    typer.echo(f"No language model is here yet. {ABOUT}.")
+    if typer.confirm("Fetch it now?", default=True):
+        try:
+            install()
+        except NotInstalled as error:
+            typer.echo(str(error), err=True)
 
 
 def _nobody() -> bool:

