@@ -7,6 +7,7 @@ from pathlib import Path
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.delivery_states import Queued
 from loopforge.core.events import Event
+from loopforge.core.model_trouble import OWNER, for_owner
 from loopforge.core.room_vocabulary import StoodDown, StoodIn, Told, TurnDropped
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
@@ -24,6 +25,11 @@ def anew(question: Question) -> str:
 async def notices(home: Home) -> list[str]:
     """What the room itself said."""
     return [str(one.text) for one in await home.bodies(Told)]
+
+
+async def mended(home: Home) -> list[str]:
+    """What the owner alone was told of these."""
+    return [for_owner(one.mend) for one in await home.bodies(Told)]
 
 
 async def stands(home: Home) -> list[str]:
@@ -59,9 +65,10 @@ async def test_a_mate_whose_file_is_broken_is_answered_for_and_answers_again(
         await home.hears("ana", "@maya are you there?")
         await home.hears("ana", "@maya and now?")
         assert await home.said() == ["merlin", "merlin"]
-        (told,) = await notices(home)
-        assert told.startswith("Maya cannot answer just now (its file has a mistake in line ")
-        assert told.endswith("so Merlin answers.")
+        assert await notices(home) == [
+            "Maya cannot answer just now (its file has a mistake), so Merlin answers."
+        ]
+        assert await mended(home) == [OWNER["file"].format(model="maya.md, line 3")]
         assert "merlin" in (await home.app.rooms.state("commons")).mates
         seen = [e for e in await home.events() if e.kind == "turn.perceived"]
         assert "you answer what is said to maya" in str(seen[0].body)
@@ -141,7 +148,8 @@ async def test_without_a_fallback_the_room_is_told_why(tmp_path: Path) -> None:
         assert await home.said() == []
         assert await stands(home) == []
         broken, unreached = await notices(home)
-        assert broken.startswith("Maya cannot answer just now: its file has a mistake in line ")
+        assert broken == "Maya cannot answer just now: its file has a mistake."
+        assert "maya.md, line 3" in (await mended(home))[0]
         assert unreached.startswith("Zuzu gave no answer (no model could be reached).")
         await home.says("ana", "I wonder")
         await home.hears("ana", "@maya please")
@@ -149,9 +157,7 @@ async def test_without_a_fallback_the_room_is_told_why(tmp_path: Path) -> None:
         (tmp_path / "mates" / "maya.md").unlink()
         await home.clock.advance(1)
         await home.hears("ana", "maya?")
-        assert (await notices(home))[
-            2
-        ] == "Maya cannot answer just now: its file is gone (maya.md)."
+        assert (await notices(home))[2] == "Maya cannot answer just now: its file is gone."
         lost = await home.bodies(TurnDropped)
         assert [body.why for body in lost] == ["it cannot run"] * 3
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import re
 from pathlib import Path
@@ -93,6 +94,36 @@ async def test_a_broken_file_is_explained_at_its_line(site: Town) -> None:
     check = await owner.get("/mates/bob.md/edit")
     assert "2 things are in the way" in check.text
     assert typed(check) == BROKEN
+
+
+async def test_a_guest_is_not_told_what_the_owner_has_to_mend(site: Town, owner: Guest) -> None:
+    """Of a broken file a guest reads one plain sentence on its page, and nothing in the list."""
+    ben = await site.guest("ben", by=owner)
+    file_of(site, "bob.md").write_text(BROKEN)
+    file_of(site, "maya.md").write_text("---\nname: Maya\ntier: 9\n---\nx\n")
+    for path in ("/mates", "/mates/bob.md", "/mates/maya"):
+        page = words(await ben.get(path))
+        assert "whole number" not in page
+        assert "Needs mending" not in page
+    assert "It cannot answer just now" in words(await ben.get("/mates/bob.md"))
+    assert "It cannot answer just now" not in words(await ben.get("/mates/maya"))
+
+
+async def test_a_room_tells_the_owner_alone_where_a_file_is_broken(
+    site: Town, owner: Guest
+) -> None:
+    """Everybody reads that a mate cannot answer; the file and its line, only who can mend it."""
+    room = await site.room(owner, "Tea", "maya")
+    file_of(site, "maya.md").unlink()
+    ben = await site.guest("ben", room, by=owner)
+    while "maya" in site.app.rooms.mates:  # a look at the files holds for a moment
+        await asyncio.sleep(0)
+    await ben.says(room, "@maya hello")
+    await site.rest(room)
+    for guest, told in ((owner, True), (ben, False)):
+        page = words(await guest.get(f"/rooms/{room}"))
+        assert "Maya cannot answer just now: its file is gone." in page
+        assert ("put it back from its history" in page) is told
 
 
 async def test_a_mate_whose_file_broke_goes_on_by_its_last_good_version(

@@ -63,12 +63,15 @@ OWNER: dict[str, str] = {
     "speaks OpenAI's protocol? (Admin, Models)",
     "rejected": "the server of {model} does not take the question: the raw error is in Why?",
     "missing": "{model} cannot be asked: Admin, Models says what it needs",
+    "file": "the mate's file, {model}, cannot be used: mend it, or put it back from its history "
+    "(Mates)",
     "slow": "{model} accepted the question and says nothing: see whether its server is well, or "
     "still loading (Admin, Models asks it)",
     "thinking": "{model} sends thoughts, or what is not for people, and no words so far; "
     "model_total_seconds is the longest wait",
 }
-"""What is told the owner alone, `{model}` by its name; the last two are no causes: it may come."""
+"""What is told the owner alone, `{model}` by its name. Of the last three no model is the cause: a
+mate's file in its place, and an answer that may still come."""
 
 EVERYBODY: dict[str, str] = {
     "busy": "the model is too busy just now",

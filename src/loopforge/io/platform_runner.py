@@ -282,7 +282,7 @@ class Platforms:
             manners.patience,
             parts.pairing.owns,
             parts.linking.claim,
-            ServedPlaces(there.grounds, f"{platform}_{there.plugin.places}"),
+            ServedPlaces(there.grounds),
         )
         return there.plugin.make(
             SurfaceParts(

@@ -97,13 +97,14 @@ class Roster:
                 return mate
             raise Unknown(self._unknown(handle))
 
-    def why_not(self, handle: str) -> str:
-        """Why a mate does not run, in a few words for the people of a room."""
+    def why_not(self, handle: str) -> tuple[str, str]:
+        """Why a mate does not run, in a few words for anybody; and where, for who can mend it."""
         found = [bad for bad in self.problems() if bad.source == f"{handle}.md"]
         if not found:
-            return "its file is gone"
-        line = found[0].line
-        return f"its file has a mistake in line {line}" if line else "its file cannot be read"
+            return "its file is gone", f"{handle}.md"
+        if not (line := found[0].line):
+            return "its file cannot be read", f"{handle}.md"
+        return "its file has a mistake", f"{handle}.md, line {line}"
 
     def problems(self) -> list[BadMate]:
         """What is wrong with the files as they are now, in the order of files and lines."""

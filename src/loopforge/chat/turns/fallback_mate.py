@@ -34,21 +34,21 @@ UNREACHED = "no model can be reached for it"
 
 
 def notice(text: str, troubles: Sequence[Trouble] = ()) -> Told:
-    """What a room is told; of the models that did not answer, the owner alone is told more."""
+    """What a room is told; of what is to be mended, the owner alone is told more."""
     return Told(text=Words(text), mend=tuple(dict.fromkeys(troubles)))
 
 
 class Relief:
-    """Who answers for whom. `fallback` is a handle, "" for nobody; `why_not` says why one cannot.
+    """Who answers for whom. `fallback` is a handle, "" for nobody; `mates` are those that run.
 
-    `mates` are those that run.
+    `why_not` says why one cannot, for anybody, and where that is to be mended.
     """
 
     def __init__(
         self,
         fallback: str,
         mates: Mapping[str, Mate],
-        why_not: Callable[[str], str],
+        why_not: Callable[[str], tuple[str, str]],
         stamp: Stamp,
     ) -> None:
         self.fallback = fallback
@@ -70,13 +70,14 @@ class Relief:
 
     def hand_over(self, state: RoomState, due: Due) -> list[Fact]:
         """The facts that another mate takes this turn, of a mate without a file; none if none."""
-        return self._stand_in(state, due, Absent(due.mate).name, self._why_not(due.mate))
+        why, where = self._why_not(due.mate)
+        return self._stand_in(state, due, Absent(due.mate).name, why, [(where, "file")])
 
     def lament(self, state: RoomState, due: Due) -> list[Fact]:
         """The facts that people are told why nobody takes this turn; none where they know it."""
-        why = self._why_not(due.mate)
-        text = f"{Absent(due.mate).name} cannot answer just now: {why} ({due.mate}.md)."
-        return self._once(state, due, text)
+        why, where = self._why_not(due.mate)
+        text = f"{Absent(due.mate).name} cannot answer just now: {why}."
+        return self._once(state, due, text, [(where, "file")])
 
     def spent(self, state: RoomState, due: Due, mate: Mate | None) -> list[Fact]:
         """The facts that a person who called it is told that the room has no energy left."""
@@ -87,14 +88,16 @@ class Relief:
         name = mate.name if mate else Absent(due.mate).name
         return self._once(state, due, SPENT.format(name=name))
 
-    def _once(self, state: RoomState, due: Due, text: str) -> list[Fact]:
+    def _once(
+        self, state: RoomState, due: Due, text: str, troubles: Sequence[Trouble] = ()
+    ) -> list[Fact]:
         """The facts that the room is told this; none where nothing was said by it since."""
         for entry in reversed(state.lines.values()):
             if entry.kind == "said" and entry.who == due.mate:
                 break
             if entry.kind == "told" and str(entry.text) == text:
                 return []
-        told = self._stamp.fact(Told(text=Words(text)), actor="room", cause=due.line)
+        told = self._stamp.fact(notice(text, troubles), actor="room", cause=due.line)
         return [told, *queued(told, state.places, self._stamp)]
 
     def after(

@@ -18,8 +18,7 @@ from typing import NamedTuple
 UNKNOWN = (
     "Mates do not talk here yet. They will once somebody whom the owner of their home has let in "
     "speaks to them here: write to me in private first; the owner lets you in by the code that you "
-    "are shown. Or the owner types `loopforge room admit {place}` on its machine. (The setting "
-    "{setting} says where mates talk.)"
+    "are shown. Or the owner types `loopforge room admit {place}` on its machine."
 )
 CLOSED = "Mates do not talk here: the owner of their home has named the places where they do."
 NOT_HERE = "Mates do not talk here."
@@ -40,10 +39,9 @@ class ServedPlace(NamedTuple):
 
 
 class ServedPlaces:
-    """Where mates talk on one platform; `policy` as it is set, by the setting of that name."""
+    """Where mates talk on one platform; `policy` as it is set."""
 
-    def __init__(self, policy: str = "open", setting: str = "") -> None:
-        self._setting = setting
+    def __init__(self, policy: str = "open") -> None:
         self._policy = policy.strip().casefold()
         self._listed = frozenset(re.split(r"[\s,;]+", self._policy)) - {""}
         self._served: set[str] = set()
@@ -73,4 +71,4 @@ class ServedPlaces:
         self._told.add(id)
         place = f"{ground.platform}:{ground.ids[min(1, len(ground.ids) - 1)]}"
         said = UNKNOWN if self._policy == "known" else CLOSED
-        return said.format(setting=self._setting, place=place)
+        return said.format(place=place)
