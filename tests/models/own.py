@@ -7,7 +7,7 @@ under which paths, what they say to a model they do not have, whether they want 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -27,18 +27,19 @@ HAS: dict[Kind, tuple[str, ...]] = {
 }
 ANSWER = {"mode": "context", "rule": "", "narrative": "n", "speak": True, "say": "Here I am."}
 ANSWER |= {"note": "", "again": False}
+DEFAULT = json.dumps(ANSWER)
 
 
 @dataclass
 class OwnServer:
-    """One such server. `asked` are the models it was asked for, `listed` counts its lists."""
+    """One such server. `says` is its answer, or makes one of a request. `asked` are the models it was asked for, `listed` counts its lists."""
 
     kind: Kind
     key: str = ""
     has: Sequence[str] = ()
     loading: bool = False
     forms: bool = True
-    says: str = json.dumps(ANSWER)
+    says: str | Callable[[dict[str, Any]], str] = DEFAULT
     url: str = ""
     asked: list[str] = field(default_factory=list)
     bodies: list[dict[str, Any]] = field(default_factory=list)
@@ -137,7 +138,8 @@ class OwnServer:
     async def _stream(self, request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"content-type": "text/event-stream"})
         await response.prepare(request)
-        for event in chat(Behaviour(pieces=(self.says,))):
+        said = self.says if isinstance(self.says, str) else self.says(self.bodies[-1])
+        for event in chat(Behaviour(pieces=(said,))):
             await response.write(event)
         return response
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from loopforge.core.events import Asked
-from loopforge.core.room_vocabulary import Said
+from loopforge.core.room_vocabulary import ConversationBegan, Said
 from tests.rooms.conftest import living, write_mates
 
 GREETINGS = {
@@ -32,6 +32,7 @@ async def test_the_first_is_greeted_once_by_name(tmp_path: Path) -> None:
         said = ["Hello, Ana! What broke?", "Ah, Ana. We meet tomorrow."]
         assert [str(line.text) for line in await home.bodies(Said)] == said
         assert not [e for e in await home.events() if isinstance(e.body, Asked)]
+        assert len(await home.bodies(ConversationBegan)) == 1
         ben = await home.app.people.meet("web", "Ben")
         await home.app.rooms.come_in("commons", ben.id, "Ben")
         await home.app.rooms.come_in("commons", ana.id, "Ana")

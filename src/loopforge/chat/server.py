@@ -201,7 +201,8 @@ class Rooms:
             if self._greets(handle)
         )
         if weights:
-            await self._add(state, [Weighed(upto=state.seq, weights=weights)], "room")
+            bodies = [*self._boundary(state), Weighed(upto=state.seq, weights=weights)]
+            await self._add(state, bodies, "room")
             self._lanes.wake(state.stream)
 
     def _greets(self, handle: str) -> bool:
