@@ -26,6 +26,7 @@ from loopforge.chat.bot import Bot
 from loopforge.chat.commands.command_dispatch import Commands
 from loopforge.chat.commands.query_commands import QueryCommands
 from loopforge.chat.room.daily_quota import Quota
+from loopforge.chat.room.guest_rules import GuestRules, handles_in
 from loopforge.chat.room.member_visibility import Members
 from loopforge.chat.room.platform_channels import Places
 from loopforge.chat.room.room_store import House
@@ -144,6 +145,11 @@ def rules_of(
         capacity=settings.energy_capacity,
         refill=settings.energy_refill,
         surfaces=tuple(surfaces),
+        guests=GuestRules(
+            mates=handles_in(settings.guest_mates),
+            rooms=settings.guest_rooms,
+            files=settings.guest_files,
+        ),
     )
 
 

@@ -297,6 +297,19 @@ class Settings:
         "Guests",
         live=True,
     )
+    guest_rooms: bool = setting(
+        True, "Whether guests may open rooms of their own in the browser.", live=True
+    )
+    guest_mates: str = setting(
+        "",
+        "Handles of the mates that guests in the browser may bring into rooms, and that answer "
+        "them there, with commas between; none: no mate does.",
+        shown="all mates",
+        live=True,
+    )
+    guest_files: Literal["all", "no-pictures", "none"] = setting(
+        "all", "Which files guests may give to a room in the browser.", live=True
+    )
 
     answers_per_place_a_day: int = setting(
         500,

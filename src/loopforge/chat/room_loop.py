@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from loopforge.chat.room import guest_rules
 from loopforge.chat.room.permissions import heeded
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import House
@@ -23,10 +24,12 @@ from loopforge.chat.room.turn_queue import GREETING, Due, OpenTurn
 from loopforge.chat.speaking import triggers
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.turns import room_titles
+from loopforge.chat.turns.apply_acts import queued
 from loopforge.chat.turns.fallback_mate import UNABLE, Relief
 from loopforge.core.events import Fact
 from loopforge.core.mates.mate_file import Mate
-from loopforge.core.room_vocabulary import ConversationEnded, TurnDropped, Weighed
+from loopforge.core.room_vocabulary import ConversationEnded, Told, TurnDropped, Weighed
+from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
 from loopforge.runtime.world import ERASED, TurnDue
@@ -106,13 +109,19 @@ class Conduct:
         if not pending:
             return []
         mates, now = self._relief.listeners(state), self._stamp.clock.now()
+        guests = self._rules.guests
         weights = [
-            weight
+            (weight, guests.weighed(state, batch, weight))
             for batch in triggers.batches(entry for entry in pending if heeded(state, entry))
             for weight in triggers.weigh(state, batch, mates, now, self._rules.thresholds)
         ]
-        weighed = Weighed(upto=pending[-1].seq, weights=tuple(weights))
-        return [self._stamp.fact(weighed, actor="room", cause=pending[-1].id)]
+        weighed = Weighed(upto=pending[-1].seq, weights=tuple(now for _, now in weights))
+        facts = [self._stamp.fact(weighed, actor="room", cause=pending[-1].id)]
+        if names := [mates[mate].name for mate in guest_rules.refused(weights)]:
+            body = Told(text=Words(guest_rules.told(names)))
+            facts.append(self._stamp.fact(body, actor="room", cause=pending[-1].id))
+            facts += queued(facts[-1], state.places, self._stamp)
+        return facts
 
     async def _gather(self, state: RoomState) -> None:
         clock = self._stamp.clock

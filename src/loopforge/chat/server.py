@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from loopforge.artifacts.file_intake import plain_name
 from loopforge.chat.room.daily_quota import Quota
+from loopforge.chat.room.guest_rules import GuestRules
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.platform_channels import ChannelSpot, room_of
 from loopforge.chat.room.platform_lag import Behind
@@ -226,7 +227,9 @@ class Rooms:
 
         await self._decide(room, attempt)
 
-    async def open(self, person: str, name: str, title: str, mates: Sequence[str]) -> str:
+    async def open(
+        self, person: str, name: str, title: str, mates: Sequence[str], *, guest: bool = False
+    ) -> str:
         """Open a private room with these mates and one person in it; its slug.
 
         Without a title the room finds one by itself. Nothing of a title is in the slug: that names
@@ -235,6 +238,8 @@ class Rooms:
         if unknown := [mate for mate in mates if mate not in self._mates]:
             known = ", ".join(sorted(self._mates)) or "none"
             raise Unknown(f"There is no mate called {unknown[0]!r}. Known here: {known}.")
+        if guest:
+            self._rules.guests.open(mates)
         title = titled(title) if title.strip() else ""
         room = f"room-{self._stamp.dice.bytes(6).hex()}"
         facts: list[Body] = [
@@ -380,6 +385,7 @@ class Rooms:
         text = str(line.text)
         if text.strip() or not line.files:
             text = clean(text, self._rules.line_limit)
+        self._rules.guests.give(line)
         line = replace(line, text=Words(text), files=tuple(map(self._file, line.files)))
         over: list[str | None] = []  # asked once: it says why once a day
         return await self._decide(room, lambda state: self._hear(there(state), line, over))
@@ -527,6 +533,11 @@ class Rooms:
         """Add to a room while it stands as it does: nothing was awaited since it was looked at."""
         facts: list[Fact] = [self._stamp.fact(body, actor=actor) for body in bodies]
         return await self._ledger.append(state.stream, facts, expect=state.seq) if facts else ()
+
+    @property
+    def guests(self) -> GuestRules:
+        """What guests may use."""
+        return self._rules.guests
 
     @property
     def mates(self) -> Mapping[str, Mate]:

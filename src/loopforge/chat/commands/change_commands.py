@@ -184,6 +184,8 @@ class ChangeCommands:
         mate = known.get(handle)
         if mate is None:
             raise Unknown(f"There is no mate {handle!r}. Known: {', '.join(known) or 'none'}.")
+        if asked.guest:
+            self._rooms.guests.bring(handle)
         state = await self._rooms.state(asked.room)
         guests = {one.mate for one in state.stand_ins.values() if one.guest}
         if handle in state.mates and handle not in guests:

@@ -29,6 +29,11 @@ class CommandRequest(Struct, frozen=True, kw_only=True):
     surface: str = ""
     account: str = ""
 
+    @property
+    def guest(self) -> bool:
+        """Whether a guest of the home asks, in the browser."""
+        return bool(self.person) and not (self.owner or self.surface)
+
 
 def handle_of(said: str, mates: Mapping[str, Mate]) -> str:
     """The handle of a mate as people write it: "maya", "@Maya" or "Maya"; else what was said."""

@@ -146,7 +146,7 @@ def tools_in_turn(state: Held, lines: Sequence[str], tools: Sequence[Tool]) -> f
     """The tools that a mate may use in a turn about these lines: what all their speakers may."""
     left = frozenset(tool.name for tool in tools)
     for line in lines:
-        entry = _asker(state, line)
+        entry = asker(state, line)
         if entry is None:
             left &= tools_for(state, "?", tools)
             continue
@@ -161,7 +161,7 @@ def tools_in_turn(state: Held, lines: Sequence[str], tools: Sequence[Tool]) -> f
     return left
 
 
-def _asker(state: Held, line: str) -> ContextEntry | None:
+def asker(state: Held, line: str) -> ContextEntry | None:
     """The line of a person that a line goes back to: a mate speaks because somebody did."""
     entry = state.lines.get(line)
     while entry is not None and entry.kind != "heard":

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
+from loopforge.chat.room.guest_rules import GuestRules
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.speaking.triggers import Thresholds
 
@@ -24,7 +25,8 @@ class Rules(Struct, kw_only=True):
     seconds after the last line a conversation ends (0: never). `steps` a mate may take
     in a row; `thresholds` of the conversation trigger. `share` of a model's window
     that a prompt may fill, purged down to `low` of that. `line_limit` and `say_limit` in
-    characters, `file_limit` in bytes. `surfaces` are the ones every line goes out to.
+    characters, `file_limit` in bytes. `surfaces` are the ones every line goes out to;
+    `guests` may use what those rules say.
     """
 
     zone: ZoneInfo = ZoneInfo("UTC")
@@ -41,6 +43,7 @@ class Rules(Struct, kw_only=True):
     capacity: int = 6
     refill: int = 4
     surfaces: tuple[str, ...] = (SCREEN,)
+    guests: GuestRules = GuestRules()
 
     def become(self, other: Rules) -> None:
         """Take over what the other one says, for everybody who holds these."""

@@ -87,6 +87,12 @@ class Book:
         """Whose home this is; "" while it is nobody's."""
         return next(iter(self.owners()), "")
 
+    @property
+    def owner_name(self) -> str:
+        """What the owner is called; "" while the home is nobody's."""
+        owner = self.owner()
+        return self.name(owner) if owner else ""
+
     def owners(self) -> list[str]:
         """Everybody who may sign in as owner."""
         return [p for p, entry in self._entries.items() if entry.right == "owner" and self._open(p)]

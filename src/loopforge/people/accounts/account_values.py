@@ -22,6 +22,11 @@ class Visitor(Struct, frozen=True, kw_only=True):
     right: Right
     session: str
 
+    @property
+    def guest(self) -> bool:
+        """Whether they are not the owner of the home."""
+        return self.right != "owner"
+
 
 class Session(Struct, frozen=True, kw_only=True):
     """One browser in which somebody is signed in; `agent` says in short which."""

@@ -125,12 +125,14 @@ async def good(site: Site, token: str) -> Invite | None:
     return replace(invite, past=past)
 
 
-async def _title(site: Site, invite: Invite) -> str:
-    """What the room is called, unless it made that of what the guest will not see."""
+async def _where(site: Site, invite: Invite) -> dict[str, Any]:
+    """Whose home it is, and the room: what it is called, unless of what the guest will not see."""
+    shown = {"host": name_of(site, invite.by), "house": site.accounts.desk.book.owner_name}
     if not invite.room:
-        return ""
+        return {**shown, "title": "", "scene": None}
     scene = await site.front.rooms.scene(invite.room)
-    return scene.title if invite.past or not scene.titled_at else ""
+    title = scene.title if invite.past or not scene.titled_at else ""
+    return {**shown, "title": title, "scene": scene}
 
 
 @get("/join/{token:str}")
@@ -140,9 +142,7 @@ async def join_page(request: Asked, site: Site, token: str) -> Template:
     visitor = await visitor_of(request, site)
     if invite is None:
         return page("door-spent.html", visitor, status=404)
-    host = name_of(site, invite.by)
-    title = await _title(site, invite)
-    return page("door-join.html", visitor, token=token, invite=invite, host=host, title=title)
+    return page("door-join.html", visitor, token=token, invite=invite, **await _where(site, invite))
 
 
 @post("/join/{token:str}")
@@ -162,21 +162,15 @@ async def join(request: Asked, site: Site, token: str, data: Fields) -> Response
                 token, name, password, agent_of(request), seal_of(request)
             )
     except InputError as error:
-        host = name_of(site, invite.by)
-        shown: dict[str, Any] = {
-            "token": token,
-            "invite": invite,
-            "host": host,
-            "name": data.get("name", ""),
-        }
-        shown |= {"title": await _title(site, invite), "error": str(error)}
+        shown: dict[str, Any] = {"token": token, "invite": invite, "typed": data.get("name", "")}
+        shown |= {**await _where(site, invite), "error": str(error)}
         return page("door-join.html", visitor, status=400, **shown)
     to = "/"
     if invite.room:
         await site.front.bring(
             invite.room, invite.by, visitor.person, visitor.name, past=invite.past
         )
-        to = f"/rooms/{invite.room}"
+        to = f"/rooms/{invite.room}?welcome=yes"
     if not session:
         return Redirect(to, status_code=303)
     return let_in(request, site, visitor, session, to)

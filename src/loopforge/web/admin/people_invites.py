@@ -13,15 +13,26 @@ from litestar import Response, get, post
 from litestar.response import Redirect, Template
 from msgspec import Struct
 
+from loopforge.chat.room.guest_rules import NONE
 from loopforge.chat.room.room_store import stream_of
 from loopforge.errors import InputError, Unknown
 from loopforge.ledger.erasure.text_erasure import Erasure, Wish
 from loopforge.people.accounts.account_values import Account, Invite, Visitor
 from loopforge.web.admin.hidden_rooms import RoomNameVeil, veil_of
-from loopforge.web.server.page_context import Fields, Site, page
+from loopforge.web.server.page_context import Asked, Fields, Site, page
 
 LATEST = 30
 """Invites of the past that are listed."""
+GUESTS = (
+    "who_may_invite",
+    "guest_rooms",
+    "guest_files",
+    "answers_per_person_a_day",
+    "upload_limit_bytes",
+    "guest_mates",
+)
+"""The settings of what guests may use, as the form has them."""
+SAVED = "Saved. It holds from now on."
 
 
 # ---------------------------------------------------------------- people
@@ -168,9 +179,9 @@ async def forget(site: Site, owner: Visitor, person: str, data: Fields) -> Redir
 
 
 @get("/admin/invites")
-async def invites(site: Site, owner: Visitor) -> Template:
-    """Open invites, what became of others, and a form for a new one."""
-    return await _invites(site, owner)
+async def invites(site: Site, owner: Visitor, told: str = "") -> Template:
+    """Open invites, what became of others, a form for a new one, and what guests may use."""
+    return await _invites(site, owner, told=SAVED if told == "saved" else "")
 
 
 async def _invites(site: Site, owner: Visitor, **more: Any) -> Template:
@@ -187,6 +198,11 @@ async def _invites(site: Site, owner: Visitor, **more: Any) -> Template:
         "path": "",
         "form": {},
         "error": "",
+        "told": "",
+        "wrong": "",
+        "limits": {name: site.setting(name) for name in GUESTS},
+        "mates": site.roster.mates(),
+        "allowed": site.front.rooms.guests,
         **more,
     }
     return page("owner-invites.html", owner, here="admin", section="invites", **shown)
@@ -230,3 +246,32 @@ async def withdraw(site: Site, owner: Visitor, id: str) -> Redirect:
     """An invite is valid no longer."""
     await site.accounts.links.withdraw(id, owner.person)
     return Redirect("/admin/invites", status_code=303)
+
+
+# ---------------------------------------------------------------- what guests may use
+
+
+@post("/admin/invites/guests")
+async def limit_guests(request: Asked, site: Site, owner: Visitor) -> Response[Any]:
+    """Save what guests may use: each setting that the form has and that was changed."""
+    form = await request.form()
+    for name in GUESTS:
+        if name == "guest_mates":
+            typed = _mates(site, [str(each) for each in form.getall("mates", [])])
+        else:
+            typed = str(form.get(name, ""))[:100].strip()
+        state = site.setting(name)
+        if state.fixed or typed == state.value or name not in form:
+            continue
+        try:
+            await site.live.change(name, typed or None, f"person:{owner.person}")
+        except InputError as error:
+            return await _invites(site, owner, wrong=str(error), status=400)
+    return Redirect("/admin/invites?told=saved#guests", status_code=303)
+
+
+def _mates(site: Site, ticked: list[str]) -> str:
+    """The mates that are for guests, as the setting says it: nothing where all of them are."""
+    known = site.roster.mates()
+    chosen = [handle for handle in known if handle in ticked]
+    return "" if len(chosen) == len(known) else ", ".join(chosen) or NONE

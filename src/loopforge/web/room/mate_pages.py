@@ -139,7 +139,11 @@ async def try_out(site: Site, visitor: Visitor, handle: Word) -> Redirect:
     one = await standing_of(site, handle)
     found = site.roster.get(one.handle or handle)
     room = await site.front.rooms.open(
-        visitor.person, visitor.name, f"Trying out {found.name}", (found.handle,)
+        visitor.person,
+        visitor.name,
+        f"Trying out {found.name}",
+        (found.handle,),
+        guest=visitor.guest,
     )
     return Redirect(f"/rooms/{room}", status_code=303)
 

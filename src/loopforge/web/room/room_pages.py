@@ -37,6 +37,7 @@ MOST_FILES = 10
 LARGE = 3
 """Files of the largest size that one line may come with; more of them, if they are smaller."""
 Seq = Annotated[int, Parameter(ge=0, le=2**53)]
+Word = Annotated[str, Parameter(max_length=10)]
 Sought = Annotated[str, Parameter(max_length=500)]
 
 
@@ -65,8 +66,11 @@ async def rooms(site: Site, visitor: Visitor) -> Template:
     """The rooms somebody is in."""
     reads = await site.accounts.desk.vault.reads(visitor.person)
     plates = await site.front.lobby.rooms_of(visitor.person, reads)
-    mates = site.roster.mates()
-    return page("rooms.html", visitor, here="rooms", plates=plates, mates=mates)
+    guests, mates = site.front.rooms.guests, site.roster.mates()
+    if visitor.guest:
+        mates = {handle: mates[handle] for handle in guests.for_them(mates)}
+    opens = guests.rooms or not visitor.guest
+    return page("rooms.html", visitor, here="rooms", plates=plates, mates=mates, opens=opens)
 
 
 @post("/rooms")
@@ -76,7 +80,8 @@ async def open_room(site: Site, visitor: Visitor, request: Asked, paces: Paces) 
     form = await request.form()
     mates = [str(handle) for handle in form.getall("mates", [])]
     title = str(form.get("title", ""))
-    room = await site.front.rooms.open(visitor.person, visitor.name, title, mates)
+    rooms, guest = site.front.rooms, visitor.guest
+    room = await rooms.open(visitor.person, visitor.name, title, mates, guest=guest)
     return Redirect(f"/rooms/{room}", status_code=303)
 
 
@@ -84,8 +89,11 @@ async def open_room(site: Site, visitor: Visitor, request: Asked, paces: Paces) 
 
 
 @get("/rooms/{room:str}")
-async def room(site: Site, place: RoomAccess, at: Seq = 0) -> Template:
-    """A room with the last of its past; with `at`, that line in its surroundings."""
+async def room(site: Site, place: RoomAccess, at: Seq = 0, welcome: Word = "") -> Template:
+    """A room with the last of its past; with `at`, that line in its surroundings.
+
+    Who has just come in by an invite (`welcome`) is told whose room it is, and how to leave.
+    """
     front = site.front
     head = (await front.rooms.state(place.room)).seq
     before = at + PAGE // 2 if at else None
@@ -105,6 +113,8 @@ async def room(site: Site, place: RoomAccess, at: Seq = 0) -> Template:
         more=len(events) == PAGE,
         read=reads.get(stream_of(place.room), 0),
         present=site.hub.here(place.room),
+        welcome=welcome == "yes" and place.visitor.person != place.scene.opener,
+        house=site.accounts.desk.book.owner_name,
         examples=_examples(site, place, events),
         limits={
             "file": site.live.now.upload_limit_bytes,
@@ -329,7 +339,12 @@ async def _settings(site: Site, place: RoomAccess, told: str) -> Template:
         scene=place.scene,
         state=state,
         mates=mates,
-        absent=[mate for handle, mate in mates.items() if handle not in state.mates],
+        absent=[
+            mate
+            for handle, mate in mates.items()
+            if handle not in state.mates
+            and (not place.visitor.guest or site.front.rooms.guests.uses(handle))
+        ],
         policies=site.policies,
         calls=CALLS,
         told=told,
