@@ -6,6 +6,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from playwright.async_api import expect
 
 from tests.browser.people import Crowd, Person, guest_of, owner_of
 from tests.web.conftest import Town
@@ -52,3 +53,23 @@ async def test_each_is_taken_along_by_a_button(site: Town, crowd: Crowd, tmp_pat
     assert path.name == "me.zip"
     with ZipFile(path) as archive:
         assert "> hello **there** &lt;b>" in archive.read("me.md").decode()
+
+
+async def test_a_mate_comes_in_by_its_file(site: Town, crowd: Crowd, tmp_path: Path) -> None:
+    """The owner chooses a file, sees it, with what is wrong with it, and saves it."""
+    ana = await owner_of(site, crowd)
+    for text, told in (
+        ("just words\n", "in the way"),
+        ("---\nname: Otto\n---\nYou are Otto.\n", ""),
+    ):
+        (tmp_path / "otto.md").write_text(text)
+        await ana.opens("/mates/new")
+        await ana.page.get_by_label("Or bring one in from its file").set_input_files(
+            tmp_path / "otto.md"
+        )
+        await ana.clicks("Show it")
+        await expect(ana.page.locator("#text")).to_have_value(text)
+        await expect(ana.page.locator("#check")).to_contain_text(told or "This is a mate.")
+    await ana.clicks("Save")
+    await expect(ana.page.locator("h1")).to_contain_text("Otto")
+    assert site.app.roster.path("otto").read_text() == text

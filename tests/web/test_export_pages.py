@@ -152,6 +152,10 @@ async def test_a_mate_is_taken_along_and_comes_in_again(site: Town, owner: Guest
     file = site.app.roster.path("maya")
     assert answer.content == file.read_bytes()
     await owner.post("/mates/maya/retire")
+    file_given = {"file": ("maya.md", answer.content)}
+    shown = await owner.post("/mates/new/file", files=file_given)
+    assert "You are Maya" in shown.text
+    assert not file.exists()
     await owner.post("/mates/new", {"text": answer.text})
     assert file.read_bytes() == answer.content
 

@@ -1,7 +1,7 @@
 """What somebody wrote, as Markdown that stays within the quote that it stands in.
 
     a text    every line of it in one block quote; its Markdown is read there, code word for word
-    a label   a name or a title on one line, in which nothing is a mark
+    a label   a name or a title within a line, in which nothing is a mark
 
 Whatever stands in a quote, no heading, list or line of the document itself can be made of it. Pages
 of HTML, pictures that are fetched from elsewhere, and definitions that change the links of others'
@@ -20,7 +20,8 @@ LONGEST_LABEL = 300
 LONGEST = 100_000
 """Characters of a text in which code is looked for; of a longer one, no code is word for word."""
 
-_MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~&:=$@\"'])")
+_MARKS = re.compile(r"([\\`*_\[\]#|<>~&$^]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
+"""What is a mark within a line; at the beginning of one no label stands."""
 _PLAIN = (("<", "&lt;"), ("![", "!&#91;"), ("]:", "]&#58;"))
 """Where HTML, a picture or a definition could begin. An entity is never a mark."""
 _BLOCKS = MarkdownIt("commonmark", {"maxNesting": 20}).disable(["html_block", "reference"])

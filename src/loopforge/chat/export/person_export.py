@@ -42,8 +42,10 @@ from loopforge.people.accounts.account_service import Accounts
 
 OWN = ("room.", "people.")
 """Kinds of what somebody says and does themselves."""
-UNTOLD = frozenset({"type", "session", "invite", "text", "files"})
+UNTOLD = frozenset({"type", "session", "invite", "text", "files", "source"})
 """Fields that tell a person nothing, or that are written in their own way."""
+PLAIN = ("name", "surface", "account")
+"""What of a fact about names people read."""
 NOT_HERE = (
     "what others said, and what mates answered: take each room along for that",
     "what mates noted and were shown, which Why? tells in each room",
@@ -175,14 +177,14 @@ class PersonExport:
         for one in profile["signed_in"]:
             yield f"- signed in: {label(one['browser'])}, since {one['since']}\n"
         for name in profile["names_and_accounts"]:
-            told = ", ".join(f"{key} {label(str(value))}" for key, value in name.items())
-            yield f"- {told}\n"
+            told = ", ".join(f"{key} {label(str(name[key]))}" for key in PLAIN if key in name)
+            yield f"- since {name['at'][:10]}: {told}\n"
         yield "\n## What your lines were answered\n\n"
         for room, sums in profile["answers"].items():
             yield (
-                f"- in {label(room)}: {sums['answers']} answers, {sums['tokens_read']:,} tokens "
-                f"read and {sums['tokens_written']:,} written, ${sums['cost_usd']}"
-                f"{' and what has no known price' if sums['unpriced'] else ''}\n"
+                f"- in {label(room)}: answers: {sums['answers']:,}; tokens: "
+                f"{sums['tokens_read']:,} read, {sums['tokens_written']:,} written; cost: "
+                f"${sums['cost_usd']}{', and what has no price' if sums['unpriced'] else ''}\n"
             )
         yield "\n## What you said and did\n"
         async for page in self._pages(selves):
@@ -193,7 +195,7 @@ class PersonExport:
 
     def _entry(self, event: Event) -> str:
         row, at = _row(event), f"{event.at.astimezone(self._zone):%Y-%m-%d %H:%M}"
-        did = row["did"].replace("_", " ")
+        did = "said" if isinstance(event.body, Heard) else _words(event.kind)
         where = f" · {label(row['room'])}" if "room" in row else ""
         heading = f"\n### {at} · {did}{where}\n"
         said = row.get("text")
@@ -203,12 +205,17 @@ class PersonExport:
         told = "".join(
             f"\n- {key}: {label(value if isinstance(value, str) else json.dumps(value))}"
             for key, value in row.get("with", {}).items()
+            if key != "person" and not (key == "surface" and isinstance(event.body, Heard))
         )
         files = "".join(f"\n- a file: {each.get('path', 'forgotten')}" for each in row["files"])
         return heading + words + (f"{told}{files}\n" if told or files else "")
 
 
 # ---------------------------------------------------------------- rows
+
+
+def _words(kind: str) -> str:
+    return kind.partition(".")[2].replace("_", " ")
 
 
 def _named_in(connection: Connection, person: str) -> tuple[set[str], list[Row]]:

@@ -170,7 +170,7 @@ class RoomExport:
             f"# {label(scene.title or scene.room)}\n\n"
             f"The room {label(scene.room)} as it stood on {at:%d %B %Y at %H:%M} "
             f"({label(str(self._zone))}). What somebody said stands in a quote under their name; "
-            f"nothing outside of quotes was written by them.\n\n"
+            f"of what is outside of quotes only names were chosen by them.\n\n"
             f"Not in it: {'; '.join(NOT_HERE)}.\n"
         )
         written = _Written(self._zone)

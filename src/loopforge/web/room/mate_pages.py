@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from urllib.parse import quote
 
 from litestar import get, post
+from litestar.datastructures import UploadFile
 from litestar.params import Parameter
 from litestar.response import Redirect, Template
 
@@ -27,7 +28,7 @@ from loopforge.mates.version_history import Version, plain, print_of
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.account.sign_in import name_of
 from loopforge.web.room.mate_editor import ShownFlaw, changes, compared, examined, pointed
-from loopforge.web.server.page_context import Fields, Site, page
+from loopforge.web.server.page_context import Asked, Fields, Site, page
 
 Word = Annotated[str, Parameter(max_length=200)]
 NAMED = ("new", "retired")
@@ -171,6 +172,16 @@ async def new(site: Site, owner: Visitor, data: Fields) -> Template | Redirect:
     except InputError as error:
         return _editor(site, owner, None, text, base="", error=str(error), status=400)
     return Redirect(f"{path_of(_key(site, made))}?told=new", status_code=303)
+
+
+@post("/mates/new/file")
+async def new_file(request: Asked, site: Site, owner: Visitor) -> Template:
+    """Show a mate's file of another home, to be saved as a new mate. Nothing is written yet."""
+    given = (await request.form()).get("file")
+    if not isinstance(given, UploadFile):
+        raise InputError("Choose a mate's file, such as maya.md.")
+    text = (await given.read()).decode("utf-8", "replace")
+    return _editor(site, owner, None, plain(text), base="")
 
 
 def _key(site: Site, made: Mate) -> str:
