@@ -162,3 +162,33 @@ async def test_the_form_shows_what_holds_and_refuses_what_cannot(site: Town, own
     ben = await site.guest("ben", "", by=owner)
     assert (await ben.post("/admin/invites/guests", {"guest_rooms": "false"})).status_code == 404
     assert site.app.live.now.guest_rooms
+
+
+async def test_rights_in_a_room_are_ticked_and_shown(site: Town, owner: Guest) -> None:
+    """What holds stands there in words; ticks set it, for everybody or for one; none is none."""
+    room = await site.room(owner, "Ovens", "maya")
+    ben = await site.guest("ben", room, by=owner)
+    at = f"/rooms/{room}/settings"
+    shown = words(await owner.get(at))
+    assert "Everybody here may have their lines answered, halt mates, change the room" in shown
+    form = {"act": "rights", "who": ben.person, "right": ["talk", "stop"]}
+    assert "ben may have their lines answered and halt mates." in words(await owner.post(at, form))
+    refused = await ben.post(at, {"act": "title", "title": "Mine"})
+    assert refused.status_code == 400
+    nothing = await owner.post(at, {"act": "rights", "who": "everyone"})
+    assert "Everybody here may do nothing here but read." in words(nothing)
+    wrong = {"act": "rights", "who": "everyone", "right": ["fly"]}
+    assert (await owner.post(at, wrong)).status_code == 400
+
+
+async def test_how_many_answers_each_had_today_stands_by_their_name(
+    site: Town, owner: Guest
+) -> None:
+    """Beside what is allowed; the owner may have as many as they like."""
+    room = await site.room(owner, "Ovens", "maya")
+    ben = await site.guest("ben", room, by=owner)
+    await ben.says(room, "@maya hello")
+    await site.rest(room)
+    people = words(await owner.get("/admin/people"))
+    assert "1 answer of mates today of 200" in people
+    assert "0 answers of mates today" in people

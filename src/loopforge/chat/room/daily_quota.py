@@ -86,6 +86,11 @@ class Quota:
             return self._once(stream, f"This place had {_answers(here)} today", "one place")
         return None
 
+    async def had(self, person: str) -> int:
+        """How many answers a person had today."""
+        await self._today()
+        return self._counts[f"person:{person}"]
+
     def _once(self, whom: str, so: str, what: str) -> str:
         if whom in self._told:
             return ""

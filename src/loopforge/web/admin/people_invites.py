@@ -49,11 +49,14 @@ async def _people(site: Site, owner: Visitor, **more: Any) -> Template:
         "accounts": await site.accounts.signing.accounts(),
         "waiting": await site.pairing.waiting(),
         "selves": {},
+        "answers": {},
+        "most": site.live.now.answers_per_person_a_day,
         "told": "",
         "error": "",
         **more,
     }
     for each in shown["accounts"]:
+        shown["answers"][each.person] = await site.front.rooms.quota.had(each.person)
         selves = [one for one in site.people.selves(each.person) if one.linked]
         shown["selves"][each.person] = ", ".join(f"{one.surface} {one.account}" for one in selves)
     return page("owner-people.html", owner, here="admin", section="people", **shown)

@@ -17,6 +17,9 @@ from litestar.response import Redirect, Template
 
 from loopforge.artifacts.file_intake import FileLimits, receive
 from loopforge.artifacts.media_types import PICTURES
+from loopforge.chat.room import rights_parsing
+from loopforge.chat.room.permissions import MEANING
+from loopforge.chat.room.rights_parsing import NOTHING
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.speaking.triggers import CALLS
 from loopforge.core.events import Event
@@ -347,6 +350,8 @@ async def _settings(site: Site, place: RoomAccess, told: str) -> Template:
         ],
         policies=site.policies,
         calls=CALLS,
+        holds=rights_parsing.told(state).splitlines(),
+        meanings=MEANING,
         told=told,
         not_inviting=await site.front.inviting.why_not(
             place.visitor.person, place.room, owner=place.owner
@@ -393,6 +398,9 @@ async def change(
             argument = f"{given('policy')} {mate}".strip()
         case "energy":
             argument = f"{given('capacity')} {given('refill')}".strip()
+        case "rights" if given("who"):
+            rights = [str(right) for right in form.getall("right", [])]
+            argument = " ".join([given("who"), *(rights or [NOTHING])])
         case "title" | "talk" | "rights":
             argument = given(act)
         case "status" | "mates" | "model" | "usage":
