@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -204,12 +205,10 @@ async def house(path: Path, at: str) -> AsyncIterator[tuple[Home, Server]]:
     """A home with one model, in simulated time that stands still while an answer comes."""
     async with serving(tokenizer=True) as server:
         with address(server, at) as base:
-            models = (
-                f'[models.a]\nbase_url = "{base}"\nkey = "OPENAI_API_KEY"\n[tiers]\n1 = ["a"]\n'
-            )
-            (path / "loopforge.toml").write_text(models)
             environ = {"OPENAI_API_KEY": "sk-sesame"}
-            async with living(path, None, environ=environ, embedded_model=False) as home:
+            given: dict[str, Any] = {"environ": environ, "embedded_model": False}
+            given |= {"models": {"a": {"base_url": base, "key": "OPENAI_API_KEY"}}}
+            async with living(path, None, tiers={"1": ["a"]}, **given) as home:
                 home.clock.while_busy(lambda: not server.waiting and _answering())
                 yield home, server
 

@@ -27,14 +27,9 @@ BROKEN = Behaviour(status=500, body="boom")
 async def house(path: Path, *names: str) -> AsyncIterator[tuple[Home, Server]]:
     """A home whose first tier asks models of these names at one server, in simulated time."""
     async with serving(tokenizer=True) as server:
-        listed = "\n".join(
-            f'[models.{name}]\nbase_url = "{server.url}/v1"\nid = "{name}"\n'
-            f"small = {str(name == 'tiny').lower()}"
-            for name in names
-        )
-        tier = ", ".join(f'"{name}"' for name in names)
-        (path / "loopforge.toml").write_text(f"{listed}\n[tiers]\n1 = [{tier}]\n")
-        async with living(path, None) as home:
+        about = {"base_url": f"{server.url}/v1"}
+        models = {name: {**about, "id": name, "small": name == "tiny"} for name in names}
+        async with living(path, None, models=models, tiers={"1": list(names)}) as home:
             yield home, server
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from base64 import b64encode
 from io import BytesIO
 from pathlib import Path
@@ -12,8 +11,7 @@ import msgspec
 import pytest
 from PIL import Image
 
-from loopforge.app import minds, open_app
-from loopforge.artifacts.file_intake import FileLimits, receive
+from loopforge.app import minds
 from loopforge.chat.why.turn_replay import replayed
 from loopforge.core.context_window import PICTURE_TOKENS
 from loopforge.core.events import Asked, Event, Perceived, encode
@@ -22,9 +20,8 @@ from loopforge.core.text.erasable_text import Words, public
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.runtime.ports import Question
-from loopforge.settings import load_settings
 from tests.models.server import serving
-from tests.rooms.conftest import Home, write_mates
+from tests.rooms.conftest import Home, living
 from tests.rooms.test_files import give
 
 
@@ -123,29 +120,13 @@ async def test_a_picture_takes_room_in_the_window(home: Home) -> None:
 
 async def test_the_bytes_go_from_the_home_to_the_model(tmp_path: Path) -> None:
     """From a room of a whole home, a picture's bytes arrive at a server that speaks OpenAI's way."""
-    write_mates(tmp_path)
-    (tmp_path / "data").mkdir()
-    data = drawn()
     async with serving() as server:
         eyes = {"base_url": f"{server.url}/v1", "vision": True}
-        settings = dataclasses.replace(
-            load_settings(tmp_path, environ={"LOOPFORGE_TIMEZONE": "UTC"}),
-            models={"eyes": eyes},
-            tiers={"1": ["eyes"]},
-            debounce_seconds=0.02,
-        )
-        async with open_app(settings, follow=0) as app:
-            scene = await app.front.rooms.enter("commons", "ana", "terminal", ())
-            file = await receive(app.artifacts, "bed.png", data, FileLimits(9_000_000, 200_000))
-            await app.front.rooms.hear(
-                "commons",
-                Heard(
-                    person=scene.you, text=Words("@maya look"), surface="terminal", files=(file,)
-                ),
-            )
-            await app.front.rooms.settled("commons")
+        given: dict[str, Any] = {"models": {"eyes": eyes}, "tiers": {"1": ["eyes"]}}
+        async with living(tmp_path, None, **given) as home:
+            await give(home, "@maya look", ("bed.png", drawn()))
     asked = [one.body for one in server.asked if one.path.endswith("/chat/completions")]
-    assert b64encode(data).decode() in str(asked[0]["messages"])
+    assert b64encode(drawn()).decode() in str(asked[0]["messages"])
 
 
 # ---------------------------------------------------------------- the record
