@@ -1,6 +1,6 @@
 """Words that stand in no file of this repository: registries, this machine's paths, things to do.
 
-Looks at every text file that git knows or would add. Exits 1 and names file and line.
+Two versions of one text do not stand there either. Looks at every text file that git knows or would add. Exits 1 and names file and line.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ FORBIDDEN = {
     r"[p]ypi\.org|[p]ythonhosted\.org|[n]pmjs\.org|[d]ebian\.org": "a registry's host name",
     r"(?<![\w.])/([w]ork|[r]oot|[o]pt|[h]ome/\w+|[t]mp/lab)/": "a path of one machine",
     r"\b([T]ODO|[F]IXME|[X]XX)\b": "a thing to do; do it, or say in docs what is not covered",
+    r"^([<]{7}|[>]{7}) ": "two versions of a text, of which one is to be chosen",
 }
 
 
