@@ -1,6 +1,7 @@
 """Words that stand in no file of this repository: registries, this machine's paths, things to do.
 
-Two versions of one text do not stand there either. Looks at every text file that git knows or would add. Exits 1 and names file and line.
+Nor do two versions of one text. Looks at every text file that git knows or would add. Exits 1 and
+names file and line.
 """
 
 from __future__ import annotations
