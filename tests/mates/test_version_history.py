@@ -271,7 +271,10 @@ class Watched:
 
 
 async def test_a_conflict_is_looked_at_again(house: House) -> None:
-    """What another process appended between our reading and our appending is taken in first."""
+    """What another process appended between our reading and our appending is taken in first.
+
+    A look without news, which the second one is, asks the ledger for nothing at all.
+    """
     house.put(told("Bob"), "bob.md")
     async with house.opened() as (_, ledger), house.opened() as (other, _):
 
@@ -323,23 +326,6 @@ async def test_events_of_this_process_are_taken_in_at_once(house: House) -> None
         twin = Chronicle(ledger, Roster(house.folder), chronicle._stamp)
         await chronicle.look()
         assert twin._seq == 1
-
-
-async def test_nothing_is_read_or_written_when_nothing_changed(house: House) -> None:
-    """A look without news asks the ledger for nothing at all."""
-    async with house.opened() as (_, ledger):
-
-        async def nobody() -> None:
-            """Nobody comes first."""
-
-        watched = Watched(ledger, nobody)
-        chronicle = Chronicle(watched, Roster(house.folder), Stamp(SystemClock(), SystemDice()))
-        await chronicle.look()
-        before = watched.asked.copy()
-        for _ in range(3):
-            await chronicle.look()
-        assert watched.asked == before
-        assert before["append"] == 1
 
 
 def test_lines_end_as_files_have_them() -> None:

@@ -113,20 +113,6 @@ async def test_two_processes_share_streams(ledger_url: str) -> None:
             assert [t for t in said if t and t[0] == who] == [f"{who} {n}" for n in (0, 10, 20)]
 
 
-async def test_of_two_who_expect_the_same_one_wins(ledger_url: str) -> None:
-    """When two processes decide on the same head, one append is refused."""
-    scribbler = Scribbler()
-    async with opened(ledger_url) as one, opened(ledger_url) as two:
-        for nth in range(10):
-            outcomes = await asyncio.gather(
-                one.append(ROOM, [scribbler.heard("1")], expect=nth),
-                two.append(ROOM, [scribbler.heard("2")], expect=nth),
-                return_exceptions=True,
-            )
-            assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Conflict", "tuple"]
-        assert await one.heads() == {ROOM: 10}
-
-
 @pytest.mark.postgres
 async def test_one_host_at_a_time(postgres_url: str) -> None:
     """On PostgreSQL a name is held by one process until it lets go or its connection ends."""
