@@ -35,8 +35,7 @@ from loopforge.core.room_vocabulary import Heard, LineEdited
 from loopforge.core.text.erasable_text import Words, encode_plain, mended
 from loopforge.ledger.database.table_schema import events
 from loopforge.ledger.erasure.person_selves import Kin, done_by
-from loopforge.ledger.storage.revised_lines import standing
-from loopforge.ledger.storage.row_codec import events_of
+from loopforge.ledger.storage.revised_lines import by_id, standing
 from loopforge.ledger.table_access import Tables
 from loopforge.people.accounts.account_service import Accounts
 
@@ -91,12 +90,13 @@ class PersonExport:
     async def stream(self) -> AsyncIterator[bytes]:
         """The bytes of the zip. Raises nothing for somebody of whom nothing is left."""
         selves, names = await self._tables.look(partial(_named_in, person=self._person))
+        done = await self._tables.look(partial(done_by, people=selves))
         profile = await self._profile(selves, names)
 
         async def parts() -> AsyncIterator[Part]:
-            yield Part("me.json", as_bytes(self._json(selves, profile)))
-            yield Part("me.md", as_bytes(self._markdown(selves, profile)))
-            async for page in self._pages(selves):
+            yield Part("me.json", as_bytes(self._json(done, profile)))
+            yield Part("me.md", as_bytes(self._markdown(done, profile)))
+            async for page in self._pages(done):
                 for event in page:
                     for path, file in files_of(event, _place(event)):
                         yield Part(path, kept(self._artifacts, file))
@@ -104,15 +104,10 @@ class PersonExport:
         async for chunk in zipped(parts()):
             yield chunk
 
-    async def _pages(self, selves: Collection[str]) -> AsyncIterator[Sequence[Event]]:
-        """What was done under each of these ids; each line as it stands now."""
-        for one in sorted(selves):
-            after = ""
-            while True:
-                page, after = await self._tables.look(partial(_page, self=one, after=after))
-                if not after:
-                    break
-                yield page
+    async def _pages(self, done: Sequence[str]) -> AsyncIterator[Sequence[Event]]:
+        """These events, page by page; each line as it stands now."""
+        for start in range(0, len(done), PAGE):
+            yield await self._tables.look(partial(_page, ids=done[start : start + PAGE]))
 
     # ------------------------------------------------------------ who they are
 
@@ -149,10 +144,10 @@ class PersonExport:
 
     # ------------------------------------------------------------ JSON
 
-    async def _json(self, selves: Collection[str], profile: Row) -> AsyncIterator[str]:
+    async def _json(self, done: Sequence[str], profile: Row) -> AsyncIterator[str]:
         yield json.dumps(mended(profile), ensure_ascii=False, indent=1)[:-2] + ',\n "done": ['
         between = "\n"
-        async for page in self._pages(selves):
+        async for page in self._pages(done):
             if told := await asyncio.to_thread(self._rows, page):
                 yield between + told
                 between = ",\n"
@@ -164,7 +159,7 @@ class PersonExport:
 
     # ------------------------------------------------------------ Markdown
 
-    async def _markdown(self, selves: Collection[str], profile: Row) -> AsyncIterator[str]:
+    async def _markdown(self, done: Sequence[str], profile: Row) -> AsyncIterator[str]:
         at = self._at.astimezone(self._zone)
         yield (
             f"# Everything of {label(profile['name'])}\n\n"
@@ -187,7 +182,7 @@ class PersonExport:
                 f"${sums['cost_usd']}{', and what has no price' if sums['unpriced'] else ''}\n"
             )
         yield "\n## What you said and did\n"
-        async for page in self._pages(selves):
+        async for page in self._pages(done):
             yield await asyncio.to_thread(self._told, page)
 
     def _told(self, page: Sequence[Event]) -> str:
@@ -227,13 +222,10 @@ def _named_in(connection: Connection, person: str) -> tuple[set[str], list[Row]]
     ]
 
 
-def _page(connection: Connection, self: str, after: str) -> tuple[list[Event], str]:
-    """One page of what somebody did, and the id it ends with; "" after the last."""
-    rows = done_by(connection, self, after, PAGE)
-    if not rows:
-        return [], ""
-    found = standing(connection, events_of(connection, rows))
-    return [event for event in found if event.kind.startswith(OWN)], str(rows[-1][2])
+def _page(connection: Connection, ids: Sequence[str]) -> list[Event]:
+    """Of these events, what somebody said and did themselves."""
+    found = standing(connection, by_id(connection, ids))
+    return [event for event in found if event.kind.startswith(OWN)]
 
 
 def _row(event: Event) -> Row:

@@ -11,7 +11,7 @@ people/identity/linked_selves.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sqlalchemy.engine import Connection
 
@@ -27,10 +27,7 @@ from loopforge.core.people_events import (
 )
 from loopforge.core.room_vocabulary import PersonJoined
 from loopforge.core.text.erasable_text import Words
-from loopforge.ledger.storage.row_codec import COLUMNS, event_of, fill, listed, mark, within
-
-PAGE = 1000
-"""Rows that are read at a time."""
+from loopforge.ledger.storage.row_codec import COLUMNS, event_of, fill, listed, within
 
 NAMES = (
     "people.met",
@@ -98,16 +95,11 @@ class Kin:
         return set[str]().union(*(each for each in refs.values() if each.isdisjoint(named)))
 
 
-def done_by(
-    connection: Connection, self: str, after: str = "", most: int = PAGE
-) -> Sequence[Sequence[object]]:
-    """The rows of one page of what was done under one id, after an event (by id), in order."""
-    one = mark(connection)
-    query = (
-        f"SELECT {COLUMNS} FROM events WHERE actor = {one} AND id > {one} "  # noqa: S608
-        f"ORDER BY id LIMIT {most}"
-    )
-    return connection.exec_driver_sql(query, (f"person:{self}", after)).all()
+def done_by(connection: Connection, people: Iterable[str]) -> list[str]:
+    """The ids of all events of these people, in order; of a hundred thousand, some 8 MB."""
+    actors = [f"person:{one}" for one in people]
+    query = f"SELECT id FROM events WHERE actor {within(connection)} ORDER BY id"  # noqa: S608
+    return list(connection.exec_driver_sql(query, (listed(connection, actors),)).scalars())
 
 
 def _subject(event: Event) -> tuple[str, Key]:

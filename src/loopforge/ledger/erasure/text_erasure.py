@@ -37,7 +37,6 @@ from loopforge.ledger.storage.folded_views import FoldedView, refold
 from loopforge.ledger.storage.row_codec import (
     COLUMNS,
     event_of,
-    events_of,
     listed,
     mark,
     unkept,
@@ -167,16 +166,12 @@ def _of_person(
     connection: Connection, person: str, kin: Kin, people: set[str]
 ) -> Iterator[_Target]:
     """What came in with a person's events, and the names and accounts of every self of theirs."""
-    found = False
-    for one in sorted(people):
-        last = ""
-        while rows := done_by(connection, one, last):
-            found = True
-            events = {event.id: event for event in events_of(connection, rows)}
-            last = str(rows[-1][2])
-            for event, ref in _bringers(connection, "texts.event", list(events)):
-                since = _since(connection, event)
-                yield _Target(ref, event.stream, since, name=event.kind in NAMES)
+    done = done_by(connection, people)
+    found = bool(done)
+    for start in range(0, len(done), PAGE):
+        for event, ref in _bringers(connection, "texts.event", done[start : start + PAGE]):
+            since = _since(connection, event)
+            yield _Target(ref, event.stream, since, name=event.kind in NAMES)
     for event, words in kin.words(people):
         found = True
         for each in words:
