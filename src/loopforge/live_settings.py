@@ -13,6 +13,7 @@ Does not know who uses a setting for what.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ from loopforge.settings import RAW_TABLES, SAVED, Settings, rows, settings_with
 if TYPE_CHECKING:
     from loopforge.ledger.sql_ledger import SqlLedger
 
+log = logging.getLogger(__name__)
 KINDS = ("home.setting_changed", "home.key_changed")
 
 
@@ -141,7 +143,11 @@ class LiveSettings:
     def _changed(self, _stream: str, _events: Sequence[Event]) -> None:
         now = self.now
         path = now.data / SETTINGS
-        self.saved = settings_with(read_saved(path), now.home, now.environ)
+        try:
+            self.saved = settings_with(read_saved(path), now.home, now.environ)
+        except BadSettings as error:
+            log.warning("a setting was changed and cannot be read: %s", error)
+            return
         found = {row.name: getattr(self.saved, row.name) for row in rows() if row.live}
         raw = {table: getattr(self.saved, table) for table in RAW_TABLES}
         self.now = replace(now, **found, **raw, keys=self.saved.keys)

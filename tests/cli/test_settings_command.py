@@ -89,6 +89,22 @@ async def test_a_home_that_runs_hears_of_it(home: Path) -> None:
         assert host.live.now.line_limit == 20
 
 
+async def test_a_file_that_is_broken_meanwhile_changes_nothing(home: Path) -> None:
+    """Somebody wrote into it by hand: the home goes on as it was, and mends with the file."""
+    settings = load_settings(home, environ={})
+    async with open_app(settings, models=ScriptedModels(), follow=0) as host:
+        async with open_app(settings, models=ScriptedModels(), wake=False, follow=0) as aside:
+            await aside.live.change("line_limit", "20", "terminal")
+            saved = home / "data/settings.json"
+            saved.write_text('{"line_limit": "twenty"}')
+            await host.ledger.follow()
+            assert host.live.now.line_limit == 8000
+            saved.write_text("{}")
+            await aside.live.change("line_limit", "30", "terminal")
+        await host.ledger.follow()
+        assert host.live.now.line_limit == 30
+
+
 def test_a_file_that_was_damaged_says_so(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One sentence, with what to do; no trace of the program."""
     (home / "data/settings.json").write_text("{")
