@@ -79,11 +79,14 @@ async def hosted(
     each account of a platform once it is connected or refused. `show`: the pages are opened in a
     browser, where there is a screen. Raises HostTaken when another process is the host.
     """
+    await load("loopforge.app")
+    from loopforge.ledger.schema_migration import refuse_newer
+
+    await asyncio.to_thread(refuse_newer, settings.database_url)
     make_home(settings.home)
     raise_limit()
     open_log()
     with lock_home(settings.home):
-        await load("loopforge.app")
         from loopforge.app import open_app
         from loopforge.backup.backup_schedule import BackupSchedule
         from loopforge.io.platforms.bot_tokens import BotTokens, UntoldToken
@@ -428,7 +431,6 @@ async def converse(
     from loopforge.io.socket.wire_protocol import PAGE, Hello
     from loopforge.io.terminal.screen_support import end_with
 
-    make_home(settings.home)
     clock, stdin = SystemClock(), _stdin()
     plain = plain or as_json or not (os.isatty(stdin) and sys.stdout.isatty())
     if os.isatty(stdin):

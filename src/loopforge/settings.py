@@ -511,7 +511,8 @@ def _refuse_strangers(
                 f"the tables are {' and '.join(f'[{table}]' for table in RAW_TABLES)}."
             )
         near = difflib.get_close_matches(key, names, 1)
-        hint = f"Did you mean `{near[0]}`?" if near else "docs/settings.md lists them all."
+        newer = "docs/settings.md lists them all; a newer Loopforge may know it: install that one."
+        hint = f"Did you mean `{near[0]}`?" if near else newer
         raise BadSettings(f"{where}: there is no setting `{key}`. {hint}")
     for table, value in raw.items():
         if not isinstance(value, dict):

@@ -3,6 +3,10 @@
 `before.tar.gz` is a home as it was when the minds were talk/1 and chain/1: Ana and Ben talked with
 three mates by the scripted model, one of which used a tool; the room found a title and changed its
 policy to chain; then Ana edited her first line, and Ben deleted his with a number in it.
+
+`schema-0002.tar.gz` is a home with all that a home may have: two rooms, a picture, a notice, a setting
+that was saved while it ran, an owner, Ben's account, a backup, and a line of his that was forgotten
+after it. `ledger.sql` in it is the same ledger as PostgreSQL had it.
 """
 
 from __future__ import annotations
@@ -11,32 +15,58 @@ import tarfile
 from datetime import timedelta
 from pathlib import Path
 
+import psycopg
 import pytest
+from anyio import to_thread
 
-from loopforge.app import open_ledger_of
+from loopforge.app import ARTIFACTS, open_ledger_of
 from loopforge.chat.why import record_text
 from loopforge.chat.why.record_building import gather
 from loopforge.cli import main
 from loopforge.core.events import Perceived
-from loopforge.core.room_vocabulary import Said
+from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.policies.talk import VERSION
 from loopforge.runtime.system_clock import SimClock
-from loopforge.settings import load_settings
+from loopforge.settings import load_settings, with_ledger
 from tests.rooms.conftest import START, living
 
 HELLO = "01a1fd557cd870068feeab3b85b13ffd"
 """What Maya said first, in words that nobody forgot."""
 TITLE = "01a1fd557f307018b127962989dc6cbb"
 SECRET = "4711"
+TODAY = "schema-0002"
+
+
+def unpacked(name: str, home: Path) -> Path:
+    """A home that is kept here."""
+    with tarfile.open(Path(__file__).with_name(f"{name}.tar.gz")) as packed:
+        packed.extractall(home, filter="data")
+    return home
+
+
+def put(home: Path, url: str) -> None:
+    """Put the ledger of this home where its settings say from now on: a database of PostgreSQL."""
+    with psycopg.connect(url) as database:
+        database.execute((home / "ledger.sql").read_bytes())
+    (home / "data" / "loopforge.db").unlink()
+    with (home / "loopforge.toml").open("a") as file:
+        file.write(f'database_url = "{url}"\n')
 
 
 @pytest.fixture
 def before(tmp_path: Path) -> Path:
     """The home."""
-    with tarfile.open(Path(__file__).with_name("before.tar.gz")) as packed:
-        packed.extractall(tmp_path, filter="data")
-    return tmp_path
+    return unpacked("before", tmp_path)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def today(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The home of schema 0002, on SQLite, then on PostgreSQL."""
+    home = unpacked(TODAY, tmp_path / "home")
+    if request.param == "postgres":
+        put(home, request.getfixturevalue("postgres_url"))
+    return home
 
 
 def told(home: Path, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
@@ -132,3 +162,65 @@ async def test_people_go_on_talking_in_it(before: Path) -> None:
         shown = "\n".join(text for asked in home.models.asked for _, text in asked.messages)
         assert "I grow leeks" in shown
         assert SECRET not in shown
+
+
+def test_a_whole_home_is_as_it_was_written(today: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """On either database it is brought to today's schema, verifies, and its views are made anew."""
+    assert told(today, capsys, "ledger", "migrate")[0] == 0
+    code, found = told(today, capsys, "ledger", "verify")
+    assert code == 0
+    assert "texts read, 5 texts forgotten.\nAll of it is as it was written.\n" in found
+    assert told(today, capsys, "ledger", "rebuild")[0] == 0
+    code, found = told(today, capsys, "room", "list")
+    assert [line.split("\t")[0] for line in found.splitlines()] == ["attic", "commons"]
+
+
+async def test_its_turns_replay(today: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each line of a mate comes out to the letter, or it is told which mind has changed since."""
+    async with open_ledger_of(load_settings(today, environ={})) as ledger:
+        lines = [id for id, _, _ in await said(ledger)]
+    assert len(lines) == 4
+    for id in lines:
+        found = (await to_thread.run_sync(told, today, capsys, "turn", "replay", id))[1]
+        assert found.startswith(("same: ", "erased: ", "diverged: The mind has changed since")), id
+
+
+async def test_people_go_on_in_it(today: Path) -> None:
+    """Its rooms, pictures, accounts and saved settings are there, and a mate answers what is new."""
+    async with living(today, clock=SimClock(START + timedelta(minutes=5))) as home:
+        await home.rest()
+        await home.enter("ana")
+        old = await home.lines()
+        assert "* Maya stays quiet: this room has no energy left (/energy)." in old
+        assert home.app.settings.max_steps == 3
+        visitor, _ = await home.app.accounts.signing.sign_in(
+            "Ben Bee", "eel pie on tuesdays", "test", "::1"
+        )
+        assert visitor.name == "Ben Bee"
+        heard = await home.bodies(Heard)
+        (picture,) = (file for line in heard for file in line.files)
+        assert len(await home.app.artifacts.get(str(picture.hash))) == picture.size
+        await home.hears("ana", "@maya are you still there?")
+        assert (await home.lines())[: len(old)] == old
+        assert (await home.said())[-1] == "maya"
+        assert (await home.app.ledger.verify()).findings == ()
+        assert home.holding(f"number is {SECRET}".encode()) == []
+
+
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+async def test_a_backup_of_before_is_restored(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """Into either database; what was forgotten after it was made is forgotten in the new home."""
+    home, new = unpacked(TODAY, tmp_path / "home"), tmp_path / "new"
+    url = request.getfixturevalue("postgres_url") if kind == "postgres" else ""
+    more = ["--ledger", url] if url else []
+    words = ["--home", str(new), "restore", str(home / "backups"), *more]
+    assert await to_thread.run_sync(lambda: main(words)) == 0
+    assert list((new / "data" / ARTIFACTS).rglob("*/*"))
+    there = with_ledger(load_settings(new, environ={}), url)
+    async with open_ledger_of(there) as ledger:
+        assert (await ledger.verify()).findings == ()
+        assert len(await said(ledger)) == 4
+        heard = [e.body for e in await ledger.read("room:commons") if isinstance(e.body, Heard)]
+        assert [line.text.text for line in heard].count(None) == 1

@@ -24,7 +24,7 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.errors import BackupError, Unknown
+from loopforge.errors import BackupError, LedgerBehind, Unknown
 from loopforge.runtime.ports import Clock
 
 if TYPE_CHECKING:
@@ -55,6 +55,21 @@ class BackupManifest(Struct, frozen=True, kw_only=True):
         return sum(seq for seq, _ in self.heads.values())
 
 
+class _Form(Struct, frozen=True):
+    """What of a manifest is the same in every form."""
+
+    format: int
+    program: str
+
+
+def newer(name: str, program: str) -> LedgerBehind:
+    """Why a backup of a newer program is refused."""
+    return LedgerBehind(
+        f"The backup {name} was made by a newer Loopforge ({program}). Install it, then restore; "
+        "nothing was changed."
+    )
+
+
 class BackupStore:
     """The backups at one place."""
 
@@ -71,15 +86,17 @@ class BackupStore:
         return sorted(path.partition("/")[0] for path in await self._paths() if _whole(path))
 
     async def manifest(self, name: str) -> BackupManifest:
-        """What this backup is. Raises Unknown, and BackupError for what cannot be read."""
+        """What this backup is. Raises Unknown, LedgerBehind, and BackupError where unreadable."""
         try:
-            return msgspec.json.decode(await self.read(f"{name}/{MANIFEST}"), type=BackupManifest)
+            data = await self.read(f"{name}/{MANIFEST}")
+            if (made := msgspec.json.decode(data, type=_Form)).format > FORMAT:
+                raise newer(name, made.program)
+            return msgspec.json.decode(data, type=BackupManifest)
         except FileNotFoundError:
             raise Unknown(f"There is no backup {name!r} in {self.where}.") from None
         except msgspec.DecodeError as error:
             raise BackupError(
-                f"The backup {name} in {self.where} cannot be read: {error}. It may be of a newer "
-                "Loopforge."
+                f"The backup {name} in {self.where} cannot be read: {error}."
             ) from error
 
     async def read(self, path: str) -> bytes:

@@ -16,9 +16,16 @@ from pathlib import Path
 from loopforge.app import ARTIFACTS, open_ledger_of
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_retention import sweep
-from loopforge.backup.backup_store import FORMAT, HOME, KEYS, LEDGER, BackupManifest, BackupStore
+from loopforge.backup.backup_store import (
+    HOME,
+    KEYS,
+    LEDGER,
+    BackupManifest,
+    BackupStore,
+    newer,
+)
 from loopforge.backup.make_backup import check_ledger, fetch
-from loopforge.errors import BackupError, InputError, LedgerBehind, Unknown
+from loopforge.errors import BackupError, InputError, Unknown
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.schema_migration import NEWEST
 from loopforge.runtime.ports import Clock
@@ -35,11 +42,8 @@ async def newest(store: BackupStore) -> str:
 async def inspected(store: BackupStore, name: str, folder: Path) -> BackupManifest:
     """Bring a backup's parts into this folder and check them. Raises BackupError, LedgerBehind."""
     manifest = await store.manifest(name)
-    if manifest.format > FORMAT or manifest.schema > NEWEST:
-        raise LedgerBehind(
-            f"The backup {name} was made by a newer Loopforge ({manifest.program}). Install it, "
-            "then restore; nothing was changed."
-        )
+    if manifest.schema > NEWEST:
+        raise newer(name, manifest.program)
     for part in (LEDGER, HOME, *({KEYS} & manifest.parts.keys())):
         await fetch(store, name, part, manifest, folder / part)
     heads = await asyncio.to_thread(check_ledger, folder / LEDGER)

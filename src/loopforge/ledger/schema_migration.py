@@ -36,6 +36,19 @@ def status(url: str) -> Status:
         store.close()
 
 
+def refuse_newer(url: str) -> None:
+    """Raise LedgerBehind for a ledger of a newer program, before anything is written anywhere."""
+    store = connect(settled(url))
+    try:
+        if store.sqlite and not Path(str(store.url.database)).exists():
+            return
+        with telling(store.url), store.reader.connect() as connection:
+            if stands(connection) == "ahead":
+                raise _ahead(connection)
+    finally:
+        store.close()
+
+
 def migrate(url: str) -> Status:
     """Bring the database at `url` to the newest schema; says how it stood before."""
     store = connect(settled(url))
