@@ -7,6 +7,8 @@ import json
 import zipfile
 from typing import Any
 
+from loopforge.core.room_vocabulary import Heard
+from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import Wish
 from tests.web.conftest import PASSWORD, Guest, Town
 
@@ -191,6 +193,26 @@ async def test_everything_about_oneself(site: Town, owner: Guest) -> None:
     token = ben.http.cookies.get("loopforge") or "no session"
     for secret in ("only olu said this", PASSWORD, token, "argon2", "hello from maya"):
         assert secret.encode() not in everything
+
+
+async def test_ones_other_selves_are_oneself(site: Town, owner: Guest) -> None:
+    """What an account said before it was linked comes along; once unlinked, it is somebody else."""
+    there = await site.app.people.meet("discord", "814273645120389120", "Ben of Discord")
+    room = await site.room(owner)
+    await site.app.front.bring(room, owner.person, there.id, "Ben of Discord")
+    await site.app.front.rooms.hear(
+        room, Heard(person=there.id, text=Words("said on Discord"), surface="discord:1")
+    )
+    ben = await site.guest("ben", by=owner)
+    code = await site.app.linking.offer_code(there.id)
+    for path, form, linked in (
+        ("/you/link", {"code": code}, True),
+        ("/you/unlink", {"surface": "discord", "account": "814273645120389120"}, False),
+    ):
+        await ben.post(path, form)
+        me = (await unpacked(ben, "/you/export"))["me.json"].decode()
+        for word in ("said on Discord", "Ben of Discord"):
+            assert (word in me) is linked
 
 
 async def test_what_was_erased_of_oneself_is_not_taken_along(site: Town, owner: Guest) -> None:
