@@ -120,6 +120,17 @@ def test_what_it_says_of_itself(wheel: Path) -> None:
     assert all(link.startswith("https://") for link in links)
 
 
+def test_the_image_holds_what_was_tested() -> None:
+    """Its lock has all that running needs, at the versions and hashes that the tests ran with."""
+
+    def locked(name: str) -> set[str]:
+        text = (ROOT / "requirements" / f"{name}.txt").read_text("utf-8")
+        return set(re.findall(r"^[a-z0-9._-]+==[^#]*?(?=\n[a-z]|\n *#|\Z)", text, re.MULTILINE))
+
+    assert locked("run")
+    assert locked("run") < locked("container") < locked("all")
+
+
 def test_the_source_distribution_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     """What is in the archive of the source is enough to build from, and no more than that."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
