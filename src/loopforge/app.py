@@ -51,9 +51,10 @@ from loopforge.mates.mate_editing import Workshop
 from loopforge.mates.mate_roster import Roster
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.mates.version_history import Chronicle
+from loopforge.models.files.file_shelf import file_of, is_small
 from loopforge.models.model_listing import ModelsDesk
 from loopforge.models.model_router import Patience, TieredModels
-from loopforge.models.model_tiers import TierLimits, Tiers, read_tiers
+from loopforge.models.model_tiers import SMALL_MODEL, TierLimits, Tiers, read_tiers
 from loopforge.models.null_model import Unasked
 from loopforge.models.providers.embedded_model import Embedded
 from loopforge.models.providers.own_servers import Catalogues
@@ -217,6 +218,8 @@ def tiers_of(settings: Settings, catalogues: Catalogues = {}) -> Tiers:  # noqa:
         total_seconds=settings.model_total_seconds,
         embedded=settings.embedded_model,
         embedded_window=settings.embedded_context,
+        embedded_id=settings.embedded_file or SMALL_MODEL,
+        embedded_small=is_small(file_of(settings.data, settings.embedded_file)),
         model=settings.server_model,
     )
     return read_tiers(settings.models, settings.tiers, settings.keys, limits, catalogues)
@@ -241,7 +244,10 @@ def open_models(
         dice,
         patience=patience_of(settings),
         embedded=Embedded(
-            dice, window=settings.embedded_context, threads=settings.embedded_threads
+            dice,
+            window=settings.embedded_context,
+            threads=settings.embedded_threads,
+            path=file_of(settings.data, settings.embedded_file),
         ),
         pictures=pictures,
         read=partial(tiers_of, settings),
@@ -449,7 +455,7 @@ def strangers_of(settings: Settings) -> dict[str, Strangers]:
 def notice_of(models: Models, *, owner: bool = True) -> str:
     """What people are told on entering about the model; the owner also, what to set for another."""
     facts = models.facts(Route())
-    if not facts.embedded:
+    if not facts.embedded or not facts.small:
         return ""
     told = "Answers come from a small embedded model, for trying out."
     more = (

@@ -260,6 +260,7 @@ class Pages:
         if self._serving is not None:
             await self._site.hub.close()
             await self._site.shifts.close()
+            await self._site.shelf.close()
             self._serving.stop()
             await self._over.wait()
 
@@ -297,6 +298,7 @@ def _secret(app: App) -> str:
 def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
     """Everything pages may use."""
     from loopforge.app import choices, notice_of
+    from loopforge.models.files.file_shelf import FileShelf
     from loopforge.web.rendering.live_hub import Hub, Renderer
     from loopforge.web.server.page_context import Site
     from loopforge.web.server.page_templates import environment
@@ -315,6 +317,7 @@ def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
         usage=app.usage,
         ledger=app.ledger,
         models=app.desk,
+        shelf=FileShelf(settings.data, settings.embedded_files_from),
         clock=app.stamp.clock,
         live=live,
         notice=lambda: notice_of(app.models, owner=False),

@@ -30,7 +30,14 @@ from loopforge.models.providers.known_services import keys_in
 from loopforge.runtime.installation.home_timezone import zone_of
 from loopforge.runtime.installation.saved_settings import KEYS, SETTINGS, read_saved
 from loopforge.runtime.plugins.installed_plugins import installed
-from loopforge.runtime.plugins.setting_rows import PREFIX, SettingsRow, rows_of, setting
+from loopforge.runtime.plugins.setting_rows import (
+    PREFIX,
+    SettingsRow,
+    keys_within,
+    line_of,
+    rows_of,
+    setting,
+)
 
 FILE = "loopforge.toml"
 SAVED = f"data/{SETTINGS}"
@@ -241,6 +248,12 @@ class Settings:
         True,
         "Whether the small model that comes along serves tiers that have no key.",
         live=True,
+    )
+    embedded_file: str = setting(
+        "", "A larger model to run here: a name in data/models, or a path.", shown="the small one"
+    )
+    embedded_files_from: str = setting(
+        "https://huggingface.co", "Where larger models to run here are fetched from."
     )
     embedded_context: int = setting(
         4096, "Window of the embedded model, in tokens.", least=512, most=8192
@@ -485,14 +498,8 @@ def _read(path: Path) -> tuple[str, dict[str, Any]]:
         raise BadSettings(f"{path} cannot be read: {error}.") from error
 
 
-def _line(text: str, key: str) -> int:
-    """The line on which a key or table is written, from 1; 0 where it is not found."""
-    pattern = re.compile(rf"""\s*(\[+\s*)?["']?{re.escape(key)}["']?\s*[=.\]]""")
-    return next((n for n, line in enumerate(text.splitlines(), 1) if pattern.match(line)), 0)
-
-
 def _place(text: str, key: str) -> str:
-    line = _line(text, key)
+    line = line_of(text, key)
     return f"{FILE}, line {line}" if line else FILE
 
 
@@ -517,19 +524,12 @@ def _refuse_strangers(
     for table, value in raw.items():
         if not isinstance(value, dict):
             raise BadSettings(f"{path.parent / _place(text, table)}: `{table}` must be a table.")
-        for key in _keys_within(value):
+        for key in keys_within(value):
             if key in names:
                 raise BadSettings(
                     f"{path.parent / _place(text, key)}: `{key}` stands below [{table}] and so "
                     "belongs to it; move it above the first table."
                 )
-
-
-def _keys_within(table: Mapping[str, Any]) -> Iterator[str]:
-    for key, value in table.items():
-        yield key
-        if isinstance(value, dict):
-            yield from _keys_within(value)
 
 
 def _sources(

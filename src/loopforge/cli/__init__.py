@@ -62,8 +62,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "restore": ("loopforge.cli.restore_command", "Make a home from a backup."),
     "settings": (
-        "loopforge.cli.settings_command",
+        "loopforge.cli.configuration.settings_command",
         "See settings, change them, take changes back.",
+    ),
+    "model": (
+        "loopforge.cli.configuration.model_command",
+        "Larger models that run here: fetch, add, use.",
     ),
     "doctor": ("loopforge.cli.doctor", "Say what is missing or wrong, and how to mend it."),
 }

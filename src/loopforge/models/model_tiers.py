@@ -40,6 +40,7 @@ from loopforge.runtime.ports import Route
 
 EMBEDDED = "embedded"
 SCRIPTED = "scripted"
+SMALL_MODEL = "SmolLM2-135M-Instruct"
 COUNT = 4
 FEW = 5
 """Models of a server that a room's owner is told of, where one is asked for that it has not."""
@@ -80,6 +81,8 @@ class TierLimits(Struct, frozen=True, kw_only=True):
     total_seconds: float = 180
     embedded: bool = True
     embedded_window: int = 4096
+    embedded_id: str = SMALL_MODEL
+    embedded_small: bool = True
     model: str = ""
     """What a server of one's own is asked for that a variable names."""
 
@@ -141,7 +144,9 @@ class Tiers(Struct, frozen=True, kw_only=True):
         if not self.models:
             return ["No model can be used: no key is set, and the embedded model is switched off."]
         lines = []
-        if self.keyless:
+        if self.keyless and not self.models[EMBEDDED].small:
+            lines.append(f"The embedded model, {self.models[EMBEDDED].id}, answers for all tiers.")
+        elif self.keyless:
             why = "No model key is set" if not self.servers else "Nothing else can be asked"
             lines.append(
                 f"{why}: the small embedded model answers for all tiers. It is for "
@@ -436,10 +441,10 @@ def _built_in(limits: TierLimits, written: Mapping[str, ModelSpec]) -> dict[str,
     embedded = ModelSpec(
         name=EMBEDDED,
         provider="embedded",
-        id="SmolLM2-135M-Instruct",
+        id=limits.embedded_id,
         place="inside the program",
         tools=False,
-        small=True,
+        small=limits.embedded_small,
         window=limits.embedded_window,
         price=Price(read=0, written=0),
         slots=4,

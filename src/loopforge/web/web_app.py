@@ -36,6 +36,7 @@ from loopforge.web.account import sign_in as door
 from loopforge.web.admin import (
     first_steps,
     ledger_page,
+    model_files,
     model_keys,
     owner_pages,
     people_invites,
@@ -62,7 +63,7 @@ PAGES = (
     *(lab_pages, run_viewer, side_panels, story_page, fork_compare),
 )
 ADMIN = (
-    *(owner_pages, first_steps, model_keys),
+    *(owner_pages, first_steps, model_keys, model_files),
     *(people_invites, usage_page, ledger_page, settings_page),
 )
 """The modules whose handlers are the pages; those of Admin are the owner's alone."""

@@ -22,7 +22,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from loopforge.errors import ModelError
+from loopforge.errors import InputError, ModelError
+from loopforge.models.files.gguf_file import check_gguf
 from loopforge.models.providers.attempt_outcome import Tried
 from loopforge.models.providers.embedded_install import PACKAGE
 from loopforge.models.providers.model_attempt import Provider
@@ -107,7 +108,7 @@ class Embedded:
     def __init__(
         self, dice: Dice, *, window: int = 4096, threads: int = 0, path: Path | None = None
     ) -> None:
-        self._dice, self._window, self._threads, self._path = dice, window, threads, path
+        self._dice, self._window, self._threads, self.path = dice, window, threads, path
         self.shared = Shared(int(window * SHARED))
         self._tasks = Tasks()
         self._loading: asyncio.Task[_Running | ModelError] | None = None
@@ -127,10 +128,17 @@ class Embedded:
             server = self._start(key)
         except ModelError as error:
             return error
+        except InputError as error:
+            return ModelError(
+                f"The embedded model could not be loaded: {error} The setting embedded_file names "
+                "it."
+            )
         return _Running(server, ModelAddress(server.listening_address, key))
 
     def _start(self, key: Secret) -> Any:
-        path = self._path or weights()
+        path = self.path or weights()
+        if self.path:
+            check_gguf(path)
         try:
             import xllamacpp  # type: ignore[import-untyped]
         except ImportError as error:
@@ -139,8 +147,9 @@ class Embedded:
             return xllamacpp.Server(self._parameters(xllamacpp.CommonParams(), path, key))
         except Exception as error:  # xllamacpp lets through whatever C++ or a bad path raised
             raise ModelError(
-                f"The embedded model could not be loaded from {path}: {error} It needs about "
-                "300 MB of memory; `embedded_context` sets how much of that is for prompts."
+                f"The embedded model could not be loaded from {path}: {error} The small one "
+                "needs about 300 MB of memory, a larger one what `loopforge model list` says; "
+                "`embedded_context` sets how much of that is for prompts."
             ) from error
 
     def _parameters(self, parameters: Any, path: Path, key: Secret) -> Any:
@@ -256,10 +265,16 @@ class Local:
                 id="embedded",
                 base_url=f"{address.url}/v1",
                 key=address.key,
-                extra={**(FILLING if form else SPEAKING), **self._spec.extra},
+                extra={**self._manner(form=form), **self._spec.extra},
             )
             self._providers[form] = Provider(spec, self._clock, self._tasks)
         return self._providers[form]
+
+    def _manner(self, *, form: bool) -> dict[str, Any]:
+        """What was measured holds for the small model alone; another file speaks by its own."""
+        if self._embedded.path:
+            return {"cache_prompt": True}
+        return FILLING if form else SPEAKING
 
     async def close(self) -> None:
         """Close the clients; the server is closed by whoever made it."""

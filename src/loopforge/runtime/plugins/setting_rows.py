@@ -10,6 +10,7 @@ name before them: `bell_port`, LOOPFORGE_BELL_PORT. Reads nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -143,3 +144,17 @@ def _row(about: Mapping[str, Any], default: Any) -> dict[str, Any]:
     plain = f"{default:g}" if isinstance(default, float) else str(default)
     plain = plain.lower() if isinstance(default, bool) else plain
     return {**about, "shown": about["shown"] or plain, "told": bool(about["shown"])}
+
+
+def keys_within(table: Mapping[str, Any]) -> Iterator[str]:
+    """The keys of a table, and of the tables in it."""
+    for key, value in table.items():
+        yield key
+        if isinstance(value, dict):
+            yield from keys_within(value)
+
+
+def line_of(text: str, key: str) -> int:
+    """The line on which a key or table is written, from 1; 0 where it is not found."""
+    pattern = re.compile(rf"""\s*(\[+\s*)?["']?{re.escape(key)}["']?\s*[=.\]]""")
+    return next((n for n, line in enumerate(text.splitlines(), 1) if pattern.match(line)), 0)

@@ -184,6 +184,9 @@ async def models_page(site: Site, owner: Visitor, **more: Any) -> Template:
         places=site.models.places(),
         keyless=site.models.keyless,
         kept=site.live.kept_keys(),
+        files=site.shelf.rows(site.live.saved.embedded_file),
+        shelf=site.shelf,
+        shelf_place=site.live.now.embedded_files_from,
         **{"found": None, **FORMS, **more},
     )
 

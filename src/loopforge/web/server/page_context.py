@@ -24,6 +24,7 @@ from loopforge.lab.run_queue import Shifts
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.mates.mate_roster import Roster
 from loopforge.mates.version_history import Chronicle
+from loopforge.models.files.file_shelf import FileShelf
 from loopforge.models.model_listing import ModelsDesk
 from loopforge.people.account_linking import AccountLinking
 from loopforge.people.accounts.account_service import Accounts
@@ -47,6 +48,11 @@ class HomeSettings(Protocol):
     @property
     def now(self) -> Any:
         """Those in force, by name."""
+        ...
+
+    @property
+    def saved(self) -> Any:
+        """Those of the next start, by name."""
         ...
 
     @property
@@ -83,8 +89,9 @@ class HomeSettings(Protocol):
 class Site:
     """Everything pages may use. `boot` names this run of the server; `address` has no slash.
 
-    `shifts` plays the runs of the Factory; `scenarios` is the home's folder of them. `platforms`
-    says how it stands with mates elsewhere: by platform, then by an account's mates, in words.
+    `shifts` plays the runs of the Factory; `scenarios` is the home's folder of them. `shelf` has
+    the files of models that run here, or could. `platforms` says how it stands with mates
+    elsewhere: by platform, then by an account's mates, in words.
     `live` are the settings in force; `notice` tells the owner of the models, if anything.
     `surfaces` is what people call each platform that bots are connected to, by its name; `reach`
     says how a link begins that is given to others, and who can open it.
@@ -101,6 +108,7 @@ class Site:
     usage: UsageView
     ledger: SqlLedger
     models: ModelsDesk
+    shelf: FileShelf
     clock: Clock
     live: HomeSettings
     hub: Hub

@@ -1,0 +1,115 @@
+"""loopforge model: larger models that run inside the program, in llama.cpp's file format."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from loopforge.cli import Json, Yes, listed, on_app, settings
+from loopforge.errors import InputError
+
+if TYPE_CHECKING:
+    from loopforge.app import App
+    from loopforge.models.files.file_shelf import FileShelf, ShelfRow
+    from loopforge.settings import Settings
+
+app = typer.Typer(no_args_is_help=True)
+Name = Annotated[str, typer.Argument(help="Its name in `loopforge model list`.")]
+SHOWN_EVERY = 1.0
+
+
+def _shelf(there: Settings) -> FileShelf:
+    from loopforge.models.files.file_shelf import FileShelf
+
+    return FileShelf(there.data, there.embedded_files_from)
+
+
+@app.command("list")
+def list_files(context: typer.Context, as_json: Json = False) -> None:
+    """List the models' files that are here and those that can be fetched, with what they need."""
+    from msgspec import to_builtins
+
+    there = settings(context)
+    rows = _shelf(there).rows(there.embedded_file)
+    lines = {row.name: _line(row) for row in rows}
+    listed([to_builtins(row) for row in rows], as_json, lambda row: lines[row["name"]], "None.")
+
+
+def _line(row: ShelfRow) -> str:
+    state = "in use" if row.used else "here" if row.here else "can be fetched"
+    line = f"{row.name}: {state}, {row.size / 1e9:.2f} GB"
+    if row.known:
+        line += f", {row.known.memory / 1e9:.1f} GB of memory, {row.known.licence}"
+    return line if row.fits else f"{line}; more memory than this machine has"
+
+
+@app.command()
+def fetch(context: typer.Context, name: Name, yes: Yes = False) -> None:
+    """Fetch a model's file; one that broke off goes on from where it stood."""
+    there = settings(context)
+    shelf = _shelf(there)
+    row = next((row for row in shelf.rows(there.embedded_file) if row.name == name), None)
+    if row and not row.here:
+        typer.echo(_line(row), err=True)
+        if not yes and not typer.confirm(f"Fetch it from {there.embedded_files_from}?", err=True):
+            raise typer.Exit(1)
+    asyncio.run(_fetch(shelf, name))
+    typer.echo(f"{name} is here. `loopforge model use {name}` lets it answer.")
+
+
+async def _fetch(shelf: FileShelf, name: str) -> None:
+    task = shelf.start(name)
+    progress = shelf.progress(name)
+    while not task.done():
+        await asyncio.wait([task], timeout=SHOWN_EVERY)
+        if sys.stderr.isatty() and progress.size:
+            done = f"{progress.have / 1e6:,.0f} of {progress.size / 1e6:,.0f} MB"
+            typer.echo(f"\r{done}", nl=False, err=True)
+    if sys.stderr.isatty():
+        typer.echo(err=True)
+    shelf.ended(name)
+
+
+@app.command()
+def use(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help='Its name in the list; "" for the small one.')],
+) -> None:
+    """Let this file's model answer inside the program, from the next start on."""
+    from loopforge.models.files.gguf_file import check_loads
+
+    there = settings(context)
+    if name:
+        check_loads(_shelf(there).path(name))
+
+    async def change(app: App) -> Any:
+        await app.live.change("embedded_file", name or None, "terminal")
+        return next(each for each in app.live.states() if each.row.name == "embedded_file")
+
+    state = on_app(context, change)
+    if state.fixed:
+        raise InputError(f"{state.row.variable} is set and comes before this; change it there.")
+    typer.echo(f"{name or 'The small model'} answers from the next start on.")
+
+
+@app.command()
+def add(
+    context: typer.Context, file: Annotated[Path, typer.Argument(help="A file of format GGUF.")]
+) -> None:
+    """Take a model's file that you have: it is copied into this home."""
+    name = _shelf(settings(context)).add(file)
+    typer.echo(f"{name} is here. `loopforge model use {name}` lets it answer.")
+
+
+@app.command()
+def remove(context: typer.Context, name: Name) -> None:
+    """Delete a model's file from this home."""
+    there = settings(context)
+    if name == there.embedded_file:
+        raise InputError(f'{name} is in use; first `loopforge model use ""` or another one.')
+    _shelf(there).remove(name)
+    typer.echo(f"{name} is gone.")

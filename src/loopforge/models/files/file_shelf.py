@@ -1,0 +1,210 @@
+"""The shelf: models' files of a home (data/models), those that can be fetched, and what fits.
+
+Which of them answers is the setting embedded_file; the shelf only finds its path. One fetch of a
+file runs at a time: who asks for it again is given the one that runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from loopforge.errors import InputError, LoopforgeError, ModelError, Unknown
+from loopforge.models.files.gguf_file import check_gguf
+from loopforge.models.files.model_download import DownloadProgress, download, look_up
+from loopforge.runtime.background_tasks import Tasks
+
+FOLDER, SUFFIX = "models", ".gguf"
+SMALL_FILE = 2_000_000_000
+"""Bytes below which a file's model is met as a small one: some three billion parameters."""
+
+
+class KnownFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A file worth fetching. `size` and `memory` are about so many bytes, `window` tokens."""
+
+    title: str
+    at: str
+    size: int
+    memory: int
+    parameters: str
+    licence: str
+    window: int
+    sha256: str = ""
+
+
+class ShelfRow(Struct, frozen=True, kw_only=True):
+    """One file as people see it. `have` and `size` are bytes; `going`: it is being fetched."""
+
+    name: str
+    title: str
+    size: int
+    here: bool
+    fits: bool = True
+    used: bool = False
+    going: bool = False
+    have: int = 0
+    trouble: str = ""
+    known: KnownFile | None = None
+
+
+def known_files() -> dict[str, KnownFile]:
+    """The catalogue that ships."""
+    import tomllib
+
+    found = tomllib.loads(Path(__file__).with_name("known_files.toml").read_text("utf-8"))
+    return msgspec.convert(found, dict[str, KnownFile])
+
+
+def machine_memory() -> int:
+    """Bytes of memory that this machine, or the container it is, may use."""
+    whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    with suppress(OSError, ValueError):
+        whole = min(whole, int(Path("/sys/fs/cgroup/memory.max").read_text("ascii")))
+    return whole
+
+
+def file_of(data: Path, value: str) -> Path | None:
+    """Where the file is that the setting names: by its name on the shelf, or a path."""
+    if not value:
+        return None
+    path = Path(value).expanduser()
+    return path if path.is_absolute() else data / FOLDER / f"{value.removesuffix(SUFFIX)}{SUFFIX}"
+
+
+def is_small(path: Path | None) -> bool:
+    """Whether the embedded model is one for trying out, of this file or of the one that ships."""
+    return path is None or not path.is_file() or path.stat().st_size < SMALL_FILE
+
+
+class FileShelf:
+    """The files of a home; `place` is the address that the catalogue's paths stand below."""
+
+    def __init__(self, data: Path, place: str, memory: int | None = None) -> None:
+        self.folder = data / FOLDER
+        self._place = place.rstrip("/")
+        self.memory = machine_memory() if memory is None else memory
+        self.known = known_files()
+        self._tasks = Tasks()
+        self._going: dict[str, tuple[asyncio.Task[None], DownloadProgress]] = {}
+        self._troubles: dict[str, str] = {}
+
+    def rows(self, used: str = "") -> list[ShelfRow]:
+        """What is here and what can be fetched; `used` is the setting's value."""
+        here = {path.stem: path for path in sorted(self.folder.glob(f"*{SUFFIX}"))}
+        rows = [
+            self._row(name, here.get(name), used) for name in dict.fromkeys((*self.known, *here))
+        ]
+        return sorted(rows, key=lambda row: (not row.here, row.size))
+
+    def _row(self, name: str, path: Path | None, used: str) -> ShelfRow:
+        known, going = self.known.get(name), self._going.get(name)
+        about = known.size if known else 0
+        return ShelfRow(
+            name=name,
+            title=known.title if known else name,
+            size=path.stat().st_size if path else (going and going[1].size) or about,
+            here=path is not None,
+            fits=known is None or known.memory <= self.memory,
+            used=bool(path) and name == used,
+            going=going is not None,
+            have=going[1].have if going else 0,
+            trouble=self._troubles.get(name, ""),
+            known=known,
+        )
+
+    def path(self, name: str) -> Path:
+        """A file that is here. Raises Unknown."""
+        path = self.folder / f"{name}{SUFFIX}"
+        if Path(name).name != name or not path.is_file():
+            here = ", ".join(row.name for row in self.rows() if row.here) or "none"
+            raise Unknown(f"No model's file {name!r} is here (here: {here}).")
+        return path
+
+    def start(self, name: str) -> asyncio.Task[None]:
+        """Fetch it, or go on waiting for the fetch that runs. Raises Unknown."""
+        if name not in self.known:
+            raise Unknown(
+                f"There is no model {name!r} to fetch; there are: {', '.join(self.known)}."
+            )
+        if name not in self._going:
+            self._troubles.pop(name, None)
+            progress = DownloadProgress()
+            task = self._tasks.spawn(self._fetch(name, progress), f"fetching {name}")
+            self._going[name] = (task, progress)
+        return self._going[name][0]
+
+    def progress(self, name: str) -> DownloadProgress:
+        """How far the fetch that runs has come."""
+        return self._going[name][1] if name in self._going else DownloadProgress()
+
+    async def fetch(self, name: str) -> None:
+        """Fetch it and wait for it. Raises Unknown and ModelError."""
+        await self.start(name)
+        self.ended(name)
+
+    def ended(self, name: str) -> None:
+        """Raises ModelError where the last fetch of it went wrong."""
+        if trouble := self._troubles.get(name):
+            raise ModelError(trouble)
+
+    async def _fetch(self, name: str, progress: DownloadProgress) -> None:
+        known = self.known[name]
+        target = self.folder / f"{name}{SUFFIX}"
+        try:
+            if not target.exists():
+                file = await look_up(f"{self._place}/{known.at}", known.sha256)
+                await download(file, target, progress)
+                check_gguf(target)
+        except LoopforgeError as error:
+            self._troubles[name] = str(error)
+        finally:
+            del self._going[name]
+
+    async def cancel(self, name: str) -> None:
+        """End a fetch, if it runs; what came is kept."""
+        if name in self._going:
+            task = self._going[name][0]
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def close(self) -> None:
+        """End all fetches."""
+        for name in list(self._going):
+            await self.cancel(name)
+
+    def add(self, source: Path) -> str:
+        """Take a file that somebody has; its name on the shelf. Raises InputError."""
+        source = source.expanduser()
+        check_gguf(source)
+        name = source.name.removesuffix(SUFFIX)
+        target = self.folder / f"{name}{SUFFIX}"
+        if target.exists():
+            raise InputError(
+                f"{name} is here already; remove it first, or name the file otherwise."
+            )
+        part = target.with_name(f"{target.name}.copy.part")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            size, free = source.stat().st_size, shutil.disk_usage(self.folder).free
+            if free < size:
+                raise InputError(f"{source} takes {size:,} bytes, and {free:,} are free.")
+            shutil.copyfile(source, part)
+            part.replace(target)
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            raise InputError(f"{source} could not be taken: {error.strerror}.") from error
+        return name
+
+    def remove(self, name: str) -> None:
+        """Delete a file of the shelf, and what came of a fetch of it. Raises Unknown."""
+        parts = list(self.folder.glob(f"{name}{SUFFIX}.*.part")) if Path(name).name == name else []
+        if not parts or (self.folder / f"{name}{SUFFIX}").exists():
+            self.path(name).unlink()
+        for part in parts:
+            part.unlink()

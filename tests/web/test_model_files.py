@@ -1,0 +1,80 @@
+"""Larger models that run here, by buttons: fetched, cancelled, taken, used, removed; owner only."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+
+import pytest
+
+from loopforge.models.providers.embedded_model import weights
+from loopforge.settings import load_settings
+from tests.models.hub import hub
+from tests.web.conftest import town, words
+
+FILES = "/admin/models/files"
+SMALLEST = {"name": "qwen2.5-0.5b"}
+
+
+async def test_one_is_fetched_while_the_list_tells_of_it(tmp_path: Path) -> None:
+    """What it needs before; how far it is; cancelled and fetched again; gone."""
+    with hub(hold=threading.Event()) as place:
+        environ = {"LOOPFORGE_EMBEDDED_FILES_FROM": place.url}
+        async with town(tmp_path, environ=environ) as home:
+            olu = await home.owner()
+            page = words(await olu.get("/admin/models"))
+            assert "Qwen2.5 0.5B Instruct can be fetched" in page
+            assert "Licence Apache License 2.0" in page
+            assert "is being fetched" in words(await olu.post(f"{FILES}/fetch", SMALLEST))
+            await asyncio.to_thread(place.begun.wait, 60)
+            listed = await olu.get(FILES)
+            assert 'hx-trigger="every 2s"' in listed.text
+            assert "of 3 MB" in words(listed)
+            assert "is not fetched any more" in words(await olu.post(f"{FILES}/cancel", SMALLEST))
+            assert place.hold is not None
+            place.hold.set()
+            await olu.post(f"{FILES}/fetch", SMALLEST)
+            while "every 2s" in (await olu.get(FILES)).text:
+                pass
+            assert "on this machine" in words(await olu.get(FILES))
+            refused = await olu.post(f"{FILES}/use", SMALLEST)
+            assert "could not be loaded" in words(refused)
+            assert "is gone" in words(await olu.post(f"{FILES}/remove", SMALLEST))
+
+
+async def test_a_file_of_ones_own_is_taken_and_chosen(tmp_path: Path) -> None:
+    """By its path; it is loaded once before it is chosen, and the choice taken back."""
+    async with town(tmp_path) as home:
+        olu = await home.owner()
+        name = weights().stem
+        taken = await olu.post(f"{FILES}/add", {"path": str(weights())})
+        assert f"{name} is here." in words(taken)
+        used = await olu.post(f"{FILES}/use", {"name": name})
+        assert f"{name} answers from the next start" in words(used)
+        assert load_settings(home.path, environ={}).embedded_file == name
+        assert "is in use" in words(await olu.post(f"{FILES}/remove", {"name": name}))
+        await olu.post(f"{FILES}/use", {"name": ""})
+        assert load_settings(home.path, environ={}).embedded_file == ""
+        assert "is gone" in words(await olu.post(f"{FILES}/remove", {"name": name}))
+
+
+@pytest.mark.parametrize(
+    ("verb", "given", "told"),
+    [
+        ("add", {"path": "model.gguf"}, "Give the whole path"),
+        ("add", {"path": __file__}, "begins with the letters GGUF"),
+        ("use", {"name": "../../x"}, "No model's file"),
+        ("fetch", {"name": "nothing"}, "There is no model 'nothing' to fetch"),
+        ("burn", SMALLEST, "no such thing"),
+    ],
+)
+async def test_what_cannot_be_done_is_told(
+    tmp_path: Path, verb: str, given: dict[str, str], told: str
+) -> None:
+    """On the page, in one sentence."""
+    async with town(tmp_path) as home:
+        olu = await home.owner()
+        refused = await olu.post(f"{FILES}/{verb}", given)
+        assert refused.status_code == 400
+        assert told in words(refused)
