@@ -120,6 +120,8 @@ def toolbox(clock: Clock, zone: str) -> Toolbox:
     return tools
 
 
+SMALL_WINDOW = 8192
+"""Tokens that the small model was made for; beyond them it babbles."""
 SMALL = Thresholds(ask=55, speakers=1)
 """A small model says yes whenever it is asked whether it has something to say, so it is asked only
 where the score alone nearly decides."""
@@ -217,12 +219,18 @@ def tiers_of(settings: Settings, catalogues: Catalogues = {}) -> Tiers:  # noqa:
         first_token_seconds=settings.model_first_token_seconds,
         total_seconds=settings.model_total_seconds,
         embedded=settings.embedded_model,
-        embedded_window=settings.embedded_context,
+        embedded_window=window_of(settings),
         embedded_id=settings.embedded_file or SMALL_MODEL,
         embedded_small=is_small(file_of(settings.data, settings.embedded_file)),
         model=settings.server_model,
     )
     return read_tiers(settings.models, settings.tiers, settings.keys, limits, catalogues)
+
+
+def window_of(settings: Settings) -> int:
+    """The window of the model run here, in tokens."""
+    most = settings.embedded_context
+    return most if settings.embedded_file else min(most, SMALL_WINDOW)
 
 
 def patience_of(settings: Settings) -> Patience:
@@ -245,7 +253,7 @@ def open_models(
         patience=patience_of(settings),
         embedded=Embedded(
             dice,
-            window=settings.embedded_context,
+            window=window_of(settings),
             threads=settings.embedded_threads,
             path=file_of(settings.data, settings.embedded_file),
         ),

@@ -256,7 +256,7 @@ class Settings:
         "https://huggingface.co", "Where larger models to run here are fetched from."
     )
     embedded_context: int = setting(
-        4096, "Window of the embedded model, in tokens.", least=512, most=8192
+        4096, "Window of the model run here; the small one has 8192.", least=512, most=131_072
     )
     embedded_threads: int = setting(
         0,
