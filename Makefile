@@ -25,11 +25,11 @@ put = $(VENV)/bin/uv pip install -q --compile-bytecode --python $(PY) $(1) \
 help: ## Say what can be made.
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
 
-install: $(VENV)/.run ## Set up .venv with Loopforge in it, and touch nothing else.
+install: $(VENV)/.run ## Only set it up: in the folder .venv, and nowhere else.
 
 install-all: $(VENV)/.all ## The same with what reports, Parquet and PostgreSQL need (some 370 MB more).
 
-run: install ## Open the home: three mates, in your browser and here. No key, no account.
+run: install ## Start Loopforge: meet three AI characters, in your browser and here. No key, no account.
 	@LOOPFORGE_HOME="$(LOOPFORGE_HOME)" $(VENV)/bin/loopforge up
 
 test: dev ## Run every test this machine can run; say loudly which it cannot.

@@ -465,11 +465,8 @@ def notice_of(models: Models, *, owner: bool = True) -> str:
     facts = models.facts(Route())
     if not facts.embedded or not facts.small:
         return ""
-    told = "Answers come from a small embedded model, for trying out."
-    more = (
-        " For a better one, set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY "
-        "(docs/adding-models.md)."
-    )
+    told = "Answers come from a small embedded model, for trying out; it is not clever."
+    more = " For a better one: Admin, Models in the browser (docs/adding-models.md)."
     return told + more * owner
 
 

@@ -177,7 +177,7 @@ async def opened(
         return
     address = address_of(settings, found)
     link = f"{address}/enter/{await app.accounts.links.offer()}"
-    welcome.say(f"In the browser, as its owner, once, within the hour:\n{link}")
+    welcome.say(f"To come in by your browser, as the owner (once, within the hour):\n{link}")
 
     def spent(_stream: str, events: Sequence[Event]) -> None:
         """A link that was used is no longer shown to terminals that come later."""

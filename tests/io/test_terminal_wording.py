@@ -106,7 +106,7 @@ def test_times_are_those_of_the_zone() -> None:
         (Reacted(turn="t", mate="maya", to="e7", emoji="🌊"), "Maya put 🌊 on “Ana: a question”."),
         (
             EnergySet(capacity=6, refill=4),
-            "The room holds 6 lines of energy now; each line of a person gives back 4.",
+            "Mates may say 6 lines here before they wait for a person; each line of a person allows 4 more.",
         ),
         (PolicyChosen(policy="stub"), "Everybody thinks by the policy “stub” now."),
         (PolicyChosen(policy="stub", mate="maya"), "Maya thinks by the policy “stub” now."),

@@ -157,7 +157,7 @@ def test_a_new_name_shows(lines: Lines) -> None:
         ),
         (Titled(title=Words("Bread"), by="room"), "The room is called “Bread”."),
         (Told(text=public("No *key*.")), "No <em>key</em>."),
-        (EnergySet(capacity=6, refill=4), "holds 6 lines"),
+        (EnergySet(capacity=6, refill=4), "may say 6 lines"),
         (
             Marked(line="e3", mark="keep", by="p1"),
             'data-line="e3" data-change="{&#34;kind&#34;: &#34;room.marked&#34;',

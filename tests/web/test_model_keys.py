@@ -80,7 +80,8 @@ async def test_nothing_is_removed_that_a_tier_names(home: Town) -> None:
     [
         ({"address": "127.0.0.1:11434"}, "An address begins with http://"),
         ({"address": "http://127.0.0.1:9/v1"}, "does not answer"),
-        ({"service": "nobody", "key": KEY}, "Choose whose key it is."),
+        ({"address": "http://127.0.0.1:9/v1"}, "Is the server running, and is this its whole"),
+        ({"service": "nobody", "key": KEY}, "Choose the service that the key is from."),
         ({"service": "openrouter", "key": " "}, "Paste the key that OpenRouter gave you."),
         ({"service": "openrouter", "key": "my key"}, "must be one word"),
     ],

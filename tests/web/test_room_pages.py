@@ -27,6 +27,13 @@ async def test_the_list_teaches_when_it_is_empty(site: Town, owner: Guest) -> No
     assert room not in (await owner.get("/")).text
 
 
+async def test_the_address_of_the_rooms_leads_to_their_list(owner: Guest) -> None:
+    """Whoever types it, or goes back to it, is not told that it did not work."""
+    answer = await owner.get("/rooms")
+    assert answer.status_code == 200
+    assert 'action="/rooms"' in answer.text
+
+
 async def test_what_is_new_is_counted_until_it_was_seen(site: Town, owner: Guest) -> None:
     """Unread lines are counted for each person, up to where their page was shown."""
     room = await site.room(owner, "Tea")

@@ -39,22 +39,25 @@ Output = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "up": ("loopforge.cli.up_command", "Run this home and open its room."),
+    "up": (
+        "loopforge.cli.up_command",
+        "Start here: open the home, in the browser and the terminal.",
+    ),
     "chat": ("loopforge.cli.chat_command", "Talk in a room, in the terminal or through a pipe."),
-    "mate": ("loopforge.cli.mate_command", "Make, list, show and check mates."),
+    "mate": ("loopforge.cli.mate_command", "The characters: make, list, show and check them."),
     "room": ("loopforge.cli.room_command", "See and set up rooms."),
-    "lab": ("loopforge.cli.factory.lab_command", "Run the Factory, and look at what came of it."),
+    "lab": ("loopforge.cli.factory.lab_command", "The Factory, a simulated city to test mates in."),
     "people": (
         "loopforge.cli.people_command",
-        "Who is known here, who knocks, whose accounts are one.",
+        "Who is known here, who asks to come in, whose accounts are one.",
     ),
     "turn": ("loopforge.cli.turn_command", "Look into one turn of a mate, and replay it."),
-    "web": ("loopforge.cli.web_command", "The way into the web room."),
-    "why": ("loopforge.cli.why_command", "Why a line was said: its whole flight record."),
+    "web": ("loopforge.cli.web_command", "A link into the pages in your browser."),
+    "why": ("loopforge.cli.why_command", "Why a line was said: all that is on record of it."),
     "usage": ("loopforge.cli.usage_command", "What models were asked, and what that cost."),
     "ledger": (
         "loopforge.cli.ledger_command",
-        "Verify, follow, export and forget what is recorded.",
+        "The record of all that happened: verify, follow, export, forget.",
     ),
     "backup": (
         "loopforge.cli.backup_command",
@@ -121,7 +124,7 @@ def load(name: str, module: str, line: str) -> Any:
 
 root = typer.Typer(
     cls=LazyGroup,
-    help="Loopforge: a home for LLM characters, and after everything they say: why?",
+    help="Loopforge: talk with AI characters on your own machine, and ask why they said it.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -150,7 +150,8 @@ class Tiers(Struct, frozen=True, kw_only=True):
             why = "No model key is set" if not self.servers else "Nothing else can be asked"
             lines.append(
                 f"{why}: the small embedded model answers for all tiers. It is for "
-                "trying out; docs/adding-models.md says how to plug in a better one."
+                "trying out. For a better one: Admin, Models in the browser, or "
+                "`loopforge settings key` or `loopforge model fetch` (docs/adding-models.md)."
             )
         else:
             lines += [self._line(tier) for tier in range(1, COUNT + 1)]

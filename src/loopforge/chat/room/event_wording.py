@@ -89,8 +89,8 @@ def reads(
             did = ("took", "off") if back else ("put", "on")
             return f"{scene.person(person)} {did[0]} {quote(emoji)} {did[1]} {about(to)}."
         case EnergySet(capacity=capacity, refill=refill):
-            gives = f"each line of a person gives back {refill}."
-            return f"The room holds {capacity} lines of energy now; {gives}"
+            gives = f"each line of a person allows {refill} more."
+            return f"Mates may say {capacity} lines here before they wait for a person; {gives}"
         case PolicyChosen(policy=policy, mate=mate):
             who = scene.mate(mate).name if mate else "Everybody"
             return f"{who} thinks by the policy “{policy}” now."

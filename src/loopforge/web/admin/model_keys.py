@@ -33,7 +33,7 @@ def given(data: dict[str, str]) -> dict[str, str]:
         return {ADDRESS: address, KEY: key} if key else {ADDRESS: address}
     service = PLACES.get(data.get("service", ""))
     if service is None or not service.base_url:
-        raise BadSettings("Choose whose key it is.")
+        raise BadSettings("Choose the service that the key is from.")
     if not key:
         raise BadSettings(f"Paste the key that {service.title} gave you.")
     return {service.keys[0]: key}

@@ -76,6 +76,12 @@ async def rooms(site: Site, visitor: Visitor) -> Template:
     return page("rooms.html", visitor, here="rooms", plates=plates, mates=mates, opens=opens)
 
 
+@get("/rooms")
+async def listed_rooms() -> Redirect:
+    """Who types the address of the list by hand comes to it."""
+    return Redirect("/")
+
+
 @post("/rooms")
 async def open_room(site: Site, visitor: Visitor, request: Asked, paces: Paces) -> Redirect:
     """A new private room, with the mates that were ticked."""

@@ -130,7 +130,7 @@ OPENING = "loopforge settings set web_host 0.0.0.0"
 OPENED = (
     "Whoever is on that network then sees the page to sign in, and comes no further without an "
     "invite or a password. It is plain http, so whoever sits on the way can read along, passwords "
-    "too: fine at home, and not in a café. 127.0.0.1 in its place shuts it again."
+    "too: fine at home, and not in a café. To close it again, set web_host to 127.0.0.1."
 )
 
 
