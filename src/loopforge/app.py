@@ -56,6 +56,7 @@ from loopforge.models.model_listing import ModelsDesk
 from loopforge.models.model_router import Patience, TieredModels
 from loopforge.models.model_tiers import SMALL_MODEL, TierLimits, Tiers, read_tiers
 from loopforge.models.null_model import Unasked
+from loopforge.models.providers.embedded_install import missing
 from loopforge.models.providers.embedded_model import Embedded
 from loopforge.models.providers.own_servers import Catalogues
 from loopforge.people.account_linking import AccountLinking
@@ -465,6 +466,9 @@ def notice_of(models: Models, *, owner: bool = True) -> str:
     facts = models.facts(Route())
     if not facts.embedded or not facts.small:
         return ""
+    if isinstance(models, TieredModels) and missing() and models.embedded.path is None:
+        told = "No mate can answer yet: the small model that would is not installed."
+        return told + " Run `loopforge up --model`, or see Admin, Models in the browser." * owner
     told = "Answers come from a small embedded model, for trying out; it is not clever."
     more = " For a better one: Admin, Models in the browser (docs/adding-models.md)."
     return told + more * owner

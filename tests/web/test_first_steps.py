@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from loopforge.app import open_models
 from loopforge.home import shipped_mates
+from loopforge.models.providers import embedded_install
+from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings
 from tests.web.conftest import Guest, Town, town, words
 
@@ -53,3 +58,16 @@ async def test_what_is_wrong_with_a_key_is_said_there(owner: Guest) -> None:
     assert answer.status_code == 400
     assert "Paste the key that OpenAI gave you." in words(answer)
     assert "First steps" in words(answer)
+
+
+async def test_a_small_model_that_is_not_there_is_not_promised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Installed without it, a home says that no mate can answer yet, and what to do."""
+    monkeypatch.setattr(embedded_install, "PACKAGE", "a_package_that_nobody_has")
+    models = open_models(load_settings(tmp_path, environ={}), SystemClock(), SystemDice())
+    async with town(tmp_path, models=models) as there:
+        assert "Run `loopforge up --model`" in there.app.rooms.notice
+        page = words(await (await there.owner()).get("/rooms/commons"))
+        assert "No mate can answer yet: the small model that would is not installed." in page
+    await models.close()

@@ -77,7 +77,7 @@ async def rooms(site: Site, visitor: Visitor) -> Template:
 
 
 @get("/rooms")
-async def listed_rooms() -> Redirect:
+async def listed_rooms(visitor: Visitor) -> Redirect:  # noqa: ARG001
     """Who types the address of the list by hand comes to it."""
     return Redirect("/")
 
