@@ -43,6 +43,7 @@ async def test_one_is_fetched_while_the_list_tells_of_it(tmp_path: Path) -> None
             assert "is gone" in words(await olu.post(f"{FILES}/remove", SMALLEST))
 
 
+@pytest.mark.model
 async def test_a_file_of_ones_own_is_taken_and_chosen(tmp_path: Path) -> None:
     """By its path; it is loaded once before it is chosen, and the choice taken back."""
     async with town(tmp_path) as home:
