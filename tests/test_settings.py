@@ -47,6 +47,7 @@ def test_every_setting_is_read_from_its_variable(tmp_path: Path, name: str) -> N
     row = next(row for row in rows() if row.name == name)
     texts = {
         "timezone": "Europe/Berlin",
+        "backup_keep": "2 weeks",
         "database_url": "postgresql://h/n",
         "telegram_base_url": "http://h:1",
     }

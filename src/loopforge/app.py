@@ -112,12 +112,17 @@ def choices() -> list[str]:
     return sorted(mind.name for mind in known if not mind.hidden)
 
 
-def toolbox(clock: Clock, zone: str) -> Toolbox:
-    """Every tool that is installed."""
+def toolbox(live: LiveSettings, clock: Clock) -> Toolbox:
+    """Every tool that is installed, for the time zone of the home."""
     tools = Toolbox()
     makers: Mapping[str, ToolMaker] = installed("loopforge.tools")
-    for maker in makers.values():
-        tools.add(maker.tool, maker.make(clock, zone))
+
+    def furnish(settings: Settings) -> None:
+        for maker in makers.values():
+            tools.add(maker.tool, maker.make(clock, settings.timezone))
+
+    furnish(live.now)
+    live.follow(furnish)
     return tools
 
 
@@ -348,7 +353,7 @@ def _wired(
     rules = rules_of(settings, (SCREEN, *surfaces), small=small)
     roster = Roster(settings.home / "mates")
     cast = Cast(roster, clock)
-    tools = toolbox(clock, rules.zone.key)
+    tools = toolbox(live, clock)
     effects = Effects(ledger, tools, stamp)
     ports = Ports(ledger, models, tools, effects, signals, stamp, recorder, tasks)
     house = House(ledger, signals, recorder)

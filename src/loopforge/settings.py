@@ -30,6 +30,7 @@ from loopforge.models.providers.known_services import keys_in
 from loopforge.runtime.installation.home_timezone import zone_of
 from loopforge.runtime.installation.saved_settings import KEYS, SETTINGS, read_saved
 from loopforge.runtime.plugins.installed_plugins import installed
+from loopforge.runtime.plugins.setting_checks import checked_keep, checked_room
 from loopforge.runtime.plugins.setting_rows import (
     PREFIX,
     SettingsRow,
@@ -52,7 +53,13 @@ T = TypeVar("T")
 class Settings:
     """Every setting, with its type, default, group, bounds and help. This is the table."""
 
-    room: str = setting("commons", "The room that opens when none is named.", "The home", live=True)
+    room: str = setting(
+        "commons",
+        "The room that opens when none is named.",
+        "The home",
+        live=True,
+        clean=checked_room,
+    )
     person: str = setting(
         "",
         "Your name in rooms, when a terminal does not say another.",
@@ -91,20 +98,15 @@ class Settings:
         "home runs, they are made there.",
         "Backups",
         shown="no backups by itself",
-        live=True,
     )
     backup_every_hours: float = setting(
-        24.0,
-        "Hours between two backups of a home that runs.",
-        least=1,
-        most=24 * 31,
-        live=True,
+        24.0, "Hours between two backups of a home that runs.", least=1, most=24 * 31
     )
     backup_keep: str = setting(
         "7 days, 4 weeks, 12 months",
         "Which backups are kept: the newest one of each of the last so many days, weeks, months "
         "and years.",
-        live=True,
+        clean=checked_keep,
     )
 
     debounce_seconds: float = setting(
@@ -143,7 +145,6 @@ class Settings:
         "Largest text file a person may give to a room, in bytes.",
         least=1,
         most=50_000_000,
-        live=True,
     )
 
     energy_capacity: int = setting(
@@ -300,7 +301,6 @@ class Settings:
         "Largest file of any kind a person may give to a room in the browser, in bytes.",
         least=1,
         most=500_000_000,
-        live=True,
     )
 
     who_may_invite: Literal["members", "owner", "nobody"] = setting(

@@ -13,7 +13,7 @@ import pytest
 
 from loopforge.app import ARTIFACTS, open_ledger_of
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.backup.backup_schedule import BackupSchedule, kept, prune, rule
+from loopforge.backup.backup_schedule import BackupSchedule, kept, prune
 from loopforge.backup.backup_store import BackupManifest, BackupStore
 from loopforge.backup.make_backup import back_up, last_backup
 from loopforge.backup.restore_backup import inspected, newest, restore, unpack
@@ -22,6 +22,7 @@ from loopforge.core.text.erasable_text import Words, public
 from loopforge.errors import BackupError, BadSettings, InputError, LedgerBehind, Unknown
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.plugins.setting_checks import keep_rule
 from loopforge.runtime.system_clock import SimClock
 from loopforge.settings import Settings, load_settings, with_ledger
 from tests.rooms.conftest import Home, living
@@ -195,14 +196,14 @@ DAYS = [datetime(2026, 11, 22, tzinfo=UTC) - timedelta(days=n) for n in range(40
 )
 def test_which_backups_are_kept(text: str, days: list[int]) -> None:
     """The newest one of each of the last so many days, weeks and months; the newest always."""
-    assert kept(DAYS, rule(text)) == {DAYS[n] for n in days}
+    assert kept(DAYS, keep_rule(text)) == {DAYS[n] for n in days}
 
 
 @pytest.mark.parametrize("text", ["", "seven days", "7", "7 days 4 weeks", "-1 days"])
 def test_a_rule_that_is_none(text: str) -> None:
     """What cannot be read is refused, with an example."""
     with pytest.raises(BadSettings, match="such as 7 days, 4 weeks"):
-        rule(text)
+        keep_rule(text)
 
 
 async def test_files_go_with_the_last_backup_that_holds_them(
@@ -216,9 +217,9 @@ async def test_files_go_with_the_last_backup_that_holds_them(
     assert await store.files.hashes() == [hash]
     await home.app.ledger.erase(Wish(person=home.people["ana"], by="ana"))
     name, _ = await backed_up(home, store)
-    assert len(await prune(store, rule("2 days"))) == 1
+    assert len(await prune(store, keep_rule("2 days"))) == 1
     assert await store.files.hashes() == [hash]
-    await prune(store, rule("1 day"))
+    await prune(store, keep_rule("1 day"))
     assert (await store.names(), await store.files.hashes()) == ([name], [])
 
 

@@ -99,8 +99,6 @@ def test_the_doctor_tells_of_backups(
     assert said().startswith("note ")
     monkeypatch.setenv("LOOPFORGE_BACKUP_TO", str(tmp_path / "kept"))
     assert said().startswith("WRONG")
-    monkeypatch.setenv("LOOPFORGE_BACKUP_KEEP", "for ever")
-    assert said().startswith("WRONG  backups: `backup_keep` is 'for ever'")
 
 
 def test_keys_go_along_only_on_a_wish_and_sealed(

@@ -159,6 +159,12 @@ async def test_the_form_shows_what_holds_and_refuses_what_cannot(site: Town, own
     assert "answers_per_person_a_day" in words(wrong)
     assert site.app.live.now.answers_per_person_a_day == 5
     assert site.app.live.now.guest_mates == ""
+    for size in ("2000000", "9000000"):
+        page = (await saved(owner, upload_limit_bytes=size)).text
+        assert re.search(rf'name="upload_limit_bytes"[^>]* value="{size}"', page)
+    now = str(site.app.live.now.upload_limit_bytes)
+    page = (await saved(owner, upload_limit_bytes=now)).text
+    assert re.search(rf'name="upload_limit_bytes"[^>]* value="{now}"', page)
     ben = await site.guest("ben", "", by=owner)
     assert (await ben.post("/admin/invites/guests", {"guest_rooms": "false"})).status_code == 404
     assert site.app.live.now.guest_rooms

@@ -61,6 +61,24 @@ async def test_some_hold_from_the_next_start_on(site: Town, owner: Guest) -> Non
     assert "; 70 from the next start on" in page
 
 
+async def test_what_no_home_could_start_with_is_refused(site: Town, owner: Guest) -> None:
+    """A rule that is none, a name no room can have: the next start would have failed on them."""
+    for name, value in (("backup_keep", "for ever"), ("room", "The Commons")):
+        answer = await owner.post(f"/admin/settings/{name}", {"value": value})
+        assert answer.status_code == 400
+        assert f"`{name}` (data/settings.json) is '{value}'; it must be" in words(answer)
+    assert not (site.app.settings.data / "settings.json").exists()
+
+
+async def test_mates_are_told_the_time_of_another_zone(tmp_path: Path) -> None:
+    """The clock that mates read goes by the zone that was just chosen."""
+    async with town(tmp_path, environ={"LOOPFORGE_TIMEZONE": ""}) as there:
+        olu = await there.owner()
+        for zone in ("Asia/Tokyo", "America/Lima"):
+            await olu.post("/admin/settings/timezone", {"value": zone})
+            assert zone in (await there.app.tools.call("clock", {}))[1]
+
+
 async def test_a_variable_comes_before(tmp_path: Path) -> None:
     """Where the environment says what a setting is, the page says so and has no form for it."""
     async with town(tmp_path, environ={"LOOPFORGE_LINE_LIMIT": "50"}) as there:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from loopforge.backup.backup_store import BackupStore
 from loopforge.backup.make_backup import back_up, last_backup, note_erasures
-from loopforge.errors import BadSettings, LoopforgeError
+from loopforge.errors import LoopforgeError
 from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.plugins.setting_checks import keep_rule
 from loopforge.runtime.ports import Clock
 from loopforge.settings import Settings
 
@@ -33,19 +33,6 @@ PERIODS: dict[str, Callable[[datetime], tuple[int, ...]]] = {
 }
 RETRY = timedelta(hours=1)
 """After a backup that did not succeed."""
-
-
-def rule(text: str) -> dict[str, int]:
-    """How many of each period are kept. Raises BadSettings."""
-    found = {}
-    for part in text.split(","):
-        said = re.fullmatch(r"\s*(\d+) (day|week|month|year)s?\s*", part)
-        if said is None:
-            raise BadSettings(
-                f"`backup_keep` is {text!r}; it must be such as 7 days, 4 weeks, 2 years."
-            )
-        found[said[2]] = int(said[1])
-    return found
 
 
 def kept(made: Iterable[datetime], keep: dict[str, int]) -> set[datetime]:
@@ -80,7 +67,7 @@ class BackupSchedule:
         self._settings, self._ledger, self._clock = settings, ledger, clock
         self._store = BackupStore(settings.backup_to, clock)
         self._every = timedelta(hours=settings.backup_every_hours)
-        self._keep = rule(settings.backup_keep)
+        self._keep = keep_rule(settings.backup_keep)
         self._erased = asyncio.Event()
 
     def open(self, tasks: Tasks) -> None:

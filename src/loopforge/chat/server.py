@@ -61,13 +61,13 @@ from loopforge.core.text.name_labels import SOMEBODY, one_line, unseen
 from loopforge.errors import BadLine, TooLarge, Unknown
 from loopforge.people.identity.account_names import shown
 from loopforge.people.identity.person_registry import Registry
+from loopforge.runtime.plugins.setting_checks import SLUG
 from loopforge.runtime.ports import Lanes, Ledger, Listening, Signals
 from loopforge.runtime.system_clock import Stamp
 
 T = TypeVar("T")
 LONGEST_TITLE = 80
 HASH = re.compile(r"[0-9a-f]{64}")
-SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _CONTROL = {code: None for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"} | {
     0x202D: None,
     0x202E: None,

@@ -43,9 +43,10 @@ def command(
     brings one back.
     """
     from loopforge.app import open_ledger_of
-    from loopforge.backup.backup_schedule import prune, rule
+    from loopforge.backup.backup_schedule import prune
     from loopforge.backup.backup_store import BackupStore
     from loopforge.backup.make_backup import back_up
+    from loopforge.runtime.plugins.setting_checks import keep_rule
     from loopforge.runtime.system_clock import SystemClock
 
     there = existing(context)
@@ -65,7 +66,7 @@ def command(
         async with open_ledger_of(there) as ledger:
             name, manifest = await back_up(there, ledger, store, clock, passphrase)
         typer.echo(f"Made and checked: {told(name, manifest)}")
-        for each in await prune(store, rule(there.backup_keep)):
+        for each in await prune(store, keep_rule(there.backup_keep)):
             typer.echo(f"Not kept any longer: {each}")
 
     asyncio.run(work())

@@ -433,14 +433,9 @@ def _visited(account: BotAccount, there: InstalledSurface) -> Sequence[Seen]:
 
 def backups(settings: Settings) -> Iterator[DoctorFinding]:
     """Whether there is a backup, and whether it is old."""
-    from loopforge.backup.backup_schedule import rule
     from loopforge.backup.make_backup import last_backup
     from loopforge.runtime.system_clock import SystemClock
 
-    try:
-        rule(settings.backup_keep)
-    except BadSettings as error:
-        yield wrong("backups", str(error), f"Correct it in {settings.file.name}.")
     if (last := last_backup(settings)) is None:
         mend = "`loopforge backup FOLDER` makes one; where `backup_to` is set, the home does."
         yield note("backups", "none was made yet.", mend)

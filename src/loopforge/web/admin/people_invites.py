@@ -264,7 +264,7 @@ async def limit_guests(request: Asked, site: Site, owner: Visitor) -> Response[A
         else:
             typed = str(form.get(name, ""))[:100].strip()
         state = site.setting(name)
-        if state.fixed or typed == state.value or name not in form:
+        if state.fixed or typed == (state.next or state.value) or name not in form:
             continue
         try:
             await site.live.change(name, typed or None, f"person:{owner.person}")
