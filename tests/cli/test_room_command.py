@@ -117,6 +117,7 @@ def test_a_running_home_deletes_it(run: Run, home: Path) -> None:
         assert code == 0
         assert "Deleted." in out
         assert holding(home, "commons") == holding(home, "cellar") == []
+        assert list((home / "data" / "artifacts").glob("??/*")) == []
     assert in_files(home, b"rhubarb") == []
 
 

@@ -57,9 +57,11 @@ class Kept:
             connection.execute(kept.insert(), rows)
 
 
-def held(connection: Connection) -> frozenset[str]:
-    """The hashes that some event still holds."""
+def held(connection: Connection, stream: str = "") -> frozenset[str]:
+    """The hashes that some event still holds, or some event of a stream."""
     query = select(texts.c.text).join(kept, kept.c.ref == texts.c.ref).distinct()
+    if stream:
+        query = query.where(kept.c.stream == stream)
     return frozenset(connection.execute(query).scalars())
 
 

@@ -176,19 +176,25 @@ def delete(
 
 
 async def _delete(app: App, room: str, yes: bool, keep_quotes: bool) -> str:
+    from loopforge.artifacts.file_retention import held
+
+    stream = f"room:{room}"
     would = await app.closing.weigh(room, keep_quotes=keep_quotes)
     question = f"Delete the room {room}? {_told(would, would=True)} This cannot be undone."
     if not (yes or typer.confirm(question)):
         return "Nothing was deleted."
+    files = await app.ledger.look(lambda connection: held(connection, stream))
     await app.closing.announce(room, "", keep_quotes=keep_quotes)
-    done = await _forgotten(app, f"room:{room}", would)
+    done = await _forgotten(app, stream, files, would)
     if done is None:
         return "Deleted. The home is running and busy; what was said is forgotten soon."
     return f"Deleted. {_told(done, would=False)}"
 
 
-async def _forgotten(app: App, stream: str, would: Erasure) -> Erasure | None:
-    """Wait until a running host has forgotten a closed room, or else do it here.
+async def _forgotten(
+    app: App, stream: str, files: frozenset[str], would: Erasure
+) -> Erasure | None:
+    """Wait until a running host has forgotten a closed room and its files, or else do it here.
 
     What was forgotten (by the host: what was to be); None if it is still at it.
     """
@@ -201,10 +207,20 @@ async def _forgotten(app: App, stream: str, would: Erasure) -> Erasure | None:
             done = await app.closing.finish(stream)
             await app.keeper.sweep()
             return done
-        if not await app.closing.unfinished(stream):
+        if not await app.closing.unfinished(stream) and not await _lying(app, files):
             return would
         await clock.sleep(0.1)
     return None
+
+
+async def _lying(app: App, files: frozenset[str]) -> bool:
+    """Whether a file lies there still that nothing holds any more."""
+    from loopforge.artifacts.file_retention import held
+
+    for hash in files - await app.ledger.look(held):
+        if await app.artifacts.has(hash):
+            return True
+    return False
 
 
 def _told(erasure: Erasure, *, would: bool) -> str:

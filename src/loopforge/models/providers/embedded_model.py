@@ -16,8 +16,10 @@ import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -133,7 +135,9 @@ class Embedded:
                 f"The embedded model could not be loaded: {error} The setting embedded_file names "
                 "it."
             )
-        return _Running(server, ModelAddress(server.listening_address, key))
+        address = ModelAddress(server.listening_address, key)
+        _wait_for(address)
+        return _Running(server, address)
 
     def _start(self, key: Secret) -> Any:
         path = self.path or weights()
@@ -180,6 +184,16 @@ class Embedded:
             del loading
             await asyncio.to_thread(_drop, [loaded])
             del loaded
+
+
+def _wait_for(address: ModelAddress) -> None:
+    """Wait until it computes: a server that is ended before it has begun to never ends."""
+    connection = HTTPConnection(urlsplit(address.url).netloc)
+    headers = {"authorization": f"Bearer {address.key.reveal()}"}
+    with suppress(OSError, HTTPException):  # what is wrong with it, the first question finds
+        connection.request("POST", "/completion", '{"prompt": "Hi", "n_predict": 1}', headers)
+        connection.getresponse().read()
+    connection.close()
 
 
 @dataclass
