@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from pypdf import PdfReader, PdfWriter
 
-LARGE = b"\0" * 60_000_000
-"""Less than what pypdf by itself refuses."""
+LARGE = 60_000_000
+"""Bytes: less than what pypdf by itself refuses."""
 
 _FONT = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
 

@@ -17,7 +17,7 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, make_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -36,6 +36,7 @@ from loopforge.runtime.plugins.setting_rows import (
     SettingsRow,
     keys_within,
     line_of,
+    reader_of,
     rows_of,
     setting,
 )
@@ -388,7 +389,7 @@ class Settings:
         return self.home / FILE
 
 
-def rows() -> Iterator[SettingsRow]:
+def rows() -> tuple[SettingsRow, ...]:
     """The table, row by row: the home's own, then each plugin's."""
     return rows_of(_composed(tuple(sys.path)))
 
@@ -556,17 +557,11 @@ def _checked(
     """
     if set(sources.values()) == {"default"}:
         return {row.name: row.default for row in rows()}
-    from pydantic import ConfigDict, Field, ValidationError, create_model
+    from pydantic import ValidationError
 
-    types = get_type_hints(_composed(tuple(sys.path)))
-    columns: dict[str, Any] = {
-        row.name: (types[row.name], Field(default=row.default, ge=row.least, le=row.most))
-        for row in rows()
-    }
-    reader = create_model("Settings", __config__=ConfigDict(protected_namespaces=()), **columns)
     known = {row.name: environ[row.variable] for row in rows() if environ.get(row.variable)}
     try:
-        values: dict[str, Any] = reader(**{**written, **known}).model_dump()
+        values = reader_of(_composed(tuple(sys.path)))(**{**written, **known}).model_dump()
     except ValidationError as error:
         problem = error.errors()[0]
         row = next(row for row in rows() if row.name == problem["loc"][0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -34,22 +35,22 @@ async def test_what_a_pdf_says_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "pages", "unread"),
+    ("made", "pages", "unread"),
     [
-        (pdfs.saying("", "", ""), 3, "scanned"),
-        (pdfs.locked(BEANS, "bed four"), 0, "protected"),
-        (BEANS[:300], 0, "damaged"),
-        (pdfs.written([pdfs.deep()]), 1, "heavy"),
-        (pdfs.bomb(), 1, "heavy"),
+        (lambda: pdfs.saying("", "", ""), 3, "scanned"),
+        (lambda: pdfs.locked(BEANS, "bed four"), 0, "protected"),
+        (lambda: BEANS[:300], 0, "damaged"),
+        (lambda: pdfs.written([pdfs.deep()]), 1, "heavy"),
+        (pdfs.bomb, 1, "heavy"),
     ],
     ids=["scanned", "protected", "damaged", "nested", "unfolding"],
 )
 async def test_why_nothing_can_be_read(
-    tmp_path: Path, data: bytes, pages: int, unread: str
+    tmp_path: Path, made: Callable[[], bytes], pages: int, unread: str
 ) -> None:
     """A PDF that tells nothing is kept, with the reason why, and no text that could be forgotten."""
     artifacts = Artifacts(tmp_path, SimClock(datetime(2026, 11, 21, 9, 0, tzinfo=UTC)))
-    file = await receive(artifacts, "beds.pdf", data, FileLimits(500_000, 5000))
+    file = await receive(artifacts, "beds.pdf", made(), FileLimits(500_000, 5000))
     assert (file.pages, file.unread) == (pages, unread)
     assert (file.text.text, file.text.public, file.length) == ("", True, 0)
     assert await artifacts.has(str(file.hash))
@@ -93,7 +94,7 @@ async def test_time_of_the_processor_is_limited() -> None:
 
 async def test_memory_is_limited() -> None:
     """A page that can be read, but not in this memory, is not read."""
-    data = pdfs.written([pdfs.packed(pdfs.LARGE)])
+    data = pdfs.written([pdfs.packed(bytes(pdfs.LARGE))])
     assert (await read_pdf(data, 5000)).unread == "scanned"
     assert (await read_pdf(data, 5000, Bounds(memory=140_000_000))).unread == "heavy"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from msgspec.structs import force_setattr
@@ -39,6 +40,10 @@ def plan(**fields: Any) -> AgentActionPlan:
 
 def _gives(**fields: Any) -> Callable[[AgentPerception], Any]:
     return lambda _: plan(**fields)
+
+
+def _carries(made: Callable[[], Any]) -> Callable[[AgentPerception], Any]:
+    return lambda _: plan(meta=made())
 
 
 def _returns(value: Any) -> Callable[[AgentPerception], Any]:
@@ -123,11 +128,17 @@ def _cyclic() -> dict[str, Any]:
     return made
 
 
-def _deep() -> list[Any]:
+@cache
+def _deep() -> dict[str, Any]:
     made: list[Any] = []
     for _ in range(100_000):
         made = [made]
-    return made
+    return {"x": made}
+
+
+@cache
+def _million() -> dict[str, int]:
+    return {f"k{n}": n for n in range(1_000_000)}
 
 
 # ------------------------------------------------------------ generators
@@ -203,7 +214,6 @@ def _rewrites(seen: AgentPerception) -> AgentActionPlan:
 
 SLY = Sly(intent="idle", mode="context")
 WORDS = {"message": "hurry", "force": "very high", "text": "Faster, all of you!"}
-MILLION = {f"k{n}": n for n in range(1_000_000)}
 
 IMPS = (
     Imp("returns nothing", _returns(None), "contained", "no plan"),
@@ -263,10 +273,10 @@ IMPS = (
     Imp("names an object for a rule", _gives(rule=object()), "allowed", ""),
     Imp("carries an object", _gives(meta={"x": object()}), "allowed", ""),
     Imp("carries itself", _gives(meta=_cyclic()), "allowed", ""),
-    Imp("carries a well", _gives(meta={"x": _deep()}), "allowed", ""),
+    Imp("carries a well", _carries(_deep), "allowed", ""),
     Imp("carries keys that are none", _gives(meta={1: 2, None: 3, (4,): 5}), "allowed", ""),
     Imp("carries half keys", _gives(meta={"\ud800": "\ud800"}), "allowed", ""),
-    Imp("carries a million things", _gives(meta=MILLION), "allowed", ""),
+    Imp("carries a million things", _carries(_million), "allowed", ""),
     Imp("carries things without end", _gives(meta=Endless()), "allowed", ""),
     Imp("carries no dict", _gives(meta=None), "allowed", ""),
     Imp("carries what cannot be read", _gives(meta=Unreadable()), "allowed", ""),

@@ -13,8 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, get_type_hints
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 PREFIX = "LOOPFORGE_"
 T = TypeVar("T")
@@ -113,8 +117,22 @@ class SettingState:
     fixed: bool
 
 
-def rows_of(declared: type) -> Iterator[SettingsRow]:
+def rows_of(declared: type) -> tuple[SettingsRow, ...]:
     """The rows that a dataclass declares, in its order."""
+    return _rows(declared)
+
+
+def reader_of(declared: type) -> type[BaseModel]:
+    """What converts and checks the values of the rows that a dataclass declares."""
+    return _reader(declared)
+
+
+@lru_cache(maxsize=64)
+def _rows(declared: type) -> tuple[SettingsRow, ...]:
+    return tuple(_each_row(declared))
+
+
+def _each_row(declared: type) -> Iterator[SettingsRow]:
     types, group = get_type_hints(declared), ""
     for each in fields(declared):
         if about := each.metadata:
@@ -125,6 +143,18 @@ def rows_of(declared: type) -> Iterator[SettingsRow]:
             yield SettingsRow(
                 each.name, kind, each.default, **_row({**about, "group": group}, each.default)
             )
+
+
+@lru_cache(maxsize=4)
+def _reader(declared: type) -> type[BaseModel]:
+    from pydantic import ConfigDict, Field, create_model
+
+    types = get_type_hints(declared)
+    columns: dict[str, Any] = {
+        row.name: (types[row.name], Field(default=row.default, ge=row.least, le=row.most))
+        for row in rows_of(declared)
+    }
+    return create_model("Settings", __config__=ConfigDict(protected_namespaces=()), **columns)
 
 
 class PluginSettings(Protocol):
