@@ -18,6 +18,7 @@ KINDS = {
     "image/gif": b"GIF89a\x01\x00\x01\x00",
     "image/webp": b"RIFF\x0a\x0a\x0a\x0aWEBPVP8 ",
     "application/pdf": b"%PDF-1.7\n1 0 obj",
+    "application/octet-stream": b"PK\x03\x04 some archive",
 }
 
 

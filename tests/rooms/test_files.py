@@ -10,7 +10,7 @@ from loopforge.artifacts.file_intake import FileLimits, receive
 from loopforge.core.room_vocabulary import File, Heard
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.errors import BadLine
-from tests import pdfs
+from tests import documents
 from tests.rooms.conftest import Home, living
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 12_337
@@ -82,7 +82,7 @@ async def test_a_room_that_comes_back_still_knows_its_files(tmp_path: Path) -> N
 
 async def test_a_mate_knows_what_is_in_a_pdf(home: Home) -> None:
     """A mate that is asked about a PDF is shown its words as material; they go with the line."""
-    data = pdfs.saying("Rhubarb grows in bed two.", "Harvest in May.")
+    data = documents.saying("Rhubarb grows in bed two.", "Harvest in May.")
     await give(home, "@maya what does it say?", ("beds.pdf", data))
     prompt = str(home.models.asked[0].messages)
     told = f"the text of a PDF that came with the line above (application/pdf, 2 pages, {len(data)}"
@@ -97,9 +97,19 @@ async def test_a_mate_knows_what_is_in_a_pdf(home: Home) -> None:
     assert await home.app.front.search("commons", "rhubarb", 5) == []
 
 
+async def test_a_mate_knows_what_is_in_a_table(home: Home) -> None:
+    """Of a spreadsheet it is shown every sheet, also one that people do not see, and told so."""
+    data = documents.table()
+    await give(home, "@maya what grows where?", ("beds.xlsx", data))
+    prompt = str(home.models.asked[0].messages)
+    told = f"the text of a spreadsheet that came with the line above (xlsx, 3 sheets, {len(data):,}"
+    assert told in prompt
+    assert "[sheet 2 of 3: cellar, hidden]" in prompt
+
+
 async def test_a_mate_is_told_why_it_cannot_read_a_pdf(home: Home) -> None:
     """Of a PDF without words a mate learns how many pages it has, and that no text is in them."""
-    heard = await give(home, "@maya what does it say?", ("beds.pdf", pdfs.saying(*[""] * 12)))
+    heard = await give(home, "@maya what does it say?", ("beds.pdf", documents.saying(*[""] * 12)))
     prompt = str(home.models.asked[0].messages)
     assert (
         f"application/pdf, 12 pages, {heard.files[0].size:,} bytes; there is no text in it"

@@ -11,9 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.artifacts.document_extract import DocumentReading, read_document
 from loopforge.artifacts.media_types import media_of, read_text, sides_of
-from loopforge.artifacts.pdf_extract import PDF, PdfReading, read_pdf
 from loopforge.core.room_vocabulary import File
+from loopforge.core.text.document_kinds import DOCUMENTS
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.core.text.name_labels import unseen
 from loopforge.errors import BadLine, TooLarge
@@ -32,7 +33,7 @@ async def receive(artifacts: Artifacts, name: str, data: bytes, limits: FileLimi
     """Keep the bytes and describe them. Raises BadLine, TooLarge or ArtifactError.
 
     The file's `text` is what mates read of it: "" (and public) where it is no text, or too long. Of
-    a PDF it is what its pages say, as far as the limit goes; two of a store are read at a time.
+    a document it is what that says, as far as the limit goes; two of a store are read at a time.
     """
     shown = plain_name(name)
     if not data.strip():
@@ -59,17 +60,19 @@ async def receive(artifacts: Artifacts, name: str, data: bytes, limits: FileLimi
         width=width,
         height=height,
         pages=read.pages,
-        length=len(read.text.encode()) if media == PDF else 0,
+        length=len(read.text.encode()) if media in DOCUMENTS else 0,
         unread=read.unread,
     )
 
 
-async def _read(artifacts: Artifacts, media: str, data: bytes, limits: FileLimits) -> PdfReading:
+async def _read(
+    artifacts: Artifacts, media: str, data: bytes, limits: FileLimits
+) -> DocumentReading:
     """What mates read of it."""
-    if media != PDF:
-        return PdfReading(text=read_text(data, limits.text) or "")
+    if media not in DOCUMENTS:
+        return DocumentReading(text=read_text(data, limits.text) or "")
     async with artifacts.reading:
-        return await read_pdf(data, limits.text)
+        return await read_document(media, data, limits.text)
 
 
 def plain_name(name: str) -> str:

@@ -13,6 +13,8 @@ import re
 from struct import error as struct_error
 from struct import unpack_from
 
+from loopforge.core.text.document_kinds import DOCX, PDF, PPTX, XLSX
+
 TEXT = "text/plain"
 BYTES = "application/octet-stream"
 
@@ -21,9 +23,12 @@ SIGNS: tuple[tuple[re.Pattern[bytes], str], ...] = (
     (re.compile(rb"\xff\xd8\xff"), "image/jpeg"),
     (re.compile(rb"GIF8[79]a"), "image/gif"),
     (re.compile(rb"RIFF.{4}WEBP", re.DOTALL), "image/webp"),
-    (re.compile(rb"%PDF-\d"), "application/pdf"),
+    (re.compile(rb"%PDF-\d"), PDF),
+    (re.compile(rb"PK\x03\x04"), BYTES),
 )
 """How a file of each kind begins."""
+PACKED = ((b"word/document.xml", DOCX), (b"ppt/presentation.xml", PPTX), (b"xl/workbook.xml", XLSX))
+"""A name of a part that a packed document of each kind has."""
 
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """What a browser shows by itself, in a line or alone; everything else is only handed over."""
@@ -40,7 +45,8 @@ def media_of(data: bytes) -> str:
     """The type of these bytes, such as "image/png"."""
     for sign, media in SIGNS:
         if sign.match(data):
-            return media
+            packed = (kind for name, kind in PACKED if name in data)
+            return next(packed, media) if media == BYTES else media
     return BYTES if _decoded(data) is None else TEXT
 
 

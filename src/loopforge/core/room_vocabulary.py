@@ -94,7 +94,7 @@ RoomAct = Say | React | StaySilent | Note | Continue | Mark | Entitle | Remember
 
 
 Unread = Literal["", "scanned", "protected", "damaged", "heavy", "failed"]
-"""Why a PDF has no text for mates: none in it, a password, broken bytes, limits, our own fault."""
+"""Why a document has no text for mates: none in it, a password, broken, limits, our own fault."""
 
 
 class File(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -102,8 +102,9 @@ class File(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `text` is what mates read of it, "" where it is no text. `hash` is the SHA-256 of its bytes (64
     hex digits) where they are kept as an artifact, `media` its type, such as "image/png". Of a
-    picture whose head could be read, `width` and `height` in pixels. Of a PDF its `pages`, where
-    they could be counted; `length`, the bytes of the text that was taken out of it; or `unread`.
+    picture whose head could be read, `width` and `height` in pixels. Of a document its `pages`,
+    slides or sheets, where they could be counted; `length`, the bytes of the text that was taken
+    out of it; or `unread`.
     """
 
     name: Words

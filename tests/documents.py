@@ -1,12 +1,19 @@
-"""PDFs for tests: a few lines of bytes each, good ones and such as people make to do harm."""
+"""Documents for tests: PDFs of a few lines of bytes each, letters, talks and tables; good and bad."""
 
 from __future__ import annotations
 
 import io
 import re
+import zipfile
 import zlib
 from collections.abc import Sequence
+from datetime import date
+from typing import Any
 
+from docx import Document
+from openpyxl import Workbook
+from pptx import Presentation
+from pptx.util import Cm
 from pypdf import PdfReader, PdfWriter
 
 LARGE = 60_000_000
@@ -88,3 +95,70 @@ def labour() -> bytes:
 def deep() -> bytes:
     """The contents of a page with arrays within arrays, deeper than any reader goes."""
     return plain(b"BT " + b"[" * 200_000 + b"]" * 200_000 + b" TJ ET")
+
+
+# ---------------------------------------------------------------- office documents
+
+
+def letter(*, empty: bool = False) -> bytes:
+    """A letter as Word has it, with a heading, a list and a table; or without a word."""
+    document = Document()
+    if not empty:
+        document.add_heading("Rhubarb", 1)
+        document.add_paragraph("Bed two, since spring.")
+        for item in ("stalks", "no leaves"):
+            document.add_paragraph(item, style="List Bullet")
+        _fill(document.add_table(2, 2), [["bed", "weeks"], ["two", "6"]])
+        document.add_paragraph("It ends here.")
+    return _saved(document)
+
+
+def talk() -> bytes:
+    """A presentation of two slides, the first with notes, the second hidden and empty."""
+    show = Presentation()
+    first = show.slides.add_slide(show.slide_layouts[1])
+    first.shapes.title.text = "Why it hums"
+    first.placeholders[1].text = "Wind at 9 m/s"
+    table = first.shapes.add_table(2, 2, Cm(1), Cm(1), Cm(9), Cm(3)).table
+    _fill(table, [["span", "metres"], ["main", "318"]])
+    first.notes_slide.notes_text_frame.text = "Nobody asked about the wind."
+    show.slides.add_slide(show.slide_layouts[6]).element.set("show", "0")
+    return _saved(show)
+
+
+def table(rows: int = 1) -> bytes:
+    """A spreadsheet of three sheets: beds, a hidden cellar, an empty attic."""
+    book = Workbook()
+    beds = book.active
+    beds.title = "beds"
+    beds.append(["bed", "weeks", "since"])
+    for _ in range(rows):
+        beds.append(["two", 6, date(2026, 3, 1)])
+    beds.append(["three"])
+    cellar = book.create_sheet("cellar")
+    cellar.append(["four"])
+    cellar.sheet_state = "hidden"
+    book.create_sheet("attic")
+    return _saved(book)
+
+
+def repacked(data: bytes, old: bytes, new: bytes) -> bytes:
+    """An office document with these bytes of its parts put in the place of others."""
+    out = io.BytesIO()
+    parts = zipfile.ZipFile(io.BytesIO(data))
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name in parts.namelist():
+            packed.writestr(name, parts.read(name).replace(old, new, 1))
+    return out.getvalue()
+
+
+def _fill(table: Any, rows: list[list[str]]) -> None:
+    for nth, row in enumerate(rows):
+        for column, text in enumerate(row):
+            table.cell(nth, column).text = text
+
+
+def _saved(document: Any) -> bytes:
+    out = io.BytesIO()
+    document.save(out)
+    return out.getvalue()
