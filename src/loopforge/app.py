@@ -359,7 +359,7 @@ def _wired(
     house = House(ledger, signals, recorder)
     policies = minds(PromptBook(settings.home / "prompts"))
     viewer = Viewer(models, tools, clock, rules, cast)
-    relief = Relief(settings.fallback_mate, cast, roster.why_not, stamp)
+    relief = Relief(settings.fallback_mate, cast, roster.why_not, stamp, rules)
     conduct = Conduct(ledger, stamp, house, cast, rules, relief)
     bot = Bot(ports, house, conduct, viewer, cast, rules, relief)
     timers = LocalTimers(lambda stream: lanes.wake(stream), clock)

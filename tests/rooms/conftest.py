@@ -68,9 +68,9 @@ class Home:
         """A person says a line; nobody has answered yet."""
         if name not in self.people:
             await self.enter(name)
-        more.setdefault("source", "")
+        more = {"source": "", "surface": "terminal", **more}
         return await self.app.front.rooms.hear(
-            self.room, Heard(person=self.people[name], text=Words(text), surface="terminal", **more)
+            self.room, Heard(person=self.people[name], text=Words(text), **more)
         )
 
     async def hears(self, name: str, text: str, **more: Any) -> Event:

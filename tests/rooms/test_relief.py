@@ -100,6 +100,21 @@ async def test_a_guest_goes_with_the_mate_it_stood_in_for(tmp_path: Path) -> Non
         assert "answers for" not in await home.does("ana", "status")
 
 
+async def test_a_fallback_that_is_not_for_guests_does_not_stand_in_for_them(tmp_path: Path) -> None:
+    """A guest in the browser is told that the mate cannot answer; for others the fallback does."""
+    await begun(tmp_path)
+    (tmp_path / "mates" / "maya.md").unlink()
+    async with living(tmp_path, anew, seed=8, fallback_mate="merlin", guest_mates="maya") as home:
+        await home.enter("ben")
+        await home.hears("ben", "@maya are you there?", surface="web")
+        assert (await home.said(), await notices(home)) == (
+            [],
+            ["Maya cannot answer just now: its file is gone."],
+        )
+        await home.hears("ana", "@maya and for me?")
+        assert await home.said() == ["merlin"]
+
+
 async def test_another_fallback_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
     """Who stood in for a mate as a guest goes when somebody else does so."""
     await begun(tmp_path)

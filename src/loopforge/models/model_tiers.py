@@ -155,6 +155,8 @@ class Tiers(Struct, frozen=True, kw_only=True):
             )
         else:
             lines += [self._line(tier) for tier in range(1, COUNT + 1)]
+        if self.keyless and self.missing:
+            return [*lines, f"With a key of its own, each of these can: {', '.join(self.missing)}."]
         for need in dict.fromkeys(self.missing.values()):
             names = [name for name, why in self.missing.items() if why == need]
             lines.append(f"Not usable without {need}: {', '.join(names)}.")

@@ -72,9 +72,13 @@ class GuestRules(Struct, frozen=True, kw_only=True):
 
     def weighed(self, state: Held, lines: Sequence[ContextEntry], weight: Weight) -> Weight:
         """The weight of a mate after these lines; nothing where it is not for who caused them."""
-        if self.uses(weight.mate) or not any(self._asked(state, entry) for entry in lines):
+        if not self.barred(state, lines, weight.mate):
             return weight
         return replace(weight, score=0, reasons={NOT_FOR_GUESTS: 0}, verdict="pass")
+
+    def barred(self, state: Held, lines: Sequence[ContextEntry], mate: str) -> bool:
+        """Whether a mate is not for who caused these lines."""
+        return not self.uses(mate) and any(self._asked(state, entry) for entry in lines)
 
     def _asked(self, state: Held, entry: ContextEntry) -> bool:
         begun = entry if entry.kind == "heard" else asker(state, entry.id)

@@ -3,7 +3,8 @@
     its file is broken or gone  ->  it is weighed for calls alone, and its turn is handed over
     no model reached it         ->  with the end of its turn, the line is handed over
     it took a turn again        ->  it answers for itself; a fallback that is no member goes again
-    there is no fallback mate   ->  the room is told why it cannot answer
+    there is no fallback mate   ->  the room is told why it cannot answer; so it is where the line
+                                    is a guest's, and the fallback is not for guests
 
 The room is told once, when a mate is first stood in for, or in a conversation first called in vain
 for this cause. Everything is a fact: after a crash the turn is due to whoever it was due to. That a
@@ -17,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from loopforge.chat.room.energy_limit import SPENT
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.turn_queue import Due
+from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.speaking.triggers import Absent, TriggerListener
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.chat.turns.build_perception import route_of
@@ -50,9 +52,10 @@ class Relief:
         mates: Mapping[str, Mate],
         why_not: Callable[[str], tuple[str, str]],
         stamp: Stamp,
+        rules: Rules,
     ) -> None:
         self.fallback = fallback
-        self._mates, self._why_not, self._stamp = mates, why_not, stamp
+        self._mates, self._why_not, self._stamp, self._rules = mates, why_not, stamp, rules
 
     def by(self, mate: str) -> Mate | None:
         """The mate that answers for this one; None where nobody does."""
@@ -130,8 +133,8 @@ class Relief:
         why: str,
         troubles: Sequence[Trouble] = (),
     ) -> list[Fact]:
-        other = self.by(due.mate)
-        if other is None:
+        other, line = self.by(due.mate), state.lines.get(due.line)
+        if other is None or (line and self._rules.guests.barred(state, [line], other.handle)):
             return []
         known = state.stand_ins.get(due.mate)
         guest = other.handle not in state.mates or (known is not None and known.guest)
