@@ -38,6 +38,18 @@ def test_a_sound_home_is_well(home: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "WRONG" not in out
 
 
+def test_models_that_want_a_key_are_one_line(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A newcomer is told how many there are; --all names each and the keys it takes."""
+    main(["--home", str(home), "doctor"])
+    out = capsys.readouterr().out
+    assert "more models want a key first; `loopforge doctor --all` lists them." in out
+    assert "API_KEY" not in out
+    main(["--home", str(home), "doctor", "--all"])
+    assert "Not usable without ANTHROPIC_API_KEY" in capsys.readouterr().out
+
+
 def test_json_has_every_finding(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """--json prints the findings as a list, and the exit code is the same."""
     (home / "mates" / "maya.md").write_text("no front matter")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import shutil
 import threading
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from loopforge.errors import InputError, ModelError, Unknown
+from loopforge.models.files import model_download
 from loopforge.models.files.file_shelf import FileShelf, known_files, machine_memory
 from loopforge.models.files.gguf_file import check_gguf
 from loopforge.models.files.model_download import (
@@ -111,6 +113,26 @@ async def test_nobody_there(tmp_path: Path) -> None:
     """A place that does not answer is told by its address."""
     with pytest.raises(ModelError, match=r"127\.0\.0\.1:9 cannot be reached"):
         await look_up(f"http://127.0.0.1:9{PATH}")
+
+
+async def test_what_is_promised_and_is_no_model_does_not_stay(tmp_path: Path) -> None:
+    """A place may keep its word and still have something else: nothing of that is left."""
+    page = b"<html>" + bytes(1000)
+    promised = hashlib.sha256(page).hexdigest()
+    with hub(body=page, size=len(page), promised=promised) as place:
+        made = shelf(tmp_path, place)
+        with pytest.raises(ModelError, match=r"qwen2\.5-0\.5b\.gguf is no model"):
+            await made.fetch("qwen2.5-0.5b")
+    assert list((tmp_path / "models").iterdir()) == []
+
+
+async def test_nobody_is_followed_out_of_encryption() -> None:
+    """What begins with https goes on with https; nothing is asked for without."""
+    with hub() as other:
+        async with model_download._client("https://hub.example") as http:
+            with pytest.raises(ModelError, match="without encryption"):
+                await http.get(other.url)
+    assert other.asked == []
 
 
 def shelf(folder: Path, place: Hub) -> FileShelf:

@@ -83,9 +83,13 @@ def command(
         bool,
         typer.Option("--offline", help="Ask no platform, nor any model's server."),
     ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Name each model that wants a key, and which key.")
+    ] = False,
 ) -> None:
     """Say what is missing or wrong, and how to mend it. Exits with 1 if anything is."""
-    findings = list(examine(context.find_root().obj, offline=offline))
+    everything = everything or as_json
+    findings = list(examine(context.find_root().obj, offline=offline, everything=everything))
     if as_json:
         typer.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
@@ -105,7 +109,9 @@ def show(state: State, said: str, mend: str) -> None:
         typer.echo(f"       -> {mend}")
 
 
-def examine(home: Path | None = None, *, offline: bool = False) -> Iterator[DoctorFinding]:
+def examine(
+    home: Path | None = None, *, offline: bool = False, everything: bool = False
+) -> Iterator[DoctorFinding]:
     """Look at everything, from the ground up."""
     yield from python()
     try:
@@ -120,7 +126,7 @@ def examine(home: Path | None = None, *, offline: bool = False) -> Iterator[Doct
         folder,
         disk,
         database,
-        partial(models, offline=offline),
+        partial(models, offline=offline, everything=everything),
         partial(mates, offline=offline),
         prompts,
         installed,
@@ -241,7 +247,9 @@ def database(settings: Settings) -> Iterator[DoctorFinding]:
 # ---------------------------------------------------------------- who thinks
 
 
-def models(settings: Settings, *, offline: bool = False) -> Iterator[DoctorFinding]:
+def models(
+    settings: Settings, *, offline: bool = False, everything: bool = False
+) -> Iterator[DoctorFinding]:
     """The embedded model, the keys, what servers of one's own have, and which tiers they serve."""
     if settings.embedded_model:
         yield from embedded()
@@ -260,8 +268,12 @@ def models(settings: Settings, *, offline: bool = False) -> Iterator[DoctorFindi
             "no model can be used.",
             "Set a key (docs/adding-models.md), or embedded_model = true.",
         )
-    for line in tiers.describe():
+    for line in (*tiers.describe(), *(tiers.wanting() if everything else ())):
         yield note("models", line)
+    if tiers.missing and not everything:
+        count = len(tiers.missing)
+        more = "1 more model wants" if count == 1 else f"{count} more models want"
+        yield note("models", f"{more} a key first; `loopforge doctor --all` lists them.")
 
 
 def embedded() -> Iterator[DoctorFinding]:

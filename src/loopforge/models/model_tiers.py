@@ -155,8 +155,11 @@ class Tiers(Struct, frozen=True, kw_only=True):
             )
         else:
             lines += [self._line(tier) for tier in range(1, COUNT + 1)]
-        if self.keyless and self.missing:
-            return [*lines, f"With a key of its own, each of these can: {', '.join(self.missing)}."]
+        return lines
+
+    def wanting(self) -> list[str]:
+        """The models that cannot be used yet, in plain sentences, one for each key they want."""
+        lines = []
         for need in dict.fromkeys(self.missing.values()):
             names = [name for name, why in self.missing.items() if why == need]
             lines.append(f"Not usable without {need}: {', '.join(names)}.")

@@ -10,6 +10,7 @@ import asyncio
 import os
 import shutil
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -159,8 +160,7 @@ class FileShelf:
         try:
             if not target.exists():
                 file = await look_up(f"{self._place}/{known.at}", known.sha256)
-                await download(file, target, progress)
-                check_gguf(target)
+                await download(file, target, progress, partial(check_gguf, called=target.name))
         except LoopforgeError as error:
             self._troubles[name] = str(error)
         finally:

@@ -23,7 +23,7 @@ from urllib.parse import urljoin, urlsplit
 
 from msgspec import Struct
 
-from loopforge.errors import ModelError
+from loopforge.errors import LoopforgeError, ModelError
 
 TRIES = 5
 """Requests in a row that may bring nothing before it is given up."""
@@ -86,8 +86,16 @@ async def look_up(url: str, sha256: str = "") -> RemoteFile:
     return RemoteFile(url=at, size=size, sha256=wanted)
 
 
-async def download(file: RemoteFile, target: Path, progress: DownloadProgress) -> None:
-    """Fetch it. Raises ModelError; what came before stays for the next time, unless it is wrong."""
+async def download(
+    file: RemoteFile,
+    target: Path,
+    progress: DownloadProgress,
+    check: Callable[[Path], None] = lambda _: None,
+) -> None:
+    """Fetch it; `check` raises where what came is of no use, and then nothing of it is kept.
+
+    Raises ModelError; what came before stays for the next time, unless it is wrong.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f"{target.name}.{file.sha256[:16]}.part")
     progress.size = file.size
@@ -107,6 +115,11 @@ async def download(file: RemoteFile, target: Path, progress: DownloadProgress) -
                     f"What came from {_host(file.url)} is not the file that was promised (its "
                     "SHA-256 is another one); it was thrown away. Try again, or another place."
                 )
+            try:
+                check(part)
+            except LoopforgeError:
+                part.unlink()
+                raise
             part.replace(target)
     except OSError as error:
         raise ModelError(f"{target} cannot be written: {error.strerror or error}.") from error
@@ -220,7 +233,17 @@ def _client(url: str) -> Any:
 
     here = re.search(r"://(127\.|localhost|\[::1\])", url)
     headers = {"accept-encoding": "identity"}
-    return httpx2.AsyncClient(trust_env=not here, headers=headers, timeout=QUIET)
+    hooks: dict[str, list[Callable[..., Any]]] = {"request": [partial(_stay_secure, url)]}
+    return httpx2.AsyncClient(trust_env=not here, headers=headers, timeout=QUIET, event_hooks=hooks)
+
+
+async def _stay_secure(url: str, request: Any) -> None:
+    """Called before each request, also one that an answer leads to. Raises ModelError."""
+    if url.startswith("https:") and request.url.scheme != "https":
+        raise ModelError(
+            f"{_host(url)} leads on to {request.url.host} without encryption (http); that was not "
+            "followed, and nothing was fetched. Try again, or another place."
+        )
 
 
 def _hash_of(headers: Any) -> str:
