@@ -131,6 +131,7 @@ def test_every_import_is_declared() -> None:
     wheels = {
         "PIL": "pillow",
         "argon2": "argon2-cffi",
+        "dateutil": "python-dateutil",
         "discord": "discord-py",
         "docx": "python-docx",
         "linkify_it": "linkify-it-py",

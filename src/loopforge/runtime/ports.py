@@ -265,7 +265,7 @@ class ToolMaker(Protocol):
 
     tool: Tool
 
-    def make(self, clock: Clock, zone: str) -> Callable[[dict[str, Any]], Awaitable[str]]:
+    def make(self, clock: Clock, zone: str, /) -> Callable[[dict[str, Any]], Awaitable[str]]:
         """The coroutine function that does the work; it raises to say that it failed."""
         ...
 

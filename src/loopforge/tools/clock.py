@@ -1,23 +1,39 @@
-"""The clock, as a tool: what time it is, here or in another time zone."""
+"""The clock, as a tool: what time it is, what day it will be, how long it is until then.
+
+Days, weeks, months and years are counted on the calendar of the time zone, so that nine o'clock is
+nine o'clock after the clocks were changed; hours and minutes by the clock that does not change.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from loopforge.errors import InputError
 from loopforge.runtime.ports import Clock, Tool
 
+WHEN = "2026-03-05 or 2026-03-05T14:00; left out: now"
 CLOCK = Tool(
     name="clock",
-    summary="Tells the date and time, here or in another time zone.",
+    summary="Tells the date and time, here or in another time zone; adds days; how long until.",
     schema={
         "type": "object",
-        "properties": {"zone": {"type": "string", "description": "such as Europe/Madrid"}},
+        "properties": {
+            "zone": {"type": "string", "description": "such as Europe/Madrid"},
+            "at": {"type": "string", "description": WHEN},
+            "add": {"type": "string", "description": "such as 3 weeks 2 days, or -90 minutes"},
+            "until": {"type": "string", "description": "tell how long it is until then"},
+        },
+        "additionalProperties": False,
     },
     idempotent=True,
     harmless=True,
 )
+UNITS = ("years", "months", "weeks", "days", "hours", "minutes")
+_SPAN = re.compile(r"([+-]?\d{1,6})\s*(year|month|week|day|hour|minute)s?")
 
 
 class ClockTool:
@@ -31,19 +47,66 @@ class ClockTool:
         async def tell(arguments: dict[str, Any]) -> str:
             name = str(arguments.get("zone") or zone)
             try:
-                return said(clock, ZoneInfo(name))
+                here = ZoneInfo(name)
             except (KeyError, ValueError, OSError) as error:
-                raise ValueError(
+                raise InputError(
                     f"no time zone is called {name!r}; use one like Europe/Paris"
                 ) from error
+            at, until = arguments.get("at"), arguments.get("until")
+            start = moment(at, here) if at else clock.now().astimezone(here)
+            then = later(start, str(arguments.get("add") or ""))
+            if not until:
+                return said(then)
+            end = moment(until, here)
+            return f"From {said(then)} to {said(end)}: {span(then, end)}"
 
         return tell
 
 
-def said(clock: Clock, zone: ZoneInfo) -> str:
-    """The time now as a mind is told it: "Saturday 21 November 2026, 14:05 (Europe/Paris)"."""
-    now = clock.now().astimezone(zone)
-    return f"{now:%A} {now.day} {now:%B %Y, %H:%M} ({zone.key})"
+def said(at: datetime) -> str:
+    """A time as a mind is told it: "Saturday 21 November 2026, 14:05 (Europe/Paris)"."""
+    return f"{at:%A} {at.day} {at:%B %Y, %H:%M} ({at.tzinfo})"
+
+
+def moment(text: str, zone: ZoneInfo) -> datetime:
+    """A date or a time in a zone, unless it names its own. Raises InputError."""
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError as error:
+        raise InputError(f"{text[:40]!r} is no date such as 2026-03-05T14:00") from error
+    return found.astimezone(zone) if found.tzinfo else _real(found.replace(tzinfo=zone))
+
+
+def later(start: datetime, add: str) -> datetime:
+    """So much later, such as "3 weeks 2 days"; "-" before a number: earlier. Raises InputError."""
+    from dateutil.relativedelta import relativedelta
+
+    if _SPAN.sub("", add).replace("and", "").strip(" ,"):
+        raise InputError(f"{add[:40]!r} is no span such as 3 weeks 2 days, or -90 minutes")
+    counts = dict.fromkeys(UNITS, 0)
+    for number, unit in _SPAN.findall(add):
+        counts[f"{unit}s"] += int(number)
+    exact = timedelta(hours=counts.pop("hours"), minutes=counts.pop("minutes"))
+    try:
+        day = _real(start + relativedelta(**counts)) if any(counts.values()) else start
+        return (day.astimezone(UTC) + exact).astimezone(start.tzinfo)
+    except (OverflowError, ValueError) as error:
+        raise InputError("that is beyond the calendar") from error
+
+
+def span(start: datetime, end: datetime) -> str:
+    """How long it is from one to the other: "3 days, 2 hours", and whether that is over."""
+    exact = end.astimezone(UTC) - start.astimezone(UTC)
+    days, rest = divmod(abs(exact), timedelta(days=1))
+    hours, rest = divmod(rest, timedelta(hours=1))
+    counts = ((days, "day"), (hours, "hour"), (rest // timedelta(minutes=1), "minute"))
+    told = [f"{count:,} {unit}{'s' * (count != 1)}" for count, unit in counts if count]
+    return (", ".join(told) or "no time") + (" ago" if exact < timedelta() else "")
+
+
+def _real(at: datetime) -> datetime:
+    """The same, or later where clocks were put forward over it: there is no 02:30 that night."""
+    return at.astimezone(UTC).astimezone(at.tzinfo)
 
 
 clock_tool = ClockTool()

@@ -1,0 +1,70 @@
+"""The calculator: what people ask of it, as they write it; and what would keep it busy for ever."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from loopforge.errors import InputError
+from loopforge.runtime.system_clock import SimClock
+from loopforge.tools.calculator import LONGEST, calculated, calculator
+
+
+@pytest.mark.parametrize(
+    ("said", "comes_to"),
+    [
+        ("17 * (3 + 4)", "119"),
+        ("0.1 + 0.2", "0.3"),
+        ("2(3 + 4)", "14"),
+        ("2^10", "1024"),
+        ("7 % 3", "1"),
+        ("15% of 80", "12"),
+        ("80 × 15%", "12"),
+        ("5!", "120"),
+        ("sqrt(2)", "1.41421356237"),
+        ("sin(30 deg)", "0.5"),
+        ("log(100, 10) + round(2.345, 1)", "4.3"),
+        ("3 km / 20 min to km/h", "9 km / h"),
+        ("68 degF in °C", "20 °C"),
+        ("10 kg * 9.81 m/s^2 to N", "98.1 N"),
+        ("1 mile in km", "1.609344 km"),
+        ("12 / 5 ft to m^-1", "7.87401574803 1 / m"),
+    ],
+)
+def test_what_people_ask_it(said: str, comes_to: str) -> None:
+    """Signs, percentages, functions and units are read as people write them."""
+    assert calculated(said) == f"{said} = {comes_to}"
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("1/0", "division by zero"),
+        ("3 bananas", "'bananas' is not defined"),
+        ("3 m + 2 s", "Cannot convert"),
+        ("17 +", "no expression such as 17 * (3 + 4)"),
+        ("(" * 200, "no expression"),
+        ("", f"at most {LONGEST} characters"),
+        ("1" * 301, f"at most {LONGEST} characters"),
+        ("9**9**9", "too many digits"),
+        ("(3 m)**99999999", "too many digits"),
+        ("factorial(10**9)", "up to 500"),
+        ("round(5, -10**9)", "too many digits"),
+        ("__import__(1)", "'_' means nothing"),
+        ("'a' * 10**9", '"\'" means nothing'),
+        ("[1] * 10**9", "'[' means nothing"),
+        ("open(1)", "cannot be calculated"),
+    ],
+)
+def test_what_it_refuses(said: str, why: str) -> None:
+    """What is no number, and what would take for ever, is refused with its reason."""
+    with pytest.raises(InputError, match=r".") as caught:
+        calculated(said)
+    assert why in str(caught.value)
+
+
+async def test_it_is_used_as_a_tool() -> None:
+    """With its one argument."""
+    use = calculator.make(SimClock(datetime(2026, 11, 21, tzinfo=UTC)), "UTC")
+    assert await use({"expression": "6 * 7"}) == "6 * 7 = 42"
