@@ -304,6 +304,8 @@ def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
     from loopforge.web.server.page_templates import environment
 
     settings, live = app.settings, app.live
+    shelf = FileShelf(settings.data, settings.embedded_files_from)
+    shelf.tidy()
     render = Renderer(app.front, environment(zone=lambda: live.zone))
     site = Site(
         front=app.front,
@@ -317,7 +319,7 @@ def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
         usage=app.usage,
         ledger=app.ledger,
         models=app.desk,
-        shelf=FileShelf(settings.data, settings.embedded_files_from),
+        shelf=shelf,
         clock=app.stamp.clock,
         live=live,
         notice=lambda: notice_of(app.models, owner=False),

@@ -148,7 +148,7 @@ async def test_two_fetches_at_once_are_one_and_it_can_be_cancelled(tmp_path: Pat
         assert made.start("qwen2.5-0.5b") is task
         await asyncio.to_thread(place.begun.wait, 60)
         assert place.asked == ["HEAD", "GET"]
-        with pytest.raises(ModelError, match="by another program"):
+        with pytest.raises(ModelError, match="by another at this moment"):
             await shelf(tmp_path, place).fetch("qwen2.5-0.5b")
         row = next(row for row in made.rows() if row.name == "qwen2.5-0.5b")
         assert (row.going, row.size) == (True, len(BODY))

@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import AsyncIterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from loopforge.models.providers.embedded_model import weights
 from loopforge.settings import load_settings
-from tests.models.hub import hub
-from tests.web.conftest import town, words
+from tests.models.hub import BODY, hub
+from tests.web.conftest import Guest, Town, town, words
 
 FILES = "/admin/models/files"
 SMALLEST = {"name": "qwen2.5-0.5b"}
+
+
+async def send(guest: Guest, name: str, body: bytes | AsyncIterator[bytes]) -> httpx.Response:
+    """Send a file as the page's script does."""
+    headers = {"x-csrftoken": await guest.token(), "accept": "application/json"}
+    at = f"{FILES}/upload"
+    return await guest.http.post(at, params={"name": name}, content=body, headers=headers)
+
+
+def left(home: Town) -> list[Path]:
+    """What lies on the shelf."""
+    return sorted((home.path / "data/models").glob("*"))
 
 
 async def test_one_is_fetched_while_the_list_tells_of_it(tmp_path: Path) -> None:
@@ -58,6 +72,71 @@ async def test_a_file_of_ones_own_is_taken_and_chosen(tmp_path: Path) -> None:
         await olu.post(f"{FILES}/use", {"name": ""})
         assert load_settings(home.path, environ={}).embedded_file == ""
         assert "is gone" in words(await olu.post(f"{FILES}/remove", {"name": name}))
+
+
+async def test_a_file_is_sent_by_a_browser(tmp_path: Path) -> None:
+    """As the bytes that it is, to the disk as it comes; by its name it stands on the shelf."""
+    async with town(tmp_path) as home:
+        olu = await home.owner()
+        sent = await send(olu, "mine.gguf", BODY)
+        assert sent.status_code == 200
+        assert "mine is here." in words(await olu.get(sent.json()["to"]))
+        assert (home.path / "data/models/mine.gguf").read_bytes() == BODY
+        again = await send(olu, "mine.gguf", BODY)
+        assert "mine is here already" in again.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "told"),
+    [
+        ("film.mp4", b"ftyp" + bytes(2_000_000), "begins with the letters GGUF"),
+        ("short.gguf", BODY[:10], "ends after 10 bytes"),
+        ("none.gguf", b"", "begins with the letters GGUF"),
+        ("../up.gguf", BODY, "The file's name cannot be used"),
+        (".gguf", BODY, "The file's name cannot be used"),
+    ],
+)
+async def test_of_a_wrong_file_nothing_stays(
+    tmp_path: Path, name: str, body: bytes, told: str
+) -> None:
+    """One sentence, and no trace."""
+    async with town(tmp_path) as home:
+        olu = await home.owner()
+        sent = await send(olu, name, body)
+        assert sent.status_code == 400
+        assert told in sent.json()["error"]
+        assert left(home) == []
+
+
+async def test_what_breaks_off_leaves_nothing(tmp_path: Path) -> None:
+    """A browser that goes away in the midst of it; and a program that was killed there."""
+    async with town(tmp_path) as home:
+        olu = await home.owner()
+
+        async def half() -> AsyncIterator[bytes]:
+            yield BODY[:1_000_000]
+            while not left(home):
+                await olu.get(FILES)
+            raise ConnectionAbortedError
+
+        with pytest.raises(ConnectionAbortedError):
+            await send(olu, "half.gguf", half())
+        while left(home):
+            await olu.get(FILES)
+    (tmp_path / "data/models/dead.gguf.copy.part").write_bytes(BODY)
+    async with town(tmp_path) as home:
+        assert left(home) == []
+
+
+async def test_nobody_else_sends_one(tmp_path: Path) -> None:
+    """For a guest there is no such page, and without the token of the page nothing is read."""
+    async with town(tmp_path) as home:
+        olu = await home.owner()
+        gus = await home.guest("gus", by=olu)
+        assert (await send(gus, "a.gguf", BODY)).status_code == 404
+        bare = await olu.http.post(f"{FILES}/upload?name=a.gguf", content=BODY)
+        assert bare.status_code == 403
+        assert left(home) == []
 
 
 @pytest.mark.parametrize(

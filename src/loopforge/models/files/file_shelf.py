@@ -9,19 +9,29 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from contextlib import suppress
+from collections.abc import AsyncIterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 from msgspec import Struct
 
 from loopforge.errors import InputError, LoopforgeError, ModelError, Unknown
-from loopforge.models.files.gguf_file import check_gguf
-from loopforge.models.files.model_download import DownloadProgress, download, look_up
+from loopforge.models.files.gguf_file import HEAD, check_gguf
+from loopforge.models.files.model_download import (
+    SPARE,
+    DownloadProgress,
+    download,
+    lock,
+    look_up,
+)
 from loopforge.runtime.background_tasks import Tasks
 
-FOLDER, SUFFIX = "models", ".gguf"
+FOLDER, SUFFIX, TAKEN = "models", ".gguf", ".copy.part"
+LONGEST = 150
+"""Characters of a file's name."""
 SMALL_FILE = 2_000_000_000
 """Bytes below which a file's model is met as a small one: some three billion parameters."""
 
@@ -182,24 +192,71 @@ class FileShelf:
         """Take a file that somebody has; its name on the shelf. Raises InputError."""
         source = source.expanduser()
         check_gguf(source)
-        name = source.name.removesuffix(SUFFIX)
+        with self._taking(source.name, source.stat().st_size) as out, source.open("rb") as file:
+            shutil.copyfileobj(file, out)
+        return source.name.removesuffix(SUFFIX)
+
+    async def take(self, called: str, size: int, pieces: AsyncIterable[bytes]) -> str:
+        """Take a file as it comes, of so many bytes (0: not told); its name on the shelf.
+
+        Raises InputError; of what is wrong, or breaks off, nothing stays.
+        """
+        with self._taking(called, size) as out:
+            checked = False
+            async for piece in pieces:
+                await asyncio.to_thread(out.write, piece)
+                if not checked and out.tell() >= HEAD.size:
+                    out.flush()
+                    check_gguf(Path(out.name), called)
+                    checked = True
+        return called.removesuffix(SUFFIX)
+
+    @contextmanager
+    def _taking(self, called: str, size: int) -> Iterator[BinaryIO]:
+        """What is written here stands on the shelf once it is whole, and a model's file."""
+        name = called.removesuffix(SUFFIX)
+        if (
+            not name
+            or Path(called).name != called
+            or len(called) > LONGEST
+            or not name.isprintable()
+        ):
+            raise InputError("The file's name cannot be used here; give it a short, plain one.")
         target = self.folder / f"{name}{SUFFIX}"
         if target.exists():
             raise InputError(
                 f"{name} is here already; remove it first, or name the file otherwise."
             )
-        part = target.with_name(f"{target.name}.copy.part")
+        part = target.with_name(f"{target.name}{TAKEN}")
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            size, free = source.stat().st_size, shutil.disk_usage(self.folder).free
+            free = max(0, shutil.disk_usage(self.folder).free - SPARE)
             if free < size:
-                raise InputError(f"{source} takes {size:,} bytes, and {free:,} are free.")
-            shutil.copyfile(source, part)
-            part.replace(target)
+                raise InputError(
+                    f"{called} takes {size / 1e9:.2f} GB, and the disk has room for "
+                    f"{free / 1e9:.2f} GB. Make room, then try again."
+                )
+            with part.open("ab") as out:
+                lock(out, target)
+                try:
+                    out.truncate(0)
+                    yield out
+                    out.flush()
+                    os.fsync(out.fileno())
+                    check_gguf(part, called)
+                    part.replace(target)
+                except BaseException:
+                    part.unlink(missing_ok=True)
+                    raise
         except OSError as error:
-            part.unlink(missing_ok=True)
-            raise InputError(f"{source} could not be taken: {error.strerror}.") from error
-        return name
+            raise InputError(f"{called} could not be taken: {error.strerror or error}.") from error
+
+    def tidy(self) -> None:
+        """Throw away what was being taken when a program ended in the midst of it."""
+        for part in self.folder.glob(f"*{TAKEN}"):
+            with suppress(OSError, ModelError), part.open("ab") as left:
+                lock(left, part)
+                part.unlink()
 
     def remove(self, name: str) -> None:
         """Delete a file of the shelf, and what came of a fetch of it. Raises Unknown."""

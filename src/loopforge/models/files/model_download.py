@@ -101,7 +101,7 @@ async def download(
     progress.size = file.size
     try:
         with part.open("ab") as out:
-            _lock(out, target)
+            lock(out, target)
             if _came_already(target, part):
                 return
             progress.have = out.tell()
@@ -257,12 +257,13 @@ def _size_of(headers: Any) -> int:
     return int(told) if told.isdigit() else 0
 
 
-def _lock(out: BinaryIO, target: Path) -> None:
+def lock(out: BinaryIO, target: Path) -> None:
+    """Hold a file that is being written. Raises ModelError where another program does."""
     try:
         fcntl.flock(out, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         raise ModelError(
-            f"{target.name} is being fetched by another program at this moment; wait for that one."
+            f"{target.name} is being fetched or taken by another at this moment; wait for that one."
         ) from error
 
 

@@ -59,7 +59,7 @@ async def set_zone(request: Asked, site: Site, owner: Visitor, data: Fields) -> 
     return back(request, owner, f"Times are told as in {site.live.zone.key}{why}.", BACK)
 
 
-def back(request: Asked, owner: Visitor, told: str, path: str) -> Response[Any]:
+def back(request: Asked, owner: Visitor, told: str, path: str) -> Redirect:
     """Back to a page, which tells what was done."""
     notes: Notes = request.app.state["notes"]
     return Redirect(f"{path}?told={notes.keep(owner.person, told)}", status_code=303)

@@ -1,15 +1,19 @@
-"""Larger models that run here: fetched, cancelled, taken by path, used and removed, by the owner.
+"""Larger models that run here: fetched, cancelled, taken, used and removed, by the owner.
 
-A fetch goes on when the page is left; the list asks for itself anew while one runs.
+A fetch goes on when the page is left; the list asks for itself anew while one runs. A file that
+somebody has is taken by its path, or sent by a browser: then it goes to the disk as it comes.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from litestar import Response, get, post
+from litestar.enums import MediaType
+from litestar.params import Parameter
 from litestar.response import Template
 
 from loopforge.errors import InputError
@@ -17,6 +21,7 @@ from loopforge.models.files.gguf_file import check_loads
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.admin.first_steps import back
 from loopforge.web.admin.owner_pages import models_page
+from loopforge.web.server.access_guards import provide_owner, provide_visitor
 from loopforge.web.server.page_context import Asked, Fields, Site, page
 
 PLACE = "/admin/models"
@@ -28,6 +33,28 @@ async def files(site: Site, owner: Visitor) -> Template:
     shelf = site.shelf
     rows = shelf.rows(site.live.saved.embedded_file)
     return page("owner-model-files.html", owner, files=rows, shelf=shelf)
+
+
+@post("/admin/models/files/upload", request_max_body_size=None)
+async def upload(
+    request: Asked, site: Site, owner: Visitor, name: Annotated[str, Parameter(max_length=300)] = ""
+) -> Response[Any]:
+    """Take the file that a script of the page sends, as the bytes that it is.
+
+    As large as the disk has room for. What leads on is an address that tells that it is here.
+    """
+    size = request.headers.get("content-length", "")
+    pieces = _all_of(request, site)
+    taken = await site.shelf.take(name, int(size) if size.isdigit() else 0, pieces)
+    to = back(request, owner, f"{taken} is here. “Use it” lets it answer.", PLACE).url
+    return Response({"to": to}, media_type=MediaType.JSON, status_code=200)
+
+
+async def _all_of(request: Asked, site: Site) -> AsyncIterator[bytes]:
+    """What is sent, as it comes. Raises NotSignedIn and Unknown where the session ended before."""
+    async for piece in request.stream():
+        yield piece
+    await provide_owner(await provide_visitor(request, site))
 
 
 @post("/admin/models/files/{verb:str}")

@@ -1,4 +1,4 @@
-// The owner's pages: buttons that copy. Without this script they are hidden, and texts can be marked by hand.
+// The owner's pages. Without this script buttons that copy are hidden, and texts can be marked by hand.
 for (const button of document.querySelectorAll("[data-copy]")) {
   const source = document.getElementById(button.dataset.copy);
   if (!source) continue;
@@ -27,4 +27,44 @@ for (const zones of document.querySelectorAll("[data-zone]")) {
   hint.textContent = `It was ${zones.value}; this browser is in ${here}.`;
   hint.hidden = false;
   zones.value = here;
+}
+// A model's file is sent as it is, however large. Without this script it is taken by its path alone.
+for (const form of document.querySelectorAll("[data-upload]")) {
+  const [file, bar, said, button] = ["input", "progress", "[role=status]", "button"].map((one) => form.querySelector(one));
+  const tell = (words, bad) => {
+    said.textContent = words;
+    said.className = bad ? "flash bad" : "hint";
+    said.hidden = false;
+    bar.hidden = bad;
+    button.disabled = !bad;
+  };
+  const broken = "It broke off; nothing of it was kept. Is Loopforge still running, and the network well?";
+  form.hidden = false;
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const [model] = file.files;
+    const head = await model.slice(0, 4).text().catch(() => "");
+    if (head !== "GGUF") {
+      tell("That is no model in llama.cpp’s format. Look for a file whose name ends in .gguf.", true);
+      return;
+    }
+    const sending = new XMLHttpRequest();
+    const all = (model.size / 1e6).toFixed(0);
+    sending.upload.onprogress = (step) => {
+      bar.value = step.loaded / step.total;
+      said.textContent = `${(step.loaded / 1e6).toFixed(0)} of ${all} MB were sent.`;
+    };
+    sending.onerror = () => tell(broken, true);
+    sending.onload = () => {
+      if (sending.response?.to) location.assign(sending.response.to);
+      else tell(sending.response?.error ?? broken, true);
+    };
+    sending.open("POST", `${form.dataset.upload}?name=${encodeURIComponent(model.name)}`);
+    sending.responseType = "json";
+    sending.setRequestHeader("accept", "application/json");
+    sending.setRequestHeader("content-type", "application/octet-stream");
+    sending.setRequestHeader("x-csrftoken", window.loopforge.token());
+    tell("It is being sent.", false);
+    sending.send(model);
+  });
 }
