@@ -1,10 +1,9 @@
 """What comes out the same each time, done once in a process: templates, roots of trust, plugins.
 
 Each home that opens compiles its templates, reads a hundred and fifty roots of trust for each client
-it makes, looks through every installed distribution and parses the signatures of routes: a quarter of
-a second, which a person who starts Loopforge never notices, and which the tests pay a thousand
-times over. Here the real functions keep what they gave, by all that it depends on. Nothing is
-replaced by anything else.
+it makes, looks through every installed distribution and parses the signatures of routes: a quarter of a second, which a person who
+starts Loopforge never notices, and which the tests pay a thousand times over. Here the real
+functions keep what they gave, by all that it depends on. Nothing is replaced by anything else.
 
 Child processes have none of this.
 """
@@ -14,15 +13,13 @@ from __future__ import annotations
 import importlib.metadata
 import ssl
 import sys
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from functools import wraps
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 from jinja2 import Environment
-from litestar._signature import SignatureModel
-from litestar.handlers import BaseRouteHandler
 from litestar.utils.signature import ParsedSignature
 
 
@@ -33,11 +30,6 @@ def keep() -> None:
     importlib.metadata.entry_points = _kept(importlib.metadata.entry_points, _group)
     parsed = _kept(ParsedSignature.from_fn.__func__, _route)  # type: ignore[attr-defined]
     ParsedSignature.from_fn = classmethod(parsed)  # type: ignore[method-assign, assignment]
-    model = _kept(SignatureModel.create.__func__, _arguments)  # type: ignore[attr-defined]
-    SignatureModel.create = classmethod(model)  # type: ignore[method-assign, assignment]
-    BaseRouteHandler.create_kwargs_model = _kept(  # type: ignore[method-assign]
-        BaseRouteHandler.create_kwargs_model, _handler
-    )
 
 
 def _kept(function: Callable[..., Any], key_of: Callable[..., Hashable]) -> Callable[..., Any]:
@@ -65,32 +57,11 @@ def _template(env: Environment, source: Any, *args: Any, **named: Any) -> Hashab
     return (source, args, tuple(named.items()), known, shape, env.undefined)
 
 
-def _code(function: Any) -> Hashable:
-    """What the arguments of a function depend on; None for one whose defaults are its site's."""
-    if not isinstance(function, FunctionType):
-        return None
-    local = "<locals>" in function.__qualname__
-    return None if local and function.__defaults__ else (function.__module__, function.__code__)
-
-
 def _route(_kind: type, function: Any, names: dict[str, Any]) -> Hashable:
-    """A function, and the names it may use, whose types last as long as the process."""
-    code = _code(function)
-    return None if code is None else (code, *names, *map(id, names.values()))
-
-
-def _arguments(_kind: type, **of: Any) -> Hashable:
-    """A function, which of its arguments are found for it, and how they are read."""
-    code, found = _code(of["fn"]), frozenset(of["dependency_name_set"])
-    return None if code is None else (code, found, of["data_dto"], *of["type_decoders"])
-
-
-def _handler(handler: BaseRouteHandler, path_parameters: Mapping[str, Any]) -> Hashable:
-    """A function, and where its arguments come from."""
-    code, found = _code(handler.fn), handler.resolve_dependencies().items()
-    if code is None or handler.resolve_layered_parameters():
+    """A function of a module, and the names it may use; others live as long as their site."""
+    if not isinstance(function, FunctionType) or "<locals>" in function.__qualname__:
         return None
-    return (code, *path_parameters, *((name, each.dependency) for name, each in found))
+    return (function, tuple(names.items()))
 
 
 def _roots(*args: Any, **named: Any) -> Hashable:

@@ -17,7 +17,7 @@ from typer.main import get_group
 from loopforge import cli, errors
 from loopforge.io.terminal.slash_completion import COMMANDS
 from loopforge.runtime.plugins.installed_plugins import installed
-from loopforge.settings import rows
+from loopforge.settings import DECLARING, rows
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *ROOT.glob("docs/**/*.md")])
@@ -54,7 +54,7 @@ def test_every_setting_is_documented_and_used(name: str) -> None:
     assert f"| `{name}` |" in (ROOT / "docs" / "settings.md").read_text("utf-8")
     sources = [p for p in (ROOT / "src").rglob("*.py") if p.name != "settings.py"]
     plugin, _, own = name.partition("_")
-    declaring = {**installed("loopforge.surfaces"), **installed("loopforge.sinks")}
+    declaring = {each for group in DECLARING for each in installed(group)}
     own = own if plugin in declaring else name
     assert any(re.search(rf"[.\"]{own}\b", path.read_text("utf-8")) for path in sources)
 

@@ -50,6 +50,7 @@ def test_every_setting_is_read_from_its_variable(tmp_path: Path, name: str) -> N
         "backup_keep": "2 weeks",
         "database_url": "postgresql://h/n",
         "telegram_base_url": "http://h:1",
+        "embeddings_url": "http://h:1/v1",
     }
     given = {
         "bool": "false",

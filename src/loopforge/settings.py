@@ -45,8 +45,8 @@ FILE = "loopforge.toml"
 SAVED = f"data/{SETTINGS}"
 RAW_TABLES = ("models", "tiers")
 SURFACES, SINKS = "loopforge.surfaces", "loopforge.sinks"
-DECLARING = (SURFACES, SINKS)
-"""Groups of plugins that declare settings of their own."""
+DECLARING = (SURFACES, SINKS, "loopforge.parts")
+"""Groups of plugins that declare settings of their own; of parts nothing else is asked."""
 T = TypeVar("T")
 
 

@@ -136,29 +136,6 @@ async def test_the_guards_notes_and_refusals_are_in_it(tmp_path: Path) -> None:
     assert "The guard refused its wish to say." in "\n".join(story(record, UTC))
 
 
-async def test_a_deed_that_no_tool_did_is_named(tmp_path: Path) -> None:
-    """Who says "I have sent it" and used no tool is quoted; who used one is not."""
-
-    def script(question: Question) -> ScriptedAnswer:
-        shown = str(question.messages)
-        if "@maya glance" in shown and "[result of clock" not in shown:
-            more = {"tool": "clock", "arguments": "{}", "say": ""}
-        else:
-            more = {"say": "Good day! I have sent it to Ben."}
-        return ScriptedAnswer(data={"mode": "context", "narrative": "I help."} | more)
-
-    async with living(tmp_path, script) as home:
-        odd = []
-        for text in ("@maya send it", "@maya glance at the clock, then send it"):
-            await ask(home, "ana", text)
-            ended = [e for e in await home.events() if e.kind == "turn.ended"][-1]
-            record = await turn(home, ended.id)
-            assert record.intent
-            odd.append(record.intent.notes)
-    said = "It says “I have sent it to Ben.”, and no tool did anything in this turn."
-    assert odd == [(said,), ()]
-
-
 async def test_the_steps_of_a_chain_lead_to_each_other(tmp_path: Path) -> None:
     """A tool that outlasts its turn makes a next step; each names the other, and the tool's end."""
 

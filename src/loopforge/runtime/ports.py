@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from datetime import datetime
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from msgspec import Struct
 
@@ -16,6 +16,10 @@ from loopforge.core.delivery_states import What
 from loopforge.core.events import Attempt, Event, Fact, Usage
 from loopforge.core.model_trouble import Delay
 from loopforge.core.policy import AnswerOutcome, Fits
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 T = TypeVar("T")
 
@@ -238,6 +242,24 @@ class ModelFacts(Struct, frozen=True, kw_only=True):
     embedded: bool = False
     vision: bool = False
     counting: str = ""
+
+
+class Embeddings(Protocol):
+    """Texts as vectors: texts of near meaning lie near each other.
+
+    `name` says whose vectors they are: those of two names are never compared. `dimension` is how
+    many numbers a vector has; 0 where a server has yet to tell.
+    """
+
+    name: str
+    dimension: int
+
+    async def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """A row of `dimension` numbers for each text, in order, of length 1 (so a dot is a cosine).
+
+        A text that holds nothing known is a row of zeros. Raises ModelError, which says what to do.
+        """
+        ...
 
 
 # ---------------------------------------------------------------- tools

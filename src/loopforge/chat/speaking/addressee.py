@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from loopforge.chat.speaking.topics import folded, unspaced
+from loopforge.core.text.topics import folded, unspaced
 
 EVERYBODY = ("all", "everyone", "everybody", "mates", "here", "room")
 """With an @ before it, each of these mentions everybody, but for where it rings people's bells."""

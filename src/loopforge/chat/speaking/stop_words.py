@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Mapping
 
 from loopforge.chat.speaking.addressee import WORD, named
-from loopforge.chat.speaking.topics import folded
+from loopforge.core.text.topics import folded
 
 STOP_SIGN = "\N{OCTAGONAL SIGN}"
 STOP_WORDS = frozenset(

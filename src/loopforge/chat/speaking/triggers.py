@@ -24,9 +24,9 @@ from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.turn_queue import RANK
 from loopforge.chat.speaking.addressee import is_general, is_question, nearly, plain
 from loopforge.chat.speaking.name_calling import calls
-from loopforge.chat.speaking.topics import folded, subject, touched
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.room_vocabulary import Weight
+from loopforge.core.text.topics import folded, subject, touched
 
 __all__ = ["REASONS", "Points", "Thresholds", "TriggerListener", "batches", "weigh"]
 

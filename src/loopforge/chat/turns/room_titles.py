@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.speaking.topics import folded, overlap, stem, topics, words
 from loopforge.core.context_window import ContextEntry
+from loopforge.core.text.topics import folded, overlap, stem, topics, words
 
 Why = Literal["", "first", "moved"]
 

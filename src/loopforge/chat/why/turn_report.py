@@ -8,7 +8,7 @@ plan is noted by the guard afresh.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from loopforge.chat.turns.turn_trace import TurnTrace, thing_of
@@ -34,7 +34,6 @@ from loopforge.core.effect_states import (
     EffectApproved,
     EffectEnd,
     EffectProposed,
-    EffectReturned,
     EffectRunning,
 )
 from loopforge.core.events import (
@@ -52,7 +51,6 @@ from loopforge.core.events import (
 from loopforge.core.model_trouble import for_anybody
 from loopforge.core.perception import Line
 from loopforge.core.room_vocabulary import Marked, Noted, Reacted, Said, Titled, ToolUsed
-from loopforge.core.text.claimed_deeds import claimed
 from loopforge.core.text.prompt_rows import NAME, PLAIN, QUOTE, TEXT, laid_out
 from loopforge.errors import BadPlan
 from loopforge.runtime.effect_worker import TOLD
@@ -242,7 +240,7 @@ def intent(found: TurnTrace, view: RecordRedaction) -> Intent | None:
             _intended(act, verdicts[nth] if nth < len(verdicts) else None, view)
             for nth, act in enumerate(acts)
         ),
-        notes=(*_notes(plan), *_unfounded(found, plan, view.words(planned.plan))),
+        notes=_notes(plan),
     )
 
 
@@ -259,25 +257,6 @@ def _notes(plan: dict[str, Any]) -> tuple[str, ...]:
         return tuple(notes(AgentActionPlan.from_dict(plan)))
     except BadPlan:
         return ()
-
-
-def _unfounded(found: TurnTrace, plan: dict[str, Any], shown: str) -> Iterator[str]:
-    """What it says it did where no tool did anything, neither here nor in the step before.
-
-    A sentence is quoted only where the plan that the reader is `shown` has it too.
-    """
-    if found.before or any(_worked(event.body) for event in found.events):
-        return
-    for act in plan.get("acts", []):
-        if isinstance(act, dict) and act.get("type") == "say":
-            for sentence in claimed(str(act.get("text", ""))):
-                quoted = sentence if sentence in shown else "…"
-                yield f"It says “{quoted}”, and no tool did anything in this turn."
-
-
-def _worked(body: object) -> bool:
-    ended = isinstance(body, Returned) and body.outcome == "returned"
-    return ended or isinstance(body, EffectReturned)
 
 
 def _intended(act: dict[str, Any], verdict: Verdict | None, view: RecordRedaction) -> Intended:

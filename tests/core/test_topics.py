@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.chat.speaking.topics import (
+from loopforge.core.text.topics import (
     COMMON,
     folded,
     overlap,

@@ -29,6 +29,8 @@ _COMMON = """
 """
 COMMON = frozenset(_COMMON.split())
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)*")
+_SEAM = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+"""Where a name in code has a new word without saying so."""
 _SHORTEST = 3
 
 UNSPACED = (
@@ -72,6 +74,11 @@ def stem(word: str) -> str:
     if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiousl":
         word = word[:-1]
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
+
+
+def written_words(text: str) -> list[str]:
+    """Every word of a text as it is written; of names in code, too: `getUserName`, `HTTP_port`."""
+    return _WORD.findall(_SEAM.sub(" ", text))
 
 
 def words(text: str) -> list[str]:

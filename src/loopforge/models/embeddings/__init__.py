@@ -1,0 +1,1 @@
+"""Texts as vectors, behind one port: a small table, a small model, or a server of one's choice."""

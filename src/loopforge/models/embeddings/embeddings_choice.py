@@ -1,0 +1,55 @@
+"""Which embeddings a home uses: a server's, where one is set, else the table, where it is here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loopforge.errors import BadSettings
+from loopforge.models.embeddings.embeddings_endpoint import EmbeddingsEndpoint
+from loopforge.models.providers.model_spec import Secret
+from loopforge.runtime.plugins.setting_rows import setting
+from loopforge.runtime.ports import Clock, Embeddings
+
+
+def checked_url(text: str, source: str) -> str:
+    """The address, if it is one of the web. Raises BadSettings."""
+    if text and not text.startswith(("http://", "https://")):
+        raise BadSettings(
+            f"`embeddings_url` ({source}) is {text[:80]!r}; it must be such as "
+            "http://127.0.0.1:11434/v1."
+        )
+    return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbeddingsSettings:
+    """What can be set of embeddings."""
+
+    url: str = setting(
+        "",
+        "A server that turns texts into vectors as OpenAI's does, up to /v1; tools are found by "
+        "it.",
+        shown="the table that comes along",
+        clean=checked_url,
+    )
+    model: str = setting("", "The model that is asked of that server.", shown="the server's own")
+    key: str = setting("", "The key of that server.", shown="none", secret=True)
+
+
+class EmbeddingsPart:
+    """What is declared of embeddings; their names begin with the part's own, `embeddings_`."""
+
+    title = "Embeddings"
+    settings = EmbeddingsSettings
+
+
+PART = EmbeddingsPart()
+
+
+def embeddings_of(chosen: EmbeddingsSettings, clock: Clock) -> Embeddings:
+    """The embeddings that are set, or the best that are here. Raises NotInstalled for none."""
+    if chosen.url:
+        return EmbeddingsEndpoint(chosen.url, chosen.model or "default", Secret(chosen.key), clock)
+    from loopforge.models.embeddings.static_table import StaticTable
+
+    return StaticTable()
