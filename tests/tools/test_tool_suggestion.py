@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from loopforge.errors import ModelError
 from loopforge.models.embeddings.static_table import StaticTable
 from loopforge.runtime.ports import Tool
-from loopforge.tools.tool_suggestion import Ranked, ToolIndex, offered, size
+from loopforge.tools.tool_suggestion import RankedTool, ToolIndex, offered, size
 
 ROOT = Path(__file__).parent.parent.parent
 TOOLS = [
@@ -154,9 +154,9 @@ def named(count: int) -> list[Tool]:
     return [Tool(name=f"t{at}", summary="x" * 50) for at in range(count)]
 
 
-def names(*order: int) -> list[Ranked]:
+def names(*order: int) -> list[RankedTool]:
     """These, in this order of fit."""
-    return [Ranked(f"t{at}", 1.0) for at in order]
+    return [RankedTool(f"t{at}", 1.0) for at in order]
 
 
 def test_pinned_ones_are_always_there_and_in_front() -> None:
@@ -180,7 +180,7 @@ def test_a_front_that_became_too_long_is_made_anew() -> None:
 def test_five_hundred_tools_take_no_more_room_than_is_given() -> None:
     """A tool that is larger than what is left is passed over, a smaller one is not."""
     tools = [*named(499), Tool(name="huge", summary="x" * 9000)]
-    found = offered(tools, [Ranked("huge", 2.0), *names(*range(499))], most=40, room=1000)
+    found = offered(tools, [RankedTool("huge", 2.0), *names(*range(499))], most=40, room=1000)
     assert "huge" not in [tool.name for tool in found]
     assert len(found) > 10
     assert sum(map(size, found)) <= 1000

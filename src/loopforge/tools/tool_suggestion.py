@@ -60,7 +60,7 @@ class Described(Protocol):
 D = TypeVar("D", bound=Described)
 
 
-class Ranked(NamedTuple):
+class RankedTool(NamedTuple):
     """A tool and how well it fits; what fits better has more."""
 
     name: str
@@ -78,7 +78,7 @@ class ToolIndex:
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._matrix: NDArray[np.float32] | None = None
 
-    async def rank(self, tools: Sequence[Described], talk: Sequence[str]) -> list[Ranked]:
+    async def rank(self, tools: Sequence[Described], talk: Sequence[str]) -> list[RankedTool]:
         """All of these tools, the fittest first, for a talk (its lines, the newest last).
 
         The first time they are seen, and after a change of them, they are indexed.
@@ -94,7 +94,7 @@ class ToolIndex:
         if self._matrix is not None and (vectors := await self._embedded(lines)) is not None:
             scores += self._matrix @ (np.array(weights, np.float32) @ vectors)
         order = np.argsort(-scores, kind="stable")
-        return [Ranked(tools[at].name, float(scores[at])) for at in order]
+        return [RankedTool(tools[at].name, float(scores[at])) for at in order]
 
     async def _learn(self, tools: Sequence[Described]) -> None:
         known = tuple((tool.name, _described(tool)) for tool in tools)
@@ -147,7 +147,7 @@ class ToolIndex:
 
 def offered(
     tools: Sequence[D],
-    fits: Iterable[Ranked],
+    fits: Iterable[RankedTool],
     *,
     pinned: Collection[str] = (),
     before: Sequence[str] = (),
