@@ -51,6 +51,7 @@ from loopforge.mates.mate_editing import Workshop
 from loopforge.mates.mate_roster import Roster
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.mates.version_history import Chronicle
+from loopforge.models.embedded_switch import EmbeddedSwitch
 from loopforge.models.files.file_shelf import file_of, is_small
 from loopforge.models.model_listing import ModelsDesk
 from loopforge.models.model_router import Patience, TieredModels
@@ -189,6 +190,7 @@ class App(HomeParts):
     effects: Effects
     house: House
     policies: Mapping[str, tuple[Policy, str]]
+    switch: EmbeddedSwitch | None = None
 
 
 def views() -> tuple[FoldedView, ...]:
@@ -248,6 +250,12 @@ def patience_of(settings: Settings) -> Patience:
     )
 
 
+def embedded_of(dice: Dice, settings: Settings) -> Embedded:
+    """The model that runs here, by its file. Not loaded yet."""
+    path, most = file_of(settings.data, settings.embedded_file), settings.embedded_threads
+    return Embedded(dice, window=window_of(settings), threads=most, path=path)
+
+
 def open_models(
     settings: Settings, clock: Clock, dice: Dice, pictures: Pictures | None = None
 ) -> TieredModels:
@@ -257,12 +265,7 @@ def open_models(
         clock,
         dice,
         patience=patience_of(settings),
-        embedded=Embedded(
-            dice,
-            window=window_of(settings),
-            threads=settings.embedded_threads,
-            path=file_of(settings.data, settings.embedded_file),
-        ),
+        embedded=embedded_of(dice, settings),
         pictures=pictures,
         read=partial(tiers_of, settings),
     )
@@ -306,6 +309,9 @@ async def open_app(
             stack.push_async_callback(claim.release)
         tasks = await stack.enter_async_context(Tasks())
         app = _wired(settings, ledger, models, artifacts, clock, dice, surfaces, secrets, tasks)
+        if wake and isinstance(models, TieredModels):
+            switch = EmbeddedSwitch(models, app.live, partial(embedded_of, dice), tasks)
+            app = dataclasses.replace(app, switch=switch)
         stack.push_async_callback(app.house.close)
         stack.push_async_callback(app.deliveries.close)
         stack.push_async_callback(app.effects.close)

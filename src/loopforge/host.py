@@ -320,6 +320,7 @@ def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
         ledger=app.ledger,
         models=app.desk,
         shelf=shelf,
+        switch=app.switch,
         clock=app.stamp.clock,
         live=live,
         notice=lambda: notice_of(app.models, owner=False),

@@ -58,6 +58,12 @@ class LiveSettings:
         """Tell `hear` of the settings in force whenever they have changed."""
         self._hear.append(hear)
 
+    def take(self, name: str, value: Any) -> None:
+        """A setting that holds from the next start on holds now: who goes by it made it so."""
+        self.now = replace(self.now, **{name: value})
+        for hear in self._hear:
+            hear(self.now)
+
     # ------------------------------------------------------------ what is in force
 
     @property

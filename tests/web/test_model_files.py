@@ -10,13 +10,34 @@ from pathlib import Path
 import httpx
 import pytest
 
+from loopforge.app import open_models
 from loopforge.models.providers.embedded_model import weights
+from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings
 from tests.models.hub import BODY, hub
 from tests.web.conftest import Guest, Town, town, words
 
 FILES = "/admin/models/files"
 SMALLEST = {"name": "qwen2.5-0.5b"}
+
+
+@pytest.mark.model
+async def test_one_that_is_used_answers_at_once(tmp_path: Path) -> None:
+    """It is loaded beside the one that answers; what it takes of memory is said before."""
+    models = open_models(load_settings(tmp_path, environ={}), SystemClock(), SystemDice())
+    try:
+        async with town(tmp_path, models=models) as home:
+            olu, name = await home.owner(), weights().stem
+            await olu.post(f"{FILES}/add", {"path": str(weights())})
+            assert "Memory about 0.4 GB" in words(await olu.get(FILES))
+            used = await olu.post(f"{FILES}/use", {"name": name})
+            assert f"{name} answers from now on" in words(used)
+            assert f", as {name}" in words(await olu.get("/admin/models"))
+            assert "is in use" in words(await olu.post(f"{FILES}/remove", {"name": name}))
+            back = await olu.post(f"{FILES}/use", {"name": ""})
+            assert "The small model answers from now on" in words(back)
+    finally:
+        await models.close()
 
 
 async def send(guest: Guest, name: str, body: bytes | AsyncIterator[bytes]) -> httpx.Response:

@@ -133,6 +133,15 @@ def _fitting(specs: Sequence[ModelSpec], fits: Fits) -> tuple[Sequence[ModelSpec
     return (specs[small:] if fits == "small" and small < len(specs) else specs), ()
 
 
+async def _retire(embedded: Embedded, voices: Sequence[ModelVoice]) -> None:
+    try:
+        await embedded.retire()
+    finally:  # also where the program ends before
+        await embedded.close()
+        for voice in voices:
+            await voice.close()
+
+
 class TieredModels:
     """The `Models` port. `close` when done; `preload` loads what is asked first in advance.
 
@@ -276,6 +285,24 @@ class TieredModels:
         self._read, self._patience = read, patience
         self.tiers = read(dict(self._catalogues))
         self._rests = Rests()
+
+    async def change_embedded(self, new: Embedded) -> None:
+        """Let another model answer inside this process, from the next question on.
+
+        It is loaded beside the one there is, which goes when it has answered what it was asked.
+        Raises ModelError where it cannot be loaded; then all is as before.
+        """
+        if self.embedded.begun or self.facts(Route()).embedded:
+            try:
+                await new.address()
+            except BaseException:
+                await new.close()
+                raise
+        old, self.embedded = self.embedded, new
+        self._counter.become(new)
+        own = [key for key, voice in self._voices.items() if isinstance(voice, Local)]
+        voices = [self._voices.pop(key) for key in own]
+        self._tasks.spawn(_retire(old, voices), "the embedded model of before")
 
     async def close(self) -> None:
         """Close connections and the embedded model."""

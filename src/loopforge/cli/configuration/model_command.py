@@ -79,7 +79,8 @@ def use(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help='Its name in the list; "" for the small one.')],
 ) -> None:
-    """Let this file's model answer inside the program, from the next start on."""
+    """Let this file's model answer inside the program; a home that runs changes over at once."""
+    from loopforge.home import holder
     from loopforge.models.files.gguf_file import check_loads
 
     there = settings(context)
@@ -93,7 +94,11 @@ def use(
     state = on_app(context, change)
     if state.fixed:
         raise InputError(f"{state.row.variable} is set and comes before this; change it there.")
-    typer.echo(f"{name or 'The small model'} answers from the next start on.")
+    called = name or "The small model"
+    if holder(there.home) is None:
+        typer.echo(f"{called} answers from the next start on.")
+    else:
+        typer.echo(f"{called} answers in a moment: the home that runs loads it now.")
 
 
 @app.command()

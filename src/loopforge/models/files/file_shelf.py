@@ -30,6 +30,8 @@ from loopforge.models.files.model_download import (
 from loopforge.runtime.background_tasks import Tasks
 
 FOLDER, SUFFIX, TAKEN = "models", ".gguf", ".copy.part"
+SMALL_MEMORY = 300_000_000
+"""Bytes of memory for what is read and said, and for the small model itself."""
 LONGEST = 150
 """Characters of a file's name."""
 SMALL_FILE = 2_000_000_000
@@ -50,11 +52,12 @@ class KnownFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class ShelfRow(Struct, frozen=True, kw_only=True):
-    """One file as people see it. `have` and `size` are bytes; `going`: it is being fetched."""
+    """One file as people see it. `have`, `size` and `memory` are bytes; `going`: it is fetched."""
 
     name: str
     title: str
     size: int
+    memory: int
     here: bool
     fits: bool = True
     used: bool = False
@@ -78,6 +81,32 @@ def machine_memory() -> int:
     with suppress(OSError, ValueError):
         whole = min(whole, int(Path("/sys/fs/cgroup/memory.max").read_text("ascii")))
     return whole
+
+
+def free_memory() -> int | None:
+    """Bytes of memory that nobody uses now; None where this machine does not tell."""
+    try:
+        told = Path("/proc/meminfo").read_text("ascii")
+        free = int(told.partition("MemAvailable:")[2].split(maxsplit=1)[0]) * 1024
+    except (OSError, ValueError, IndexError):
+        return None
+    with suppress(OSError, ValueError):  # of a container: its files in memory can be let go
+        group = Path("/sys/fs/cgroup")
+        used = int((group / "memory.current").read_text("ascii"))
+        spare = dict(
+            line.split() for line in (group / "memory.stat").read_text("ascii").splitlines()
+        )
+        most = int((group / "memory.max").read_text("ascii"))
+        free = min(free, most - used + int(spare.get("inactive_file", 0)))
+    return free
+
+
+def memory_of(path: Path | None) -> int:
+    """Bytes of memory that a file's model takes, about; None: the small one's."""
+    if path is None or not path.is_file():
+        return SMALL_MEMORY
+    known = known_files().get(path.stem)
+    return known.memory if known else int(path.stat().st_size * 1.2) + SMALL_MEMORY
 
 
 def file_of(data: Path, value: str) -> Path | None:
@@ -119,6 +148,7 @@ class FileShelf:
         return ShelfRow(
             name=name,
             title=known.title if known else name,
+            memory=known.memory if known else memory_of(path),
             size=path.stat().st_size if path else (going and going[1].size) or about,
             here=path is not None,
             fits=known is None or known.memory <= self.memory,

@@ -14,7 +14,7 @@ import gc
 import importlib.util
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -114,9 +114,17 @@ class Embedded:
         self.shared = Shared(int(window * SHARED))
         self._tasks = Tasks()
         self._loading: asyncio.Task[_Running | ModelError] | None = None
+        self._over = False
+
+    @property
+    def begun(self) -> bool:
+        """Whether it is loaded, or being loaded."""
+        return self._loading is not None
 
     async def address(self) -> ModelAddress:
         """Where it is, started if need be. Raises ModelError, the same each time."""
+        if self._over:
+            raise ModelError("This model does not answer any more: another one took its place.")
         if self._loading is None:
             key = Secret(self._dice.bytes(16).hex())
             self._loading = self._tasks.spawn(asyncio.to_thread(self._load, key), "embedded model")
@@ -176,8 +184,14 @@ class Embedded:
         parameters.ui = parameters.endpoint_slots = False  # it would show prompts
         return parameters
 
+    async def retire(self) -> None:
+        """End the server once it has answered all that it was asked; it is never loaded again."""
+        async with self.shared.hold_all():
+            await self.close()
+
     async def close(self) -> None:
         """End the server, if it runs; it ends what it is computing at the next batch."""
+        self._over = True
         loading, self._loading = self._loading, None
         if loading is not None:
             loaded = await loading
@@ -234,6 +248,10 @@ class Shared:
             self._free += tokens
             self._freed.set()
 
+    def hold_all(self) -> AbstractAsyncContextManager[None]:
+        """Wait until nobody holds any, and hold them all."""
+        return self.hold(self._tokens)
+
 
 def _most(question: Question) -> int:
     """Tokens that a question and its answer take at the very most: one for each byte."""
@@ -259,15 +277,15 @@ class Local:
     ) -> Tried:
         """Ask once; the first time, load it."""
         form = question.schema is not None
-        try:
-            provider = await self._ready(form=form)
-        except ModelError as error:
-            return Tried(outcome="failed", detail=str(error), lasting=True, cause="missing")
         if question.route.temperature is None:
             question = replace(
                 question, route=replace(question.route, temperature=TEMPERATURE[form])
             )
         async with self._embedded.shared.hold(_most(question)):
+            try:
+                provider = await self._ready(form=form)
+            except ModelError as error:
+                return Tried(outcome="failed", detail=str(error), lasting=True, cause="missing")
             return await provider.attempt(question, hear, within)
 
     async def _ready(self, *, form: bool) -> Provider:

@@ -36,6 +36,12 @@ class TokenCounter:
         self._silent: set[str] = set()
         self._http: httpx2.AsyncClient | None = None
 
+    def become(self, embedded: Embedded) -> None:
+        """Count by another embedded model from now on."""
+        self._embedded = embedded
+        self._known.clear()
+        self._silent.clear()
+
     def how(self, spec: ModelSpec | None) -> str:
         """How this model's tokens are counted, as far as is known yet."""
         if spec is None or spec.name in self._silent:
@@ -50,9 +56,11 @@ class TokenCounter:
             return [estimate(text) for text in texts]
         unknown = list(dict.fromkeys(t for t in texts if (spec.name, t) not in self._known))
         if unknown:
+            embedded = self._embedded
             counts = await self._ask(spec, unknown)
             if counts is None:
-                self._silent.add(spec.name)
+                if embedded is self._embedded:
+                    self._silent.add(spec.name)
                 return [estimate(text) for text in texts]
             fresh = dict(zip(unknown, counts, strict=True))
         else:

@@ -17,6 +17,7 @@ from litestar.params import Parameter
 from litestar.response import Template
 
 from loopforge.errors import InputError
+from loopforge.models.files.file_shelf import free_memory
 from loopforge.models.files.gguf_file import check_loads
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.admin.first_steps import back
@@ -32,7 +33,8 @@ async def files(site: Site, owner: Visitor) -> Template:
     """The list alone, for the script of the page."""
     shelf = site.shelf
     rows = shelf.rows(site.live.saved.embedded_file)
-    return page("owner-model-files.html", owner, files=rows, shelf=shelf)
+    more: dict[str, Any] = {"shelf": shelf, "switch": site.switch, "free": free_memory()}
+    return page("owner-model-files.html", owner, files=rows, **more)
 
 
 @post("/admin/models/files/upload", request_max_body_size=None)
@@ -71,7 +73,7 @@ async def change_files(
 
 
 async def _done(site: Site, owner: Visitor, verb: str, name: str, path: str) -> str:
-    shelf, setting = site.shelf, site.setting("embedded_file")
+    shelf = site.shelf
     match verb:
         case "fetch":
             shelf.start(name)
@@ -80,12 +82,7 @@ async def _done(site: Site, owner: Visitor, verb: str, name: str, path: str) -> 
             await shelf.cancel(name)
             return f"{name} is not fetched any more. What came is kept, to go on from."
         case "use":
-            if name:
-                await asyncio.to_thread(check_loads, shelf.path(name))
-            await site.live.change("embedded_file", name or None, f"person:{owner.person}")
-            if setting.fixed:
-                return f"{setting.row.variable} is set, and comes before this."
-            return f"{name or 'The small model'} answers from the next start of Loopforge on."
+            return await _used(site, owner, name)
         case "add":
             if not Path(path).is_absolute():
                 raise InputError("Give the whole path of the file, such as /models/some.gguf.")
@@ -96,3 +93,31 @@ async def _done(site: Site, owner: Visitor, verb: str, name: str, path: str) -> 
             shelf.remove(name)
             return f"{name} is gone."
     raise InputError("There is no such thing to do with a model's file.")
+
+
+async def _used(site: Site, owner: Visitor, name: str) -> str:
+    """Let a file's model answer, at once where that can be done; what is to be told of it.
+
+    Raises InputError where it cannot be loaded; then the one before goes on answering.
+    """
+    setting, switch, by = site.setting("embedded_file"), site.switch, f"person:{owner.person}"
+    path = site.shelf.path(name) if name else None
+    if path and not (switch and switch.lacking(path)):
+        await asyncio.to_thread(check_loads, path)
+    before = site.live.saved.embedded_file
+    await site.live.change("embedded_file", name or None, by)
+    called = name or "The small model"
+    if setting.fixed:
+        return f"{setting.row.variable} is set, and comes before this."
+    if switch is None:
+        return f"{called} answers from the next start of Loopforge on."
+    trouble = await switch.settled()
+    if switch.later:
+        return (
+            f"{called} answers from the next start of Loopforge on. {trouble} Make room, or end "
+            "Loopforge and start it again as you did before."
+        )
+    if trouble:
+        await site.live.change("embedded_file", before or None, by)
+        raise InputError(f"{trouble} The one before goes on answering.")
+    return f"{called} answers from now on, wherever no key serves a tier."

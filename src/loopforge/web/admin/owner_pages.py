@@ -19,6 +19,7 @@ from loopforge.chat.room.room_census import RoomCounts, closed_rooms, counts
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.service.failed_deliveries import lost_lately
 from loopforge.chat.service.room_list import titled_for
+from loopforge.models.files.file_shelf import free_memory
 from loopforge.models.providers.known_services import PLACES
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.admin import ledger_page
@@ -186,6 +187,8 @@ async def models_page(site: Site, owner: Visitor, **more: Any) -> Template:
         kept=site.live.kept_keys(),
         files=site.shelf.rows(site.live.saved.embedded_file),
         shelf=site.shelf,
+        switch=site.switch,
+        free=free_memory(),
         shelf_place=site.live.now.embedded_files_from,
         **{"found": None, **FORMS, **more},
     )

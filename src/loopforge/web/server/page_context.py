@@ -24,6 +24,7 @@ from loopforge.lab.run_queue import Shifts
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.mates.mate_roster import Roster
 from loopforge.mates.version_history import Chronicle
+from loopforge.models.embedded_switch import EmbeddedSwitch
 from loopforge.models.files.file_shelf import FileShelf
 from loopforge.models.model_listing import ModelsDesk
 from loopforge.people.account_linking import AccountLinking
@@ -94,7 +95,8 @@ class Site:
     elsewhere: by platform, then by an account's mates, in words.
     `live` are the settings in force; `notice` tells the owner of the models, if anything.
     `surfaces` is what people call each platform that bots are connected to, by its name; `reach`
-    says how a link begins that is given to others, and who can open it.
+    says how a link begins that is given to others, and who can open it. `switch` changes which
+    file's model answers here.
     """
 
     front: Front
@@ -123,6 +125,7 @@ class Site:
         default=lambda: LinkReach(scope="machine", base="http://127.0.0.1", port=80)
     )
     boot: str = ""
+    switch: EmbeddedSwitch | None = None
 
     def setting(self, name: str) -> SettingState:
         """One setting as it stands."""
