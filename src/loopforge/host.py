@@ -298,6 +298,7 @@ def _secret(app: App) -> str:
 def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
     """Everything pages may use."""
     from loopforge.app import choices, notice_of
+    from loopforge.backup.make_backup import last_backup
     from loopforge.models.files.file_shelf import FileShelf
     from loopforge.web.rendering.live_hub import Hub, Renderer
     from loopforge.web.server.page_context import Site
@@ -321,6 +322,7 @@ def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
         models=app.desk,
         shelf=shelf,
         switch=app.switch,
+        backed_up=lambda: last.at if (last := last_backup(settings)) else None,
         clock=app.stamp.clock,
         live=live,
         notice=lambda: notice_of(app.models, owner=False),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from pathlib import Path
 
@@ -24,6 +25,15 @@ async def test_a_change_holds_at_once_and_after_a_start(site: Town, owner: Guest
     assert again.sources["line_limit"] == "data/settings.json"
     saved = settings.data / "settings.json"
     assert stat.S_IMODE(saved.stat().st_mode) == 0o600
+
+
+async def test_what_people_look_for_stands_first(site: Town, owner: Guest) -> None:
+    """In their words, with how it stands, and each leads to its setting; so do all groups."""
+    answer = await owner.get("/admin/settings")
+    assert "Your time zone : UTC" in words(answer)
+    led = set(re.findall(r'<a href="#([^"]+)"', answer.text))
+    assert {"timezone", "web_host", "backup_to", "group-1"} <= led
+    assert led <= set(re.findall(r'id="([^"]+)"', answer.text))
 
 
 async def test_what_cannot_be_is_said_beside_it(site: Town, owner: Guest) -> None:

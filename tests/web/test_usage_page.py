@@ -61,6 +61,6 @@ async def test_sums_stand_by_day_mate_model_and_room(site: Town, owner: Guest) -
     found = {name: re.findall(r">([^<>\n]+)</td>", cells) for name, cells in rows}
     assert found["maya"] == ["3,045", "50%", "1", "0", "$1.25"]
     assert found["own"] == ["3,045", "50%", "1", "0", "no price known"]
-    assert found[room] == ["6,090", "50%", "2", "0", "$1.25, 1 unpriced"]
+    assert found["Ovens"] == ["6,090", "50%", "2", "0", "$1.25, 1 unpriced"]
     assert site.app.stamp.clock.now().date().isoformat() in found
     assert (await owner.get("/admin/usage?days=-1")).status_code == 400

@@ -8,6 +8,7 @@ in ledger_page.py.
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime
 from typing import Any
 
@@ -56,6 +57,8 @@ async def overview(request: Asked, site: Site, owner: Visitor) -> Template:
         examiner=ledger_page.examiner_of(request),
         platforms=_platforms(site),
         lost=await lost_lately(site.ledger),
+        backed_up=await asyncio.to_thread(site.backed_up),
+        backup_to=site.live.now.backup_to,
     )
 
 

@@ -25,6 +25,16 @@ from loopforge.web.server.page_context import Fields, Site, page
 
 LONGEST = 2_000
 """Characters of a value."""
+SOUGHT = {
+    "Your time zone": "timezone",
+    "Open it to your network": "web_host",
+    "Who may invite others": "who_may_invite",
+    "Where backups go": "backup_to",
+    "Answers a person may have in a day": "answers_per_person_a_day",
+    "The largest file that may be sent": "upload_limit_bytes",
+    "Who answers for a mate that cannot": "fallback_mate",
+}
+"""What people look for first, in their words, by the setting it is."""
 
 
 class SettingChange(Struct, frozen=True, kw_only=True):
@@ -52,6 +62,7 @@ async def _settings(site: Site, owner: Visitor, **more: Any) -> Template:
         here="admin",
         section="settings",
         groups=groups,
+        sought={words: site.setting(name) for words, name in SOUGHT.items()},
         set=sum(each.source != "default" for each in states),
         waiting=[each.row.name for each in states if each.next],
         changes=_listed(site, await site.live.changes()),

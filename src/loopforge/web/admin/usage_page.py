@@ -17,6 +17,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from loopforge.budgets.model_usage import UsageRow
+from loopforge.chat.room.room_store import PREFIX
+from loopforge.chat.service.room_list import titled_for
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.admin.hidden_rooms import RoomNameVeil, veil_of
 from loopforge.web.server.page_context import Site, page
@@ -50,9 +52,13 @@ def columns(rows: Sequence[UsageRow], first: date, last: date) -> list[Column]:
     return made
 
 
-def named(row: UsageRow, veil: RoomNameVeil) -> UsageRow:
-    """The row with its room called as the owner may know it."""
-    return replace(row, stream=veil.room(row.stream))
+async def named(site: Site, owner: Visitor, row: UsageRow, veil: RoomNameVeil) -> UsageRow:
+    """The row with its room called as the owner may know it: by its title, if they are in it."""
+    called = veil.room(row.stream)
+    if row.stream.startswith(PREFIX) and veil.here(row.stream):
+        scene = await site.front.rooms.scene(row.stream.removeprefix(PREFIX), owner.person)
+        called = titled_for(scene, veil.sights[row.stream]).title or called
+    return replace(row, stream=called)
 
 
 @get("/admin/usage")
@@ -78,6 +84,6 @@ async def usage(
         by_day=by_day,
         by_mate=await site.usage.by(("mate",), since),
         by_model=await site.usage.by(("model",), since),
-        by_room=[named(row, veil) for row in rooms],
+        by_room=[await named(site, owner, row, veil) for row in rooms],
         tall=TALL,
     )

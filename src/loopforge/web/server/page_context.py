@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Protocol
 from zoneinfo import ZoneInfo
@@ -96,7 +97,7 @@ class Site:
     `live` are the settings in force; `notice` tells the owner of the models, if anything.
     `surfaces` is what people call each platform that bots are connected to, by its name; `reach`
     says how a link begins that is given to others, and who can open it. `switch` changes which
-    file's model answers here.
+    file's model answers here; `backed_up` is when the last backup was made.
     """
 
     front: Front
@@ -126,6 +127,7 @@ class Site:
     )
     boot: str = ""
     switch: EmbeddedSwitch | None = None
+    backed_up: Callable[[], datetime | None] = lambda: None
 
     def setting(self, name: str) -> SettingState:
         """One setting as it stands."""
