@@ -19,6 +19,7 @@ PROMPTS = {
         "reply-note",
         "reply-pass",
         "reply-tools",
+        "tools",
         "account",
         "decide",
         "plan",

@@ -23,6 +23,7 @@ from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_retention import Keeper, Kept, sweep
 from loopforge.budgets.model_usage import UsageTally, UsageView
 from loopforge.chat.bot import Bot
+from loopforge.chat.commands.approval_commands import ApprovalCommands
 from loopforge.chat.commands.command_dispatch import Commands
 from loopforge.chat.commands.query_commands import QueryCommands
 from loopforge.chat.room.daily_quota import Quota
@@ -390,7 +391,8 @@ def _wired(
     desk = ModelsDesk(models, lambda keys: keyed_models(live.now, keys, stamp), settings.keys)
     links = accounts.links
     untold = _follow_settings(live, models, rules, quota, relief, desk, links)
-    commands = Commands(rooms, choices(), answers, Workshop(chronicle, roster))
+    approvals = ApprovalCommands(rooms, tools)
+    commands = Commands(rooms, choices(), answers, Workshop(chronicle, roster), approvals)
     front = Front(rooms, commands, deliveries, ledger, closing, links)
     return App(
         settings=settings,

@@ -80,8 +80,9 @@ class Home:
         return line
 
     async def does(self, name: str, command: str, argument: str = "") -> str:
-        """A person uses a command."""
-        return await self.app.front.commands.act(self.room, self.people[name], command, argument)
+        """A person uses a command; "": somebody at the machine itself."""
+        person = self.people[name] if name else ""
+        return await self.app.front.commands.act(self.room, person, command, argument)
 
     async def rest(self) -> None:
         """Wait, in simulated time, until nobody has anything left to do."""

@@ -92,11 +92,11 @@ async def test_a_mate_uses_a_tool_and_answers_in_the_same_turn(tmp_path: Path) -
 
 
 async def test_a_mate_is_told_what_a_tool_does_and_wants(tmp_path: Path) -> None:
-    """Its summary and the schema of its arguments stand in the prompt."""
+    """Its summary and the schema of its arguments stand in the front of the prompt."""
     async with kitchen(tmp_path) as (home, _):
         await home.hears("ana", "@maya hello")
-        tail = home.models.asked[0].messages[-1][1]
-        assert 'oven: Bakes. Its arguments: {"degrees": {"type": "integer"}}' in tail
+        front = home.models.asked[0].messages[0][1]
+        assert 'oven: Bakes. Its arguments: {"degrees": {"type": "integer"}}' in front
 
 
 async def test_long_work_ends_the_turn_and_its_end_wakes_the_mate(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ What is due is room_loop.py's, and how a turn goes is the same in every world (r
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import count
 
 from loopforge.chat.room.participants import namesakes
 from loopforge.chat.room.permissions import tools_in_turn
@@ -30,12 +31,19 @@ from loopforge.core.events import Fact, Verdict
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.model_trouble import MEND, Delay, Trouble, for_everybody, worst
 from loopforge.core.perception import Line
-from loopforge.core.room_vocabulary import Noted
+from loopforge.core.policy import Call
+from loopforge.core.room_vocabulary import Noted, Told
 from loopforge.core.text.erasable_text import Words
+from loopforge.runtime.containment import as_json
 from loopforge.runtime.effect_worker import ENDS
 from loopforge.runtime.turn_driver import Ports, TurnEnding
 from loopforge.runtime.world import Applied, OpeningView, Senses, TakenTurn
 
+QUESTION = (
+    "{name} asks first. It wants to use **{tool}** with exactly this:\n\n    {what}\n\n"
+    "Say `/approve {n}`, or `/deny {n}` and why. After a day without an answer it is not done."
+)
+"""What people are told of a tool that asks first; its arguments stand in one line."""
 RECENT = 6
 """A mate may not say word for word what it said among its last so many lines."""
 BROKEN = "My last turn broke off half way; what I did then may or may not have happened."
@@ -100,10 +108,25 @@ class Bot:
 
         if turn.due.mate.handle == SCRIBE:
             return Senses(granted=granted)
-        news = self._news(state, turn.due.mate.handle)
+        news, asking = self._news(state, turn.due.mate.handle), self._asking(state, turn)
         if not turn.due.awaited:
-            return Senses(news=news, granted=granted)
-        return Senses(news=news, granted=granted, slow=self._slow(state, turn))
+            return Senses(news=news, granted=granted, asking=asking)
+        return Senses(news=news, granted=granted, asking=asking, slow=self._slow(state, turn))
+
+    def _asking(self, state: RoomState, turn: Taken) -> Callable[[Call, str], list[Fact]]:
+        """Ask the people of the room whether it may use a tool, with exactly what is to run."""
+        before, numbers = state.turns.asked, count(1)
+
+        def asking(call: Call, effect: str) -> list[Fact]:
+            number = before + next(numbers)
+            text = QUESTION.format(
+                name=turn.due.mate.name, tool=call.tool, what=as_json(call.arguments), n=number
+            )
+            told = Told(text=Words(text), asks=number)
+            fact = self._ports.stamp.fact(told, actor="room", cause=effect)
+            return [fact, *queued(fact, state.places, self._ports.stamp)]
+
+        return asking
 
     def _news(self, state: RoomState, mate: str) -> Callable[[], tuple[Line, ...]]:
         """What was heard in the room since the last look."""

@@ -520,6 +520,23 @@ class Rooms:
         actor = f"person:{person}" if person else "room"
         return await self._decide(room, lambda state: self._add(there(state), bodies, actor))
 
+    async def answer(
+        self, room: str, person: str, decide: Callable[[RoomState], Sequence[Body]]
+    ) -> tuple[Event, ...]:
+        """Add what a person decides on the room as it stands in that moment; it may raise.
+
+        What the room tells of it goes to its places as well, where the question went.
+        """
+        actor = f"person:{person}" if person else "room"
+
+        async def attempt(state: RoomState) -> tuple[Event, ...]:
+            facts = [self._stamp.fact(body, actor=actor) for body in decide(there(state))]
+            told = [fact for fact in facts if isinstance(fact.body, Told)]
+            sent = [one for fact in told for one in queued(fact, state.places, self._stamp)]
+            return await self._ledger.append(state.stream, [*facts, *sent], expect=state.seq)
+
+        return await self._decide(room, attempt)
+
     async def _decide(self, room: str, attempt: Callable[[RoomState], Awaitable[T]]) -> T:
         """Decide on the room as it stands; see `Ledger.decide`."""
         stream = stream_of(room)

@@ -62,24 +62,28 @@ EFFECT_TABLE: dict[EffectState, dict[str, EffectState]] = {
 
 
 class EffectProposed(Struct, frozen=True, tag="effect.proposed", kw_only=True, omit_defaults=True):
-    """A mind wants a tool used, by request `nth` of its turn; `arguments` are JSON."""
+    """A mind wants a tool used, by request `nth` of its turn; `arguments` are JSON.
+
+    `asks`: people were asked, and it waits for the yes of one of them.
+    """
 
     turn: str
     nth: int
     tool: str
     arguments: Words
     idempotent: bool = False
+    asks: bool = False
 
 
 class EffectApproved(Struct, frozen=True, tag="effect.approved", kw_only=True):
-    """It may run; `by` says by whose leave: "rights" of whoever the mind answers."""
+    """It may run; `by` says by whose leave: "rights" of whoever the mind answers, or a person."""
 
     effect: str
     by: str
 
 
 class EffectDenied(Struct, frozen=True, tag="effect.denied", kw_only=True):
-    """It does not run; `value` says why, to the mind too. `rule`: grant, arguments."""
+    """It does not run; `value` says why, to the mind too. `rule`: grant, arguments, asked."""
 
     effect: str
     rule: str

@@ -339,11 +339,13 @@ class ToolUsed(Struct, frozen=True, tag="room.tool_used", kw_only=True):
 class Told(Struct, frozen=True, tag="room.told", kw_only=True, omit_defaults=True):
     """The room itself said something plain to the people in it (a model fell back, say).
 
-    `mend` are troubles as in core/model_trouble.py, which the owner alone is told, in words.
+    `mend` are troubles as in core/model_trouble.py, which the owner alone is told, in words. `asks`
+    is the number of the question, where people are asked whether a mate may use a tool.
     """
 
     text: Words
     mend: tuple[tuple[str, ...], ...] = ()
+    asks: int = 0
 
 
 class Weight(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -9,14 +9,11 @@ every turn. Pure; knows nothing of reading what comes back (core/text/lenient_js
 
 from __future__ import annotations
 
-import json
 import re
 from itertools import islice
 from typing import Any
 
-from msgspec import UNSET
-
-from loopforge.core.perception import AgentPerception, ToolOffer
+from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import Prompts
 from loopforge.policies.prompt_building import MODE_FIELDS, fields_of, fill, form_of, may_pass
 
@@ -78,8 +75,6 @@ def schema_of(seen: AgentPerception) -> dict[str, Any]:
 def instructions(seen: AgentPerception, prompts: Prompts) -> str:
     """What is asked of it now: the form's fields, those alone that are in it."""
     known = fields_of(seen)
-    if seen.tools is not UNSET and seen.tools:
-        known["tools"] = ", ".join(map(_offer, seen.tools))
     parts = [
         fill(prompts[name], known)
         for name, there in (
@@ -92,11 +87,6 @@ def instructions(seen: AgentPerception, prompts: Prompts) -> str:
         if there
     ]
     return "\n".join(parts)
-
-
-def _offer(tool: ToolOffer) -> str:
-    schema = json.dumps(tool.schema.get("properties", {}), ensure_ascii=False)
-    return f"{tool.name}: {tool.summary} Its arguments: {schema}"
 
 
 def may_write(seen: AgentPerception) -> bool:

@@ -7,17 +7,19 @@ that a provider's prompt cache holds. Texts of the room go in as the Words they 
 
 from __future__ import annotations
 
+import json
 import re
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from operator import is_
 from typing import Any, NamedTuple
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from loopforge.core.action_plan import MODES, AgentActionPlan, Mode
 from loopforge.core.mates.mate_file import dialogue, for_capable
-from loopforge.core.perception import AgentPerception, Line
+from loopforge.core.perception import AgentPerception, Line, ToolOffer
 from loopforge.core.policy import Answer, Asking, Fits, Message, Prompts, ask
 from loopforge.core.room_vocabulary import Say, StaySilent
 from loopforge.core.text.prompt_rows import JSON, NAME, PLAIN, TEXT
@@ -60,7 +62,17 @@ def fields_of(seen: AgentPerception) -> dict[str, str]:
         "here": _here(others, seen.context.get("people", "")),
         "world": seen.world_summary,
         "summary": seen.personal_recent_summary,
+        "tools": seen.context.get("tools", "") if seen.tools is UNSET else _tools(seen.tools),
     }
+
+
+def _tools(tools: Iterable[ToolOffer]) -> str:
+    """Each tool in a row: what it does, and its arguments as JSON schema."""
+    return "\n".join(
+        f"- {tool.name}: {tool.summary} Its arguments: "
+        f"{json.dumps(tool.schema.get('properties', {}), ensure_ascii=False)}"
+        for tool in tools
+    )
 
 
 def _self(seen: AgentPerception, traits: str) -> str:
@@ -141,10 +153,11 @@ def may_pass(seen: AgentPerception) -> bool:
 
 
 def opening(seen: AgentPerception, prompts: Prompts) -> tuple[Message, ...]:
-    """The system message: the mate's own character and the base prompt."""
-    character = for_capable(seen.context.get("character", ""))
-    base = fill(prompts["base"], fields_of(seen))
-    return (Message("system", (f"{character}\n\n{base}".strip(),)),)
+    """The system message: the mate's own character, the base prompt and its tools."""
+    character, known = for_capable(seen.context.get("character", "")), fields_of(seen)
+    parts = [character, fill(prompts["base"], known)]
+    parts += [fill(prompts["tools"], known)] if seen.offered else []
+    return (Message("system", ("\n\n".join(part for part in parts if part),)),)
 
 
 class _Told(NamedTuple):
@@ -220,8 +233,8 @@ def _as_json(line: Line) -> Message:
 def prompt(
     seen: AgentPerception, prompts: Prompts, *tail: Message, told: Transcripts | None = None
 ) -> tuple[Message, ...]:
-    """Character, lines, tail; with `told` only lines that came since the last turn are laid out."""
-    return (*opening(seen, prompts), *(told or Transcripts()).of(seen), *tail)
+    """Character, lines, tail, no tools; with `told` only lines since the last turn are laid out."""
+    return (*opening(without_tools(seen), prompts), *(told or Transcripts()).of(seen), *tail)
 
 
 SENTENCE = re.compile(r"[.!?…。！？]+[\"'”’»)]*(?=\s|$)")

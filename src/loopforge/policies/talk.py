@@ -47,7 +47,7 @@ from loopforge.policies.prompt_building import (
     last_lines,
     may_pass,
     mode_of,
-    prompt,
+    opening,
     silent,
     without_answer,
     without_tools,
@@ -61,7 +61,7 @@ from loopforge.policies.small_prompt import (
 )
 from loopforge.policies.speaker_messages import instruction
 
-VERSION = "talk/4"
+VERSION = "talk/5"
 
 SHORT = 50
 """Tokens of a small model's answer: its first two sentences are the sensible ones."""
@@ -162,9 +162,10 @@ def _wants(narrative: str, data: dict[str, Any]) -> bool:
 
 def _structured(seen: AgentPerception, prompts: Prompts, told: Transcripts) -> Thinking:
     first, before = seen, list[dict[str, Any]]()
+    front = opening(seen, prompts)
     while True:
         asked = instruction(instructions(seen, prompts), seen)
-        messages = prompt(seen, prompts, asked, told=told)
+        messages = (*front, *told.of(seen), asked)
         answer = yield from ask(
             messages,
             schema=schema_of(seen),

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Protocol, get_args
 
 import msgspec
@@ -44,6 +45,10 @@ log = logging.getLogger(__name__)
 DIED = "This was under way when the program died; it may or may not have happened."
 GONE = "What it was to be used with has been forgotten."
 GOES_ON = "It is not done yet and goes on; you are told when it ends."
+ASKED = "People were asked first, and nobody has answered yet; you are told what they say."
+UNANSWERED = "Nobody said yes to it in a day, so it was not done."
+DAY = timedelta(days=1)
+"""How long a tool that asks first waits for a yes."""
 
 TOLD: dict[type, ResultOutcome] = {
     EffectReturned: "returned",
@@ -101,6 +106,7 @@ class Effects:
         self._ends: dict[str, EffectEnd] = {}
         self._limits: dict[str, asyncio.Task[None]] = {}
         self._waiting: dict[str, asyncio.Future[EffectEnd]] = {}
+        self._asked: dict[str, asyncio.Task[None]] = {}
         self._tasks = Tasks()
         self._lanes = LocalLanes(self._work, stamp.clock)
         self._started = False
@@ -113,6 +119,8 @@ class Effects:
             self._open.setdefault(found.effect, found)
             if found.halted:
                 self._stop(found, found.halted)
+            elif found.state == "proposed":
+                self._ask(found.effect, (await self._ledger.event(found.effect)).at)
         for effect in tuple(self._open):
             self._wake(effect)
 
@@ -131,38 +139,48 @@ class Effects:
     def proposal(
         self, call: Call, turn: str, nth: int, actor: str, granted: Collection[str]
     ) -> list[Fact]:
-        """The facts that a mind wants a tool used, and whether it may. The first has its id."""
+        """The facts that a mind wants a tool used, and whether it may. The first has its id.
+
+        Where people are to be asked, it stands alone.
+        """
         tool = self._tool(call.tool)
+        objection = self._objection(call, granted)
+        asks = tool is not None and tool.asks and not objection
         body = EffectProposed(
             turn=turn,
             nth=nth,
             tool=call.tool,
             arguments=Words(as_json(call.arguments)),
             idempotent=tool is not None and tool.idempotent,
+            asks=asks,
         )
         proposed = self._stamp.fact(body, actor=actor, cause=turn)
-        verdict = self._judged(proposed.id, call, granted)
+        if asks:
+            return [proposed]
+        verdict: EffectApproved | EffectDenied = EffectApproved(effect=proposed.id, by="rights")
+        if objection:
+            rule, why = objection
+            verdict = EffectDenied(effect=proposed.id, rule=rule, value=Words(why))
         return [proposed, self._stamp.fact(verdict, actor="runtime", cause=proposed.id)]
 
-    def _judged(
-        self, effect: str, call: Call, granted: Collection[str]
-    ) -> EffectApproved | EffectDenied:
-        rule, why = "grant", f"There is no tool {call.tool!r} that you may use."
-        if call.tool in granted:
-            rule, why = "arguments", self._tools.misfit(call.tool, call.arguments)
-        if why:
-            return EffectDenied(effect=effect, rule=rule, value=Words(why))
-        return EffectApproved(effect=effect, by="rights")
+    def _objection(self, call: Call, granted: Collection[str]) -> tuple[str, str] | None:
+        """By which rule it may not be used, and why; None where it may."""
+        if call.tool not in granted:
+            return "grant", f"There is no tool {call.tool!r} that you may use."
+        why = self._tools.misfit(call.tool, call.arguments)
+        return ("arguments", why) if why else None
 
     def _tool(self, name: str) -> Tool | None:
         return next((tool for tool in self._tools.known() if tool.name == name), None)
 
     async def outcome(self, effect: str) -> tuple[ResultOutcome, str]:
-        """How it ended; "deferred" where that takes longer than a turn waits for this tool."""
+        """How it ended; "deferred" where that takes longer than a turn waits, as people do."""
         found = self._open.get(effect)
         if found is None:
             end = await self._recorded(effect)
             return TOLD[type(end)], str(end.value)
+        if found.state == "proposed":
+            return "deferred", ASKED
         end_of = asyncio.get_running_loop().create_future
         waiting = self._waiting.setdefault(effect, end_of())
         tool = self._tool(found.tool)
@@ -190,6 +208,8 @@ class Effects:
             body = event.body
             if (new := OpenEffect.proposed(event)) is not None:
                 self._open[event.id] = new
+                if isinstance(body, EffectProposed) and body.asks:
+                    self._ask(event.id, event.at)
             elif type(body) in HALTS:
                 self.stop(stream, HALTS[type(body)])
             elif isinstance(body, EffectApproved):
@@ -200,7 +220,20 @@ class Effects:
             elif isinstance(body, EffectEnd):
                 self._over(body)
 
+    def _ask(self, effect: str, at: datetime) -> None:
+        """Let it expire where nobody answers."""
+        if self._started:
+            left = (at + DAY - self._stamp.clock.now()).total_seconds()
+            self._asked[effect] = self._tasks.spawn(self._lapse(effect, left), f"asking {effect}")
+
+    async def _lapse(self, effect: str, left: float) -> None:
+        await self._stamp.clock.sleep(max(0.0, left))
+        self._ends.setdefault(effect, EffectExpired(effect=effect, value=Words(UNANSWERED)))
+        self._wake(effect)
+
     def _moved(self, effect: str, state: str) -> None:
+        if asked := self._asked.pop(effect, None):
+            asked.cancel()
         if found := self._open.get(effect):
             self._open[effect] = found._replace(state=state)
 
@@ -212,6 +245,8 @@ class Effects:
     def _forget(self, effect: str) -> None:
         self._open.pop(effect, None)
         self._ends.pop(effect, None)
+        if asked := self._asked.pop(effect, None):
+            asked.cancel()
         if limit := self._limits.get(effect):
             limit.cancel()
 

@@ -269,7 +269,8 @@ class Tool(Struct, frozen=True, kw_only=True):
     """A tool as a mind is told of it. `schema` is the JSON schema of its arguments.
 
     `idempotent`: used twice is used once. `harmless`: it tells, and neither changes anything nor
-    gives away what is not everybody's; with both, anybody may have it used. A turn waits for it for
+    gives away what is not everybody's; with both, anybody may have it used. `asks`: before each use
+    people are shown exactly what is to run, and one of them has to say yes. A turn waits for it for
     `patience` seconds, then goes on without it; it may run for `limit` seconds.
     """
 
@@ -278,6 +279,7 @@ class Tool(Struct, frozen=True, kw_only=True):
     schema: dict[str, Any] = {}
     idempotent: bool = False
     harmless: bool = False
+    asks: bool = False
     patience: float = 5.0
     limit: float = 30.0
 

@@ -91,9 +91,10 @@ class TurnSeat:
 
     `safe` makes a draft fit to be shown (the egress filter: the whole raw text so far, in and
     out). `news` gives the lines heard since it was last called; `granted` the tools that it may
-    use now, by name. `slow` is told of a model that lets one wait, as in draft_stream.py; models
-    that did not answer are added to `troubles`. A line is at most `longest` characters long (0:
-    any). It asks at most `most` times.
+    use now, by name. `asking` gives what people are told of a tool that asks first, by its call and
+    the id of its effect. `slow` is told of a model that lets one wait, as in draft_stream.py;
+    models that did not answer are added to `troubles`. A line is at most `longest` characters long
+    (0: any). It asks at most `most` times.
     """
 
     stream: str
@@ -104,6 +105,7 @@ class TurnSeat:
     safe: Callable[[str], str] = str
     news: Callable[[], tuple[Line, ...]] = tuple
     slow: Callable[[str, str, Delay], None] = lambda _model, _others, _how: None
+    asking: Callable[[Call, str], Sequence[Fact]] = lambda _call, _effect: ()
     troubles: list[Trouble] = field(default_factory=list)
     longest: int = 0
     most: int = MOST_REQUESTS
@@ -231,6 +233,8 @@ class Turn:
         facts = effects.proposal(call, seat.turn, nth, self._actor, seat.granted())
         self._effects[nth] = facts[0].id
         self._facts += facts
+        if getattr(facts[0].body, "asks", False):
+            self._facts += seat.asking(call, facts[0].id)
 
     def _asking(self, part: Ask, nth: int) -> Fact:
         """The fact that this question is about to be put."""

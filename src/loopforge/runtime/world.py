@@ -23,7 +23,7 @@ from loopforge.core.events import Fact, Judged, Perceived, TurnEnded, Verdict
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.model_trouble import Delay, Trouble
 from loopforge.core.perception import AgentPerception, Edit, Line
-from loopforge.core.policy import Policy
+from loopforge.core.policy import Call, Policy
 from loopforge.core.text.egress_filter import Egress
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerError
@@ -78,12 +78,13 @@ class Senses:
     """What reaches a mind while it takes its turn.
 
     Lines that came in since it was last asked; the tools it may use now; `slow` is told of a model
-    that lets one wait.
+    that lets one wait; `asking` gives what people are told of a call that asks first.
     """
 
     news: Callable[[], tuple[Line, ...]] = tuple
     granted: Callable[[], frozenset[str]] = frozenset
     slow: Callable[[str, str, Delay], None] = _untold
+    asking: Callable[[Call, str], Sequence[Fact]] = lambda _call, _effect: ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -292,6 +293,7 @@ class Worlds:
             turn.egress.feed,
             senses.news,
             slow=senses.slow,
+            asking=senses.asking,
             troubles=turn.troubles,
             longest=turn.due.longest,
         )

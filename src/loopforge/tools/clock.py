@@ -15,19 +15,17 @@ from zoneinfo import ZoneInfo
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Clock, Tool
 
-WHEN = "2026-03-05 or 2026-03-05T14:00; left out: now"
 CLOCK = Tool(
     name="clock",
-    summary="Tells the date and time, here or in another time zone; adds days; how long until.",
+    summary="Tells the time: here, elsewhere, later; how long until then.",
     schema={
         "type": "object",
         "properties": {
-            "zone": {"type": "string", "description": "such as Europe/Madrid"},
-            "at": {"type": "string", "description": WHEN},
-            "add": {"type": "string", "description": "such as 3 weeks 2 days, or -90 minutes"},
-            "until": {"type": "string", "description": "tell how long it is until then"},
+            "zone": {"description": "Europe/Madrid"},
+            "at": {"description": "2026-03-05T14:00"},
+            "add": {"description": "3 weeks 2 days"},
+            "until": {},
         },
-        "additionalProperties": False,
     },
     idempotent=True,
     harmless=True,
@@ -53,11 +51,11 @@ class ClockTool:
                     f"no time zone is called {name!r}; use one like Europe/Paris"
                 ) from error
             at, until = arguments.get("at"), arguments.get("until")
-            start = moment(at, here) if at else clock.now().astimezone(here)
+            start = moment(str(at), here) if at else clock.now().astimezone(here)
             then = later(start, str(arguments.get("add") or ""))
             if not until:
                 return said(then)
-            end = moment(until, here)
+            end = moment(str(until), here)
             return f"From {said(then)} to {said(end)}: {span(then, end)}"
 
         return tell

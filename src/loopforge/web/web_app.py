@@ -44,7 +44,7 @@ from loopforge.web.admin import (
     usage_page,
 )
 from loopforge.web.lab import fork_compare, lab_pages, run_viewer, side_panels, story_page
-from loopforge.web.room import event_stream, export_pages, room_pages, why_page
+from loopforge.web.room import event_stream, export_pages, question_page, room_pages, why_page
 from loopforge.web.room import mate_pages as mates
 from loopforge.web.room.room_pages import most
 from loopforge.web.server.access_guards import DEPENDENCIES, Entrance, NotSignedIn, visitor_of
@@ -59,7 +59,7 @@ log = logging.getLogger(__name__)
 PER_MINUTE = 600
 """Requests of one browser; a page that is open in a lively room needs about sixty."""
 PAGES = (
-    *(linked_accounts, room_pages, event_stream, why_page, mates, export_pages),
+    *(linked_accounts, room_pages, event_stream, why_page, question_page, mates, export_pages),
     *(lab_pages, run_viewer, side_panels, story_page, fork_compare),
 )
 ADMIN = (

@@ -97,6 +97,14 @@ COMMANDS: tuple[RoomCommand, ...] = (
         "people",
         asks=True,
     ),
+    RoomCommand(
+        name="approve", argument="N", help="let a mate do what it asked for, by its number"
+    ),
+    RoomCommand(
+        name="deny",
+        argument="N [WHY]",
+        help="do not let a mate do what it asked for",
+    ),
     _asked("model", "which language model answers for whom", "[MATE]", "mates here"),
     _asked("usage", "tokens and cost of this room, today and this month"),
     _asked("memory", "what mates remember"),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
+from loopforge.chat.commands.approval_commands import ApprovalCommands
 from loopforge.chat.commands.change_commands import TALK, ChangeCommands
 from loopforge.chat.commands.command_catalogue import BY_NAME, COMMANDS, RoomCommand, usage
 from loopforge.chat.commands.command_request import CommandRequest
@@ -39,11 +40,13 @@ class Commands:
         policies: Collection[str],
         answers: QueryCommands,
         workshop: Workshop,
+        approvals: ApprovalCommands,
     ) -> None:
         self._rooms, self._policies, self._answers = rooms, policies, answers
         self._table: dict[str, Callable[[CommandRequest], Awaitable[str]]] = {
             **ChangeCommands(rooms, policies, workshop).table,
             **answers.table,
+            **approvals.table,
         }
 
     async def act(

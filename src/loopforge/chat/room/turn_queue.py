@@ -82,7 +82,8 @@ class OpenTurn(Struct, kw_only=True, omit_defaults=True):
 class AwaitedEffect(Struct, kw_only=True, omit_defaults=True):
     """A use of a tool, by request `nth` of a turn about `lines`, whose end its mate is to be told.
 
-    `over`: it ended, while its turn went on.
+    `over`: it ended, while its turn went on. `asks`: the number of the question to people whether
+    it may be, until one of them has answered.
     """
 
     turn: str
@@ -92,14 +93,19 @@ class AwaitedEffect(Struct, kw_only=True, omit_defaults=True):
     step: int
     lines: tuple[str, ...] = ()
     over: bool = False
+    asks: int = 0
 
 
 class Turns(Struct, kw_only=True, omit_defaults=True):
-    """The turns of one room: `due` in order, `open` by id, and by id the `effects` of turns."""
+    """The turns of one room: `due` in order, `open` by id, and by id the `effects` of turns.
+
+    `asked` counts the questions to people whether a mate may use a tool.
+    """
 
     due: list[Due] = []
     open: dict[str, OpenTurn] = {}
     effects: dict[str, AwaitedEffect] = {}
+    asked: int = 0
 
     def lines(self) -> set[str]:
         """The lines that turns are about."""
@@ -207,6 +213,7 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
 
     def proposed(self, id: str, body: EffectProposed) -> None:
         """A turn wants a tool used."""
+        self.asked += body.asks
         if turn := self.open.get(body.turn):
             self.effects[id] = AwaitedEffect(
                 turn=turn.id,
@@ -215,11 +222,17 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
                 tool=body.tool,
                 step=turn.step,
                 lines=turn.lines,
+                asks=self.asked if body.asks else 0,
             )
+
+    def question(self, number: int) -> tuple[str, AwaitedEffect] | None:
+        """The use of a tool that this question to people is about, and its id."""
+        return next(((id, one) for id, one in self.effects.items() if one.asks == number), None)
 
     def approved(self, id: str) -> None:
         """It is to happen."""
         if effect := self.effects.get(id):
+            effect.asks = 0
             self.affected(effect.turn)
 
     def told(self, body: Returned) -> None:
@@ -237,7 +250,7 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
         effect = self.effects.get(id)
         if effect is None:
             return None
-        effect.over = True
+        effect.over, effect.asks = True, 0
         if effect.turn not in self.open:
             self._see(id)
         return effect

@@ -38,7 +38,7 @@ from loopforge.core.text.erasable_text import public
 from loopforge.core.text.name_labels import one_line, row_name
 from loopforge.core.text.prompt_rows import quote
 from loopforge.core.text.quantity_bands import band
-from loopforge.runtime.ports import Clock, ModelFacts, Models, Route, Tools
+from loopforge.runtime.ports import Clock, ModelFacts, Models, Route, Tool, Tools
 
 ANSWER_TOKENS = 420
 """Kept free for the answer and for the second, short question of a small model."""
@@ -223,7 +223,7 @@ class Viewer:
         known = self._tools.known()
         may = tools_in_turn(state, due.lines, known)
         return tuple(
-            ToolOffer(name=tool.name, summary=tool.summary, schema=tool.schema)
+            ToolOffer(name=tool.name, summary=_summary(tool), schema=tool.schema)
             for name in mate.tools
             for tool in known
             if tool.name == name and name in may
@@ -318,6 +318,11 @@ def _fitted(
     if total <= budget:
         return Fit(visible=tuple(tokens), before=total, after=total)
     return fit([Size(id=e.id, tokens=tokens[e.id], mark=e.mark) for e in entries], budget, low)
+
+
+def _summary(tool: Tool) -> str:
+    """What a mate is told of a tool; also that people are asked first."""
+    return f"{tool.summary} People are asked first." if tool.asks else tool.summary
 
 
 def now_said(clock: Clock, rules: Rules) -> str:

@@ -215,7 +215,9 @@ def _calling(
 
 def _stage(event: Event, view: RecordRedaction) -> RecordStage:
     body = event.body
-    detail = view.words(body.value) if isinstance(body, EffectEnd) else getattr(body, "by", "")
+    by = str(getattr(body, "by", ""))
+    said_yes = "somebody who was asked" if by.startswith("person:") else by
+    detail = view.words(body.value) if isinstance(body, EffectEnd) else said_yes
     return RecordStage(what=event.kind.partition(".")[2], at=event.at, detail=detail)
 
 

@@ -96,7 +96,8 @@ class Lines:
             return ""
         change = {k: v for k, v in change_of(event, scene).items() if k != "html"}
         mend = for_owner(body.mend) if owner and isinstance(body, Told) else ""
-        shown = {"event": event, "told": told, "change": change, "mend": mend}
+        asks = body.asks if isinstance(body, Told) else 0
+        shown = {"event": event, "told": told, "change": change, "mend": mend, "asks": asks}
         return self._environ.get_template("event.html").render(shown)
 
 

@@ -1,0 +1,92 @@
+"""Answering a mate that asks first: /approve and /deny, by the number of its question.
+
+Who may have a tool used in this room may say yes to it. A yes is for that one use, with just the
+arguments that were shown; whoever answers second is told that it was answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from loopforge.chat.commands.command_request import CommandRequest, number_of
+from loopforge.chat.room.permissions import tools_for
+from loopforge.chat.room.room_state import RoomState
+from loopforge.chat.room.turn_queue import AwaitedEffect
+from loopforge.chat.server import Rooms
+from loopforge.core.effect_states import EffectApproved, EffectDenied
+from loopforge.core.events import Body
+from loopforge.core.room_vocabulary import Told
+from loopforge.core.text.erasable_text import Words
+from loopforge.errors import InputError, Unknown
+from loopforge.runtime.ports import Tools
+
+LONGEST_REASON = 500
+"""Characters of a reason that goes with a no."""
+
+
+class ApprovalCommands:
+    """Yes or no to uses of tools that ask first."""
+
+    def __init__(self, rooms: Rooms, tools: Tools) -> None:
+        self._rooms, self._tools = rooms, tools
+
+    @property
+    def table(self) -> dict[str, Callable[[CommandRequest], Awaitable[str]]]:
+        """What does each command."""
+        return {"approve": self.approve, "deny": self.deny}
+
+    async def approve(self, asked: CommandRequest) -> str:
+        """Let it be used, once."""
+
+        def bodies(state: RoomState, effect: str, what: AwaitedEffect) -> Sequence[Body]:
+            who = _name(state, asked)
+            told = f"{who} said yes to question {what.asks}: {what.mate} uses {what.tool}."
+            by = f"person:{asked.person}" if asked.person else "terminal"
+            return EffectApproved(effect=effect, by=by), Told(text=Words(told))
+
+        return await self._answer(asked, bodies, "Yes: it is done now, and the mate is told.")
+
+    async def deny(self, asked: CommandRequest) -> str:
+        """Do not let it be used; the mate is told, with the reason."""
+        reason = asked.argument.partition(" ")[2].strip()[:LONGEST_REASON]
+
+        def bodies(state: RoomState, effect: str, what: AwaitedEffect) -> Sequence[Body]:
+            who = _name(state, asked)
+            why = f": {reason}" if reason else "."
+            told = f"{who} said no to question {what.asks}{why}"
+            denied = EffectDenied(effect=effect, rule="asked", value=Words(f"{who} said no{why}"))
+            return denied, Told(text=Words(told))
+
+        return await self._answer(asked, bodies, "No: it is not done, and the mate is told.")
+
+    async def _answer(
+        self,
+        asked: CommandRequest,
+        bodies: Callable[[RoomState, str, AwaitedEffect], Sequence[Body]],
+        done: str,
+    ) -> str:
+        number = number_of(asked.argument)
+
+        def decide(state: RoomState) -> Sequence[Body]:
+            found = state.turns.question(number) if number else None
+            if found is None:
+                open = sorted(one.asks for one in state.turns.effects.values() if one.asks)
+                which = f"Open here: {', '.join(map(str, open))}." if open else "None is open here."
+                raise Unknown(f"No question {asked.argument[:20]!r} waits for an answer. {which}")
+            effect, what = found
+            known, owner = self._tools.known(), asked.owner or not asked.person
+            may = tools_for(state, asked.person, known, keeper=asked.keeper, owner=owner)
+            if what.tool not in may:
+                raise InputError(
+                    f"You may not have {what.tool} used here, so you cannot say yes or no to it."
+                )
+            return bodies(state, effect, what)
+
+        await self._rooms.answer(asked.room, asked.person, decide)
+        return done
+
+
+def _name(state: RoomState, asked: CommandRequest) -> str:
+    """Who answers, as the room calls them."""
+    person = state.people.get(asked.person)
+    return str(person.name) if person is not None else "The owner of this home"

@@ -1,0 +1,56 @@
+"""A mate asks first: exactly what it wants to do, and somebody's yes or no.
+
+The page is for whoever sees the question in the room; whether their answer counts is the rooms' to
+say. It works without scripts, and on a phone.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from litestar import Response, get, post
+from litestar.params import Parameter
+from litestar.response import Redirect, Template
+
+from loopforge.chat.room.room_store import stream_of
+from loopforge.core.room_vocabulary import Told
+from loopforge.errors import Unknown
+from loopforge.web.rendering import markdown_html
+from loopforge.web.server.access_guards import RoomAccess
+from loopforge.web.server.page_context import Fields, Site, page
+
+Number = Annotated[int, Parameter(ge=1, le=10**6)]
+
+
+@get("/rooms/{room:str}/questions/{number:int}")
+async def question(site: Site, place: RoomAccess, number: Number) -> Template:
+    """What is asked, and a form for the answer while it is open."""
+    events = await site.ledger.read(stream_of(place.room), kinds=["room.told"])
+    for event in events:
+        body = event.body
+        if isinstance(body, Told) and body.asks == number and place.sight.sees(event.seq):
+            state = await site.front.rooms.state(place.room)
+            return page(
+                "question.html",
+                place.visitor,
+                here="rooms",
+                place=place,
+                number=number,
+                open=state.turns.question(number) is not None,
+                asked=markdown_html.render(body.text.text or "This was forgotten."),
+            )
+    raise Unknown("There is no such question in this room.")
+
+
+@post("/rooms/{room:str}/questions/{number:int}")
+async def answer(
+    site: Site, place: RoomAccess, number: Number, data: Fields
+) -> Response[None] | Redirect:
+    """Yes, or no with a reason."""
+    verb = "approve" if data.get("answer", "") == "yes" else "deny"
+    why = data.get("why", "").strip() if verb == "deny" else ""
+    person = place.visitor.person
+    await site.front.commands.act(
+        place.room, person, verb, f"{number} {why}".strip(), owner=place.owner
+    )
+    return Redirect(f"/rooms/{place.room}", status_code=303)

@@ -1,0 +1,155 @@
+"""Tools that ask first: what people are shown, their yes, their no, and their silence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.effect_states import EffectApproved, EffectDenied, EffectExpired
+from loopforge.core.room_vocabulary import Told
+from loopforge.errors import InputError
+from loopforge.models.scripted_model import ScriptedModels
+from loopforge.runtime.ports import Question
+from loopforge.runtime.system_clock import SimClock
+from tests.rooms.conftest import Home, living
+from tests.rooms.oven import installed
+from tests.rooms.test_talking import speaker
+from tests.rooms.test_tools import baking, kitchen
+
+ASKED = (
+    'Maya asks first. It wants to use **oven** with exactly this:\n\n    {{"degrees":180}}\n\n'
+    "Say `/approve {n}`, or `/deny {n}` and why. After a day without an answer it is not done."
+)
+
+
+def cook(question: Question) -> dict[str, object]:
+    """Maya bakes when she is asked to, and says what she was told last of the oven."""
+    if speaker(question) != "maya":
+        return {"say": "Hello."}
+    results = [text for _, text in question.messages if "[result of oven" in text]
+    if not results:
+        return {"say": "", "tool": "oven", "arguments": '{"degrees": 180}'}
+    return {"say": f"I was told: {results[-1][-90:]}"}
+
+
+async def told(home: Home) -> list[str]:
+    """What the room itself told its people."""
+    return [str(one.text) for one in await home.bodies(Told)]
+
+
+async def test_it_runs_after_a_yes_and_only_then(tmp_path: Path) -> None:
+    """People read exactly what would run; the yes is on record with who said it; it runs once."""
+    async with kitchen(tmp_path, cook, asks=True) as (home, oven):
+        await home.hears("ana", "@maya bake me a cake")
+        assert await told(home) == [ASKED.format(n=1)]
+        assert "nobody has answered yet" in (await home.lines())[-1]
+        assert oven.baked == []
+        said = await home.does("ana", "approve", "1")
+        assert said == "Yes: it is done now, and the mate is told."
+        await baking(home, oven)
+        await home.clock.advance(60)
+        await home.rest()
+        assert (oven.baked, oven.done) == ([180], 1)
+        assert (await told(home))[-1] == "ana said yes to question 1: maya uses oven."
+        assert [one.by for one in await home.bodies(EffectApproved)] == [
+            f"person:{home.people['ana']}"
+        ]
+        assert "golden brown" in (await home.lines())[-1]
+        for command in ("approve", "deny"):
+            with pytest.raises(InputError, match="None is open here"):
+                await home.does("ana", command, "1")
+        assert oven.baked == [180]
+
+
+async def test_a_no_is_told_with_its_reason(tmp_path: Path) -> None:
+    """The mate takes a step to see it; nothing was run."""
+    async with kitchen(tmp_path, cook, asks=True) as (home, oven):
+        await home.hears("ana", "@maya bake me a cake")
+        await home.does("ana", "deny", "1 it is too hot already")
+        await home.rest()
+        assert oven.baked == []
+        assert [one.rule for one in await home.bodies(EffectDenied)] == ["asked"]
+        assert (await told(home))[-1] == "ana said no to question 1: it is too hot already"
+        assert "ana said no: it is too hot already" in (await home.lines())[-1]
+
+
+async def test_who_may_not_have_it_used_says_neither(tmp_path: Path) -> None:
+    """A right to talk is none to let a tool run; the owner has it."""
+    async with kitchen(tmp_path, cook, asks=True, harmless=False) as (home, oven):
+        await home.enter("ana", "ben")
+        await home.does("", "rights", "ben talk")
+        await home.hears("ana", "@maya bake me a cake")
+        for command in ("approve", "deny"):
+            with pytest.raises(InputError, match="You may not have oven used here"):
+                await home.does("ben", command, "1")
+        assert oven.baked == []
+        await home.does("", "approve", "1")
+        await baking(home, oven)
+        assert (await told(home))[-1].startswith("The owner of this home said yes")
+
+
+async def test_silence_is_a_no(tmp_path: Path) -> None:
+    """After a day it is not done, also where the home was not running meanwhile."""
+    async with kitchen(tmp_path, cook, asks=True) as (home, oven):
+        await home.hears("ana", "@maya bake me a cake")
+    with installed(tmp_path / "oven", asks=True) as oven:
+        later = SimClock(home.clock.now())
+        async with living(tmp_path, cook, clock=later) as home:
+            await home.clock.advance(23 * 3600)
+            assert await home.bodies(EffectExpired) == []
+            await home.clock.advance(2 * 3600)
+            await home.rest()
+            assert "Nobody said yes to it in a day" in str(await home.bodies(EffectExpired))
+            with pytest.raises(InputError, match="None is open here"):
+                await home.does("", "approve", "1")
+            assert oven.baked == []
+
+
+async def test_a_yes_after_a_start_is_for_what_was_shown(tmp_path: Path) -> None:
+    """The home ends with a question open; whoever says yes later has just that run, once."""
+    async with kitchen(tmp_path, cook, asks=True) as (home, oven):
+        await home.hears("ana", "@maya bake me a cake")
+        people = home.people
+    with installed(tmp_path / "oven", asks=True) as oven:
+        async with living(tmp_path, cook, clock=SimClock(home.clock.now())) as home:
+            home.people = people
+            await home.does("ana", "approve", "1")
+            await baking(home, oven)
+            await home.clock.advance(61)
+            await home.rest()
+            assert (oven.baked, oven.done) == ([180], 1)
+
+
+async def test_stop_takes_the_question_back(tmp_path: Path) -> None:
+    """What nobody has answered is stopped like what runs."""
+    async with kitchen(tmp_path, cook, asks=True) as (home, oven):
+        await home.hears("ana", "@maya bake me a cake")
+        await home.does("ana", "stop")
+        await home.rest()
+        with pytest.raises(InputError, match="None is open here"):
+            await home.does("ana", "approve", "1")
+        assert oven.baked == []
+
+
+async def test_questions_are_numbered(tmp_path: Path) -> None:
+    """Each has its own number; an answer is for that one alone."""
+    async with kitchen(tmp_path, cook, asks=True) as (home, oven):
+        await home.hears("ana", "@maya bake me a cake")
+        await home.does("ana", "new")
+        await home.hears("ana", "@maya and another")
+        assert await told(home) == [ASKED.format(n=1), ASKED.format(n=2)]
+        with pytest.raises(InputError, match="Open here: 1, 2"):
+            await home.does("ana", "approve", "3")
+        await home.does("ana", "deny", "1")
+        await home.does("ana", "approve", "2")
+        await baking(home, oven)
+        assert oven.baked == [180]
+
+
+async def test_what_a_mate_is_told_of_it(tmp_path: Path) -> None:
+    """That people are asked, before it asks."""
+    async with kitchen(tmp_path, cook, asks=True) as (home, _):
+        await home.hears("ana", "@maya bake me a cake")
+        assert isinstance(home.models, ScriptedModels)
+        assert "Bakes. People are asked first." in str(home.models.asked[0].messages)
