@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -136,3 +137,10 @@ async def opened(url: str, seed: int = 1) -> AsyncIterator[House]:
     finally:
         await tasks.close()
         await ledger.close()
+
+
+def code_in(words: str | None) -> str:
+    """The code that a stranger is shown in these words."""
+    found = re.search(r"`loopforge people admit ([A-Z0-9-]+)`", words or "")
+    assert found is not None, words
+    return found[1]

@@ -16,7 +16,7 @@ from loopforge.io.platforms.live_updates import Speech
 from loopforge.io.platforms.manners import Manners
 from loopforge.io.session import Sessions
 from loopforge.io.telegram.connection.polling import Poll
-from loopforge.io.telegram.sending.draft_messages import REMEMBERED, DraftMessages, GroupDraftKey
+from loopforge.io.telegram.sending.draft_messages import REMEMBERED, GroupDraftKey, GroupDrafts
 from loopforge.io.telegram.sending.message_delivery import Sending
 from loopforge.io.telegram.sending.typing_indicator import TelegramStage
 from loopforge.models.scripted_model import ScriptedAnswer
@@ -151,13 +151,13 @@ async def ends(city: City, maya: Bot, lab: Chat) -> bool:
 
 def test_only_so_much_is_remembered() -> None:
     """Of turns and drafts only the newest are remembered, and what is over stays over."""
-    standing = DraftMessages()
+    drafts = GroupDrafts()
     for n in range(REMEMBERED + 2):
-        standing.put(GroupDraftKey("telegram:-1", str(n)), n + 1)
+        drafts[GroupDraftKey("telegram:-1", str(n))].message = n + 1
     old, new = GroupDraftKey("telegram:-1", "1"), GroupDraftKey("telegram:-1", "2")
-    assert (standing.message(old), standing.message(new)) == (0, 3)
-    assert standing.end(new) == 3
-    assert (standing.message(new), standing.over(new), standing.over(old)) == (0, True, False)
+    assert (old in drafts, drafts[new].message) == (False, 3)
+    assert drafts[new].end() == 3
+    assert (drafts[new].message, drafts[new].over, old in drafts) == (0, True, False)
     for n in range(REMEMBERED):
-        standing.end(GroupDraftKey("telegram:-2", str(n)))
-    assert not standing.over(new)
+        drafts[GroupDraftKey("telegram:-2", str(n))].end()
+    assert new not in drafts

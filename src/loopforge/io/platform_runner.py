@@ -23,12 +23,6 @@ from loopforge.io.platforms.secret_scrubbing import scrub_logs
 from loopforge.io.platforms.served_places import ServedPlaces
 from loopforge.io.platforms.surface_plugin import HomeParts, RunningSurface, SurfaceParts, Surfaces
 from loopforge.io.session import Sessions
-from loopforge.people.stranger_pairing import (
-    Closed,
-    PairingCode,
-    PairingWelcome,
-    StaysSilent,
-)
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.installation.library_loading import load
 from loopforge.runtime.ports import Outgoing
@@ -277,7 +271,7 @@ class Platforms:
             parts.front,
             parts.people,
             parts.stamp.clock,
-            self._knock,
+            parts.pairing.knock,
             parts.pairing.trusts,
             manners.patience,
             parts.pairing.owns,
@@ -296,12 +290,3 @@ class Platforms:
                 accounts=accounts,
             )
         )
-
-    async def _knock(self, platform: str, account: str, name: str) -> str | None:
-        match await self._parts.pairing.knock(platform, account, name):
-            case PairingWelcome():
-                return None
-            case PairingCode(words=words) | Closed(words=words):
-                return words
-            case StaysSilent():
-                return ""

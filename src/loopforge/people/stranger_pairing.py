@@ -10,8 +10,8 @@ until the owner decides otherwise. Whoever is known to be of this home is admitt
 asked about: who may sign in to the web room, who talks in its terminal, and every account linked to
 one of these or to an admitted one.
 
-Knows no platform: it answers in values, and the surface speaks. What stands here stands in the
-ledger, but for codes, of which a digest is kept beside it; so any process may ask and decide.
+Knows no platform: it says what is to be told, and the surface tells it. What stands here stands in
+the ledger, but for codes, of which a digest is kept beside it; so any process may ask and decide.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ import re
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Literal, NamedTuple
-
-from msgspec import Struct
 
 from loopforge.core.people_events import AdmissionRefused, Admitted, Knocked
 from loopforge.core.text.erasable_text import Words
@@ -65,30 +63,8 @@ NO_CODE = (
 OWNERS = "Who may come in is for the owner of this home to say."
 
 
-class PairingWelcome(Struct, frozen=True):
-    """Answer them: this is who they are."""
-
-    person: Person
-
-
-class PairingCode(Struct, frozen=True):
-    """Show this to the stranger, and answer nothing else. `words` say it with the code in them."""
-
-    code: str
-    words: str
-
-
-class Closed(Struct, frozen=True):
-    """Tell the stranger this once, and answer nothing else."""
-
-    words: str
-
-
-class StaysSilent(Struct, frozen=True):
-    """Answer nothing: they were told."""
-
-
-Knock = PairingWelcome | PairingCode | StaysSilent | Closed
+Knock = str | None
+"""What to do with somebody who writes: None: answer them; else show these words alone, if any."""
 
 
 class Pairing:
@@ -101,15 +77,15 @@ class Pairing:
 
     # ------------------------------------------------------------ at the door
 
-    async def knock(self, surface: str, account: str, name: str, *, bot: bool = False) -> Knock:
-        """Somebody writes in private: what to do. `name` is what the platform shows of them."""
+    async def knock(self, surface: str, account: str, name: str) -> Knock:
+        """Somebody writes in private. `name` is what the platform shows of them."""
         await self._desk.refresh()
         policy = self.strangers.get(surface, Strangers()).policy
         verdict = self._verdict(surface, account)
         if verdict == "admitted" or (policy == "open" and verdict is None):
-            return PairingWelcome(await self._people.meet(surface, account, name, bot=bot))
+            return None
         if verdict == "refused":
-            return StaysSilent()
+            return ""
         told: Literal["code", "closed"] = "code" if policy == "pairing" else "closed"
         return await self._told(surface, account, shown(name, account), told)
 
@@ -136,10 +112,8 @@ class Pairing:
         if not self._knows(surface, account, told):
             await desk.decide("", decide)
         if not wrote:
-            return StaysSilent()
-        return (
-            PairingCode(code, TO_STRANGER.format(code=code)) if told == "code" else Closed(CLOSED)
-        )
+            return ""
+        return TO_STRANGER.format(code=code) if told == "code" else CLOSED
 
     def _knows(self, surface: str, account: str, told: str) -> bool:
         """Whether nothing more is to be said to this stranger, or there is a crowd."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from loopforge.io.platforms.account_findings import ConnectReport
 from loopforge.runtime.plugins.installed_plugins import installed
 from loopforge.runtime.plugins.setting_rows import PluginSettings
+from loopforge.runtime.ports import Surface
 
 if TYPE_CHECKING:
     from loopforge.artifacts.artifact_store import Artifacts
@@ -30,30 +31,14 @@ if TYPE_CHECKING:
     from loopforge.people.identity.person_registry import Registry
     from loopforge.people.stranger_pairing import Pairing
     from loopforge.runtime.delivery_worker import Deliveries
-    from loopforge.runtime.ports import Clock, Dice, Outgoing
+    from loopforge.runtime.ports import Clock, Dice
     from loopforge.runtime.system_clock import Stamp
 
 GROUP = "loopforge.surfaces"
 
 
-class RunningSurface(Protocol):
-    """A surface that is run: lines go out by it (runtime.ports.Surface), and come in by it."""
-
-    name: str
-
-    async def send(self, out: Outgoing) -> str:
-        """Send it, and return the surface's ids of the messages, with spaces between.
-
-        Raises SendFailed.
-        """
-        ...
-
-    async def sent(self, out: Outgoing) -> str | None:
-        """Whether it is there already, by its ids; asked before it is sent a second time.
-
-        Raises SendFailed: `uncertain` where nobody can know.
-        """
-        ...
+class RunningSurface(Surface, Protocol):
+    """A surface that is run: lines go out by it, as by any, and come in by it."""
 
     async def run(self) -> None:
         """Be there until cancelled."""

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict, deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import httpx
 from telegram.error import (
@@ -77,16 +79,28 @@ class Flood:
         shown.append(now)
         return 0.0
 
-    def came(self, chat: int, after: float) -> None:
-        """It asked for so many seconds of patience; 0: it did not."""
-        if after:
-            self._until[chat] = self._clock.ticks() + after
-
-    def weigh(self, chat: int) -> None:
-        """Raises SendFailed while it must be left alone."""
+    @contextmanager
+    def asking(self, chat: int) -> Iterator[None]:
+        """What counts as a message in a chat is asked in here. Raises SendFailed, also unasked."""
         if (left := self._until.get(chat, 0.0) - self._clock.ticks()) > 0:
             raise patience(left)
         self._until.pop(chat, None)
+        try:
+            with asking():
+                yield
+        except SendFailed as refused:
+            if refused.after:
+                self._until[chat] = self._clock.ticks() + refused.after
+            raise
+
+
+@contextmanager
+def asking() -> Iterator[None]:
+    """Something is asked of Telegram in here. Raises SendFailed for what it refuses."""
+    try:
+        yield
+    except TelegramError as error:
+        raise failure(error) from None
 
 
 def failure(error: TelegramError) -> SendFailed:

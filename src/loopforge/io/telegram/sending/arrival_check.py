@@ -23,10 +23,9 @@ from collections.abc import Awaitable, Callable, Sequence, Set
 from itertools import count
 from typing import NamedTuple
 
-from telegram.error import BadRequest, TelegramError
+from telegram.error import BadRequest
 
 from loopforge.errors import SendFailed
-from loopforge.io.telegram.connection.api_errors import failure
 from loopforge.io.telegram.connection.chat_keys import ChatKey
 from loopforge.io.telegram.connection.polling import Poll
 from loopforge.runtime.ports import Clock
@@ -126,24 +125,17 @@ class Look:
             raise SendFailed(why, uncertain=True)
         if self._seen:
             await self._clock.sleep(PACE)
-        try:
-            self._seen[number] = await self._look(number)
-        except SendFailed as refused:
-            self._flood.came(self._at.chat, refused.after)
-            raise
+        self._seen[number] = await self._look(number)
         if early and self._seen[number] == "nothing":
             self._early.add(number)
 
     async def _look(self, number: int) -> str:
         """What a number is: ours, another's, nothing."""
-        self._flood.weigh(self._at.chat)
-        try:
-            await self._bot.edit_message_reply_markup(self._at.chat, number)
-        except BadRequest as error:
-            said = str(error.message).casefold()
-            if "not modified" in said:
-                return "ours"
-            return "nothing" if "not found" in said else "another's"
-        except TelegramError as error:
-            raise failure(error) from None
+        with self._flood.asking(self._at.chat):
+            try:
+                await self._bot.edit_message_reply_markup(self._at.chat, number)
+            except BadRequest as error:
+                said = str(error.message).casefold()
+                if "not modified" not in said:
+                    return "nothing" if "not found" in said else "another's"
         return "ours"

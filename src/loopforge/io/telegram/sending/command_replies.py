@@ -21,6 +21,7 @@ from msgspec import Struct
 from loopforge.errors import SendFailed
 from loopforge.io.telegram.connection.chat_keys import ChatKey
 from loopforge.io.telegram.connection.polling import Poll
+from loopforge.io.telegram.sending.arrival_check import Look
 from loopforge.io.telegram.sending.message_delivery import Part, Sending, Upload, parts_of
 from loopforge.io.telegram.sending.outgoing_message import TelegramMessages
 from loopforge.runtime.background_tasks import Tasks
@@ -83,7 +84,7 @@ class CommandReplies:
         """Try it until it is there; what it met, where it cannot be."""
         end, parts = self._clock.ticks() + answer.patience, [*parts_of(answer.text, 1)]
         anchor = await self._sending.anchor(answer.poll, answer.at, answer.reply)
-        doubt, look = False, self._sending.look(answer.poll, answer.at)
+        doubt, look = False, Look(answer.poll, answer.at, self._clock)
         for pause in chain(PAUSES, repeat(PAUSES[-1])):
             try:
                 if doubt and await self._sending.arrived(look, answer.poll, answer.at, anchor):

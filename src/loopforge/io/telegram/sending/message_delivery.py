@@ -10,7 +10,7 @@ Knows lines and their words; does not know when something is due.
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple, TypeAlias
@@ -26,12 +26,7 @@ from loopforge.io.session import Sessions
 from loopforge.io.telegram.connection.chat_keys import ChatKey, where
 from loopforge.io.telegram.connection.polling import Poll
 from loopforge.io.telegram.sending.arrival_check import Look, NumberSpan
-from loopforge.io.telegram.sending.draft_messages import (
-    DraftMessages,
-    GroupDraftKey,
-    MetDraft,
-    Sent,
-)
+from loopforge.io.telegram.sending.draft_messages import GroupDraftKey, GroupDrafts
 from loopforge.io.telegram.sending.outgoing_message import LONGEST, TelegramMessages
 from loopforge.io.telegram.text.incoming_text import Rendered, pieces
 from loopforge.io.text.message_split import as_file
@@ -39,6 +34,13 @@ from loopforge.runtime.ports import Clock, Outgoing
 
 MOST_PARTS = 8
 """A line of more messages than this is sent as a file, with its beginning before it."""
+MET = 20_000
+"""Numbers that are remembered of a chat, or of a bot's chats."""
+SENT = 200
+"""Sendings that are remembered of them."""
+
+Like = tuple[str, ...]
+"""The places (SQL) whose messages are numbered together."""
 
 
 class Upload(NamedTuple):
@@ -76,7 +78,11 @@ class Sending:
         self._there: dict[str, list[int]] = {}
         self._looks: dict[str, Look] = {}
         self.locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self.standing, self._met, self._sent = DraftMessages(), MetDraft(), Sent()
+        self.drafts = GroupDrafts()
+        # What stands in no ledger: numbers of strangers, commands and notices, and when what we
+        # sent was begun (ticks), with the number that it was given.
+        self._met: dict[Like, deque[int]] = defaultdict(lambda: deque(maxlen=MET))
+        self._sent: dict[Like, deque[tuple[float, int]]] = defaultdict(lambda: deque(maxlen=SENT))
 
     # ------------------------------------------------------------ the two of the port
 
@@ -125,19 +131,15 @@ class Sending:
         async def read() -> NumberSpan:
             top = await self._sessions.channels.top(like)
             known = await self._sessions.channels.numbers_above(like, anchor)
-            known = known.union(told, self._met.above(like, anchor))
-            return NumberSpan(anchor, top, known, partial(self._sent.later, like))
+            known = known.union(told, (number for number in self._met[like] if number > anchor))
+            return NumberSpan(anchor, top, known, partial(self._later, like))
 
         return await look.ours(read, wanted)
 
     async def anchor(self, poll: Poll, at: ChatKey, reply: int | None) -> int:
         """A number above which everything stands that is sent from now on, in answer to that."""
         like = _numbered(poll, at)
-        return reply or max([await self._sessions.channels.top(like), *self._met.above(like, 0)])
-
-    def look(self, poll: Poll, at: ChatKey) -> Look:
-        """For a look at this chat that may have to go on."""
-        return Look(poll, at, self._clock)
+        return reply or max([await self._sessions.channels.top(like), *self._met[like]])
 
     async def arrived(self, look: Look, poll: Poll, at: ChatKey, anchor: int) -> bool:
         """Whether something of ours that is no line stands above this number. Raises SendFailed."""
@@ -147,16 +149,21 @@ class Sending:
             self.met(poll, at.key, number)
         return bool(found)
 
+    def _later(self, like: Like, began: float) -> int:
+        """The lowest number of what began to be sent at this time or later; 0: nothing was."""
+        return min((number for at, number in self._sent[like] if at >= began), default=0)
+
     def met(self, poll: Poll, place: str, number: int) -> None:
         """A message of this number is known for what it is, though it is no line of a room."""
-        self._met.add(_numbered(poll, where(place)), number)
+        self._met[_numbered(poll, where(place))].append(number)
 
     async def stray(self, poll: Poll, key: GroupDraftKey) -> int:
         """The draft of a turn whose posting broke off; 0 if none stands, or nobody can tell.
 
         Raises SendFailed where that can be told later.
         """
-        if not self.standing.lost(key):
+        drafted = self.drafts[key]
+        if not drafted.lost:
             return 0
         try:
             found = await self._ours(poll, key.place, key.turn)
@@ -164,7 +171,7 @@ class Sending:
             if not failure.uncertain:
                 raise
             found = ()
-        self.standing.found(key)
+        drafted.lost = False
         return found[0] if len(found) == 1 else 0
 
     async def send(self, out: Outgoing) -> str:
@@ -201,7 +208,7 @@ class Sending:
                 there.append(await outward.file(at, part.name, part.data, to))
             else:
                 there.append(await outward.post(at, part, to))
-            self._sent.add(_numbered(letter.poll, at), began, there[-1])
+            self._sent[_numbered(letter.poll, at)].append((began, there[-1]))
         return " ".join(map(str, there))
 
     async def _begun(self, out: Outgoing) -> list[int]:
@@ -211,7 +218,7 @@ class Sending:
             there.append(int(draft))
         if isinstance(out.event.body, Said):
             key = GroupDraftKey(out.place, out.event.body.turn)
-            self.standing.end(key)
+            self.drafts[key].end()
             poll = self._speaker(out.event, where(out.place))
             if not there and (stray := await self.stray(poll, key)):
                 there.append(stray)
@@ -328,7 +335,7 @@ class Sending:
         return int(posts[0]) if posts and posts[0].isdigit() else None
 
 
-def _numbered(poll: Poll, at: ChatKey) -> tuple[str, ...]:
+def _numbered(poll: Poll, at: ChatKey) -> Like:
     """The places (SQL) whose messages are numbered together with those of this one.
 
     In supergroups numbers are the chat's own; elsewhere they are the bot's, over all its chats.

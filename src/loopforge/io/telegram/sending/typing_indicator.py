@@ -65,7 +65,7 @@ class TelegramStage:
         text = SPOILER.sub(COVERED, text)
         try:
             async with self._sending.locks[speech.place]:
-                if not self._sending.standing.over(GroupDraftKey(speech.place, speech.turn)):
+                if not self._sending.drafts[GroupDraftKey(speech.place, speech.turn)].over:
                     await self._show(speech, text[: LONGEST // 2] + CURSOR)
         except SendFailed as refused:
             return refused.after or 1.0
@@ -81,9 +81,9 @@ class TelegramStage:
             draft = zlib.crc32(speech.turn.encode()) or 1
             await poll.bot.send_message_draft(at.chat, draft, shown.text)
             return
-        standing, outward = self._sending.standing, TelegramMessages(poll)
-        if number := standing.message(key) or await self._known(key):
-            standing.put(key, number)
+        drafted, outward = self._sending.drafts[key], TelegramMessages(poll)
+        if number := drafted.message or await self._known(key):
+            drafted.message = number
             await outward.edit(at, number, shown)
             return
         reply = await self._sending.message(speech.place, speech.answers)
@@ -91,9 +91,9 @@ class TelegramStage:
             number = await outward.post(at, shown, reply)
         except SendFailed as refused:
             if not (refused.final or refused.unsent):
-                standing.lose(key)
+                drafted.over = drafted.lost = True
             raise
-        standing.put(key, number)
+        drafted.message = number
         await self._note(speech, str(number))
 
     async def withdraw(self, speech: Speech) -> None:
@@ -103,7 +103,7 @@ class TelegramStage:
             self._sending.by(speech.mate, where(speech.place)),
         )
         async with self._sending.locks[speech.place]:
-            number = self._sending.standing.end(key) or await self._known(key)
+            number = self._sending.drafts[key].end() or await self._known(key)
             if number := number or await self._sending.stray(poll, key):
                 await self._away(speech, number)
 
