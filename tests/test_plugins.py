@@ -33,8 +33,8 @@ MIND = Mind("parrot/1", lambda prompts: parrot)
 class Bell:
     tool = Tool(name="bell", summary="Rings.")
 
-    def make(self, clock, zone):
-        async def ring(arguments):
+    def make(self, home):
+        async def ring(call):
             return "ding"
 
         return ring

@@ -20,6 +20,7 @@ from zoneinfo import ZoneInfo
 from msgspec.structs import replace
 
 from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.artifacts.file_lookup import KeptRoomFiles
 from loopforge.artifacts.file_retention import Keeper, Kept, sweep
 from loopforge.budgets.model_usage import UsageTally, UsageView
 from loopforge.chat.bot import Bot
@@ -67,7 +68,7 @@ from loopforge.people.identity.person_registry import Registry
 from loopforge.people.stranger_pairing import Pairing, Strangers
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.delivery_worker import Deliveries
-from loopforge.runtime.effect_worker import Effects
+from loopforge.runtime.effect_worker import Effects, EffectSite
 from loopforge.runtime.local.room_pubsub import LocalSignals
 from loopforge.runtime.local.stream_lanes import LocalLanes
 from loopforge.runtime.local.stream_timers import LocalTimers
@@ -77,9 +78,10 @@ from loopforge.runtime.ports import (
     Dice,
     Models,
     Pictures,
+    RoomFiles,
     Route,
     Surface,
-    ToolMaker,
+    ToolHome,
 )
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 from loopforge.runtime.turn_driver import Ports
@@ -114,14 +116,12 @@ def choices() -> list[str]:
     return sorted(mind.name for mind in known if not mind.hidden)
 
 
-def toolbox(live: LiveSettings, clock: Clock) -> Toolbox:
-    """Every tool that is installed, for the time zone of the home."""
+def toolbox(live: LiveSettings, clock: Clock, files: RoomFiles) -> Toolbox:
+    """Every tool that is installed, as the settings of the home have it."""
     tools = Toolbox()
-    makers: Mapping[str, ToolMaker] = installed("loopforge.tools")
 
     def furnish(settings: Settings) -> None:
-        for maker in makers.values():
-            tools.add(maker.tool, maker.make(clock, settings.timezone))
+        tools.furnish(ToolHome(clock, settings.timezone, settings, files))
 
     furnish(live.now)
     live.follow(furnish)
@@ -360,10 +360,11 @@ def _wired(
     rules = rules_of(settings, (SCREEN, *surfaces), small=small)
     roster = Roster(settings.home / "mates")
     cast = Cast(roster, clock)
-    tools = toolbox(live, clock)
-    effects = Effects(ledger, tools, stamp)
-    ports = Ports(ledger, models, tools, effects, signals, stamp, recorder, tasks)
     house = House(ledger, signals, recorder)
+    files = KeptRoomFiles(ledger, artifacts)
+    tools = toolbox(live, clock, files)
+    effects = Effects(ledger, tools, stamp, EffectSite(files.keep, house.present))
+    ports = Ports(ledger, models, tools, effects, signals, stamp, recorder, tasks)
     policies = minds(PromptBook(settings.home / "prompts"))
     viewer = Viewer(models, tools, clock, rules, cast)
     relief = Relief(settings.fallback_mate, cast, roster.why_not, stamp, rules)

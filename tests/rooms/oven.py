@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
-from loopforge.runtime.ports import Clock, Tool
+from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
 
 TOOL = Tool(
     name="oven",
@@ -28,13 +28,13 @@ class Oven:
     def __init__(self) -> None:
         self.tool, self.baked, self.done = TOOL, list[object](), 0
 
-    def make(self, clock: Clock, zone: str) -> Callable[[dict[str, Any]], Awaitable[str]]:
+    def make(self, home: ToolHome) -> ToolWork:
         """A home has it."""
         self.baked, self.done = [], 0
 
-        async def bake(arguments: dict[str, Any]) -> str:
-            self.baked.append(arguments.get("degrees"))
-            await clock.sleep(60)
+        async def bake(call: ToolCall) -> str:
+            self.baked.append(call.arguments.get("degrees"))
+            await home.clock.sleep(60)
             self.done += 1
             return "golden brown"
 

@@ -12,7 +12,7 @@ from loopforge.core.events import Judged
 from loopforge.core.room_vocabulary import Heard, RightsSet
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError
-from loopforge.runtime.ports import Question, Tool
+from loopforge.runtime.ports import Question, Tool, ToolCall
 from tests.rooms.conftest import Home, living, write_mates
 
 SHELL = """---
@@ -65,8 +65,8 @@ async def test_a_mate_uses_no_tool_for_who_may_not_have_it_used(tmp_path: Path) 
     write_mates(tmp_path, (), maya=SHELL)
     ran: list[object] = []
 
-    async def run(arguments: object) -> str:
-        ran.append(arguments)
+    async def run(call: ToolCall) -> str:
+        ran.append(call.arguments)
         return "it is done"
 
     def script(question: Question) -> dict[str, object]:

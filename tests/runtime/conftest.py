@@ -12,13 +12,15 @@ import pytest
 
 from loopforge.core.events import Event, Fact, LineRun, Perceived
 from loopforge.core.perception import AgentPerception
+from loopforge.core.room_vocabulary import File
 from loopforge.core.text.erasable_text import Words
+from loopforge.errors import Unknown
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.effect_worker import Effects
+from loopforge.runtime.effect_worker import Effects, EffectSite
 from loopforge.runtime.local.room_pubsub import Ear, LocalSignals
-from loopforge.runtime.ports import Route, Tool
+from loopforge.runtime.ports import Route, Tool, ToolCall, ToolFile
 from loopforge.runtime.system_clock import SeededDice, SimClock, Stamp
 from loopforge.runtime.turn_driver import Ports, Turn, TurnSeat
 from loopforge.runtime.turn_record import Recorder, shown_of
@@ -28,6 +30,19 @@ from tests.still import still
 
 STREAM = "room:test"
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+
+
+async def unkept(file: ToolFile) -> File:
+    """Nothing is kept here."""
+    raise Unknown(f"{file.name} has no place here")
+
+
+async def alone(_stream: str) -> tuple[str, ...]:
+    """Ana is there."""
+    return ("ana",)
+
+
+SITE = EffectSite(unkept, alone)
 
 
 @dataclass
@@ -107,18 +122,18 @@ async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
     tools = Toolbox()
     switched: list[str] = []
 
-    async def lamp(arguments: dict[str, Any]) -> str:
-        switched.append(str(arguments.get("to", "on")))
+    async def lamp(call: ToolCall) -> str:
+        switched.append(str(call.arguments.get("to", "on")))
         return f"The lamp is {switched[-1]}; switched {len(switched)} times."
 
-    async def fuse(arguments: dict[str, Any]) -> str:
+    async def fuse(_: ToolCall) -> str:
         raise RuntimeError("it blew")
 
     tools.add(Tool(name="lamp", summary="Switches the lamp."), lamp)
     tools.add(Tool(name="fuse", summary="Blows.", idempotent=True), fuse)
     tasks = Tasks()
     stamp = Stamp(clock, dice)
-    effects = Effects(ledger, tools, stamp)
+    effects = Effects(ledger, tools, stamp, SITE)
     await effects.start(ledger)
     yield Stage(ledger, clock, stamp, signals, signals.listen(STREAM), tools, effects, tasks)
     await effects.close()

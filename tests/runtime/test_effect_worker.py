@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
 
 import pytest
 
@@ -14,8 +13,8 @@ from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import RoomClosed, Stopped
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.effect_worker import DIED, GOES_ON, Effects
-from loopforge.runtime.ports import Tool
-from tests.runtime.conftest import STREAM, Stage
+from loopforge.runtime.ports import Tool, ToolCall
+from tests.runtime.conftest import SITE, STREAM, Stage
 
 STUBBORN = Tool(name="stubborn", summary="Never ends.", patience=5, limit=1000)
 
@@ -26,8 +25,8 @@ async def began(stage: Stage) -> AsyncIterator[list[str]]:
     began: list[str] = []
     over = asyncio.Event()
 
-    async def stubborn(arguments: dict[str, Any]) -> str:
-        began.append(str(arguments))
+    async def stubborn(call: ToolCall) -> str:
+        began.append(str(call.arguments))
         while not over.is_set():
             try:
                 await over.wait()
@@ -44,7 +43,7 @@ async def propose(stage: Stage, tool: str, **arguments: object) -> str:
     """A mind wants a tool used that it was granted, or any other; the effect's id."""
     granted = {known.name for known in stage.tools.known()} - {"fuse"}
     call = Call(tool, arguments)
-    facts = stage.effects.proposal(call, "t1", 1, "mate:maya", granted)
+    facts = stage.effects.proposal(call, "t1", 1, "mate:maya", granted, ["ana"])
     return (await stage.ledger.append(STREAM, facts))[0].id
 
 
@@ -77,13 +76,13 @@ async def test_what_was_not_granted_is_denied(stage: Stage) -> None:
 async def test_a_tool_that_fails_fails_with_a_sentence(stage: Stage) -> None:
     """Whatever it raises: the host goes on."""
 
-    async def broken(_: dict[str, Any]) -> str:
+    async def broken(_: ToolCall) -> str:
         raise SystemExit(3)
 
     stage.tools.add(Tool(name="lamp", summary=""), broken)
     assert await outcome(stage, await propose(stage, "lamp")) == ("failed", "lamp failed: 3")
 
-    async def quitting(_: dict[str, Any]) -> str:
+    async def quitting(_: ToolCall) -> str:
         raise asyncio.CancelledError
 
     stage.tools.add(Tool(name="lamp", summary=""), quitting)
@@ -158,7 +157,7 @@ async def died(stage: Stage, tool: str, state: str) -> Event:
 
 async def again(stage: Stage) -> None:
     """The next process takes up what is open."""
-    stage.effects = Effects(stage.ledger, stage.tools, stage.stamp)
+    stage.effects = Effects(stage.ledger, stage.tools, stage.stamp, SITE)
     await stage.effects.start(stage.ledger)
     await stage.clock.advance(1)
     await stage.effects.close()
@@ -166,9 +165,9 @@ async def again(stage: Stage) -> None:
 
 async def switched(stage: Stage) -> int:
     """How often the lamp was switched."""
-    worked, said = await stage.tools.call("lamp", {"to": "off"})
+    worked, said = await stage.tools.call("lamp", ToolCall(arguments={"to": "off"}))
     assert worked
-    return int(said.split()[-2]) - 1
+    return int(said.text.split()[-2]) - 1
 
 
 @pytest.mark.parametrize(
@@ -226,7 +225,7 @@ async def test_forgotten_arguments_are_used_for_nothing(stage: Stage) -> None:
 async def test_who_ended_it_first_is_believed(stage: Stage, began: list[str]) -> None:
     """Two processes that both hold it write one end."""
     await stage.effects.close()
-    others = [Effects(stage.ledger, stage.tools, stage.stamp) for _ in range(2)]
+    others = [Effects(stage.ledger, stage.tools, stage.stamp, SITE) for _ in range(2)]
     for each in others:
         await each.start(stage.ledger)
     stage.tools.add(Tool(name="slow", summary="", patience=5), lambda _: stage.clock.sleep(3))  # type: ignore[arg-type,return-value]

@@ -10,7 +10,7 @@ from loopforge.core.room_vocabulary import Say
 from loopforge.core.text.erasable_text import Words
 from loopforge.policies.talk import talk
 from loopforge.runtime.exchange_replay import Diverged, Gone, Onward, Same, exchange_of, replay
-from loopforge.runtime.ports import Route
+from loopforge.runtime.ports import Route, ToolCall
 from loopforge.runtime.turn_driver import Turn, TurnEnding, TurnSeat
 from loopforge.runtime.turn_record import perception_of
 from tests.playbook import PROMPTS
@@ -95,8 +95,8 @@ async def test_a_tool_that_ended_before_its_turn_was_told_is_not_used_again(
     assert ended.plan is not None
     assert ended.plan.acts == (Say(text="returned"),)
     assert ended.effects
-    _, state = await stage.tools.call("lamp", {"to": "off"})
-    assert "switched 2 times" in state, "once in the first turn, once just now"
+    _, state = await stage.tools.call("lamp", ToolCall(arguments={"to": "off"}))
+    assert "switched 2 times" in state.text, "once in the first turn, once just now"
 
 
 async def test_a_call_of_before_there_were_effects_is_unknown(

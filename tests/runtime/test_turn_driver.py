@@ -27,7 +27,7 @@ from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.policies.chain import chain
 from loopforge.policies.stub import stub
 from loopforge.policies.talk import talk
-from loopforge.runtime.ports import Draft
+from loopforge.runtime.ports import Draft, ToolCall
 from tests.playbook import PROMPTS, heard, shown
 from tests.runtime.conftest import STREAM, Stage
 
@@ -216,7 +216,7 @@ async def test_calls_are_recorded_before_they_run(stage: Stage, seen: AgentPerce
     """A tool in use can be seen in the ledger, and its end with what it gave."""
     kinds: list[list[str]] = []
 
-    async def spying(arguments: dict[str, object]) -> str:
+    async def spying(_: ToolCall) -> str:
         kinds.append(await stage.kinds())
         return "done"
 

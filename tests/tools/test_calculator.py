@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from loopforge.errors import InputError
-from loopforge.runtime.system_clock import SimClock
+from loopforge.runtime.ports import ToolCall
 from loopforge.tools.calculator import LONGEST, calculated, calculator
+from tests.tools.conftest import tool_home
 
 
 @pytest.mark.parametrize(
@@ -66,5 +67,5 @@ def test_what_it_refuses(said: str, why: str) -> None:
 
 async def test_it_is_used_as_a_tool() -> None:
     """With its one argument."""
-    use = calculator.make(SimClock(datetime(2026, 11, 21, tzinfo=UTC)), "UTC")
-    assert await use({"expression": "6 * 7"}) == "6 * 7 = 42"
+    use = calculator.make(tool_home(datetime(2026, 11, 21, tzinfo=UTC)))
+    assert await use(ToolCall(arguments={"expression": "6 * 7"})) == "6 * 7 = 42"

@@ -7,15 +7,17 @@ from datetime import UTC, datetime
 import pytest
 
 from loopforge.errors import InputError
-from loopforge.runtime.system_clock import SimClock
+from loopforge.runtime.ports import ToolCall
 from loopforge.tools.clock import clock_tool
+from tests.tools.conftest import tool_home
 
 NOW = datetime(2026, 11, 23, 13, 5, tzinfo=UTC)
 
 
 async def told(**arguments: str) -> str:
     """What the clock of a home in Berlin says."""
-    return await clock_tool.make(SimClock(NOW), "Europe/Berlin")(dict(arguments))
+    call = ToolCall(arguments=dict(arguments))
+    return str(await clock_tool.make(tool_home(NOW, "Europe/Berlin"))(call))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loopforge.runtime.ports import Tool
+from loopforge.runtime.ports import Tool, ToolCall
 from loopforge.tools.tool_registry import Toolbox
 
 OVEN: dict[str, Any] = {
@@ -20,9 +20,9 @@ OVEN: dict[str, Any] = {
 }
 
 
-async def bake(arguments: dict[str, Any]) -> str:
+async def bake(call: ToolCall) -> str:
     """It bakes."""
-    return f"baked at {arguments['degrees']}"
+    return f"baked at {call.arguments['degrees']}"
 
 
 def box(schema: dict[str, Any]) -> Toolbox:
@@ -61,5 +61,5 @@ def test_a_tool_whose_own_schema_is_broken_is_not_used(schema: dict[str, Any]) -
 
 async def test_a_tool_that_is_gone_fails_with_those_there_are() -> None:
     """An effect may outlive the plugin it was for."""
-    worked, said = await box(OVEN).call("kiln", {})
-    assert (worked, said) == (False, "There is no tool called 'kiln'. Known: oven.")
+    worked, given = await box(OVEN).call("kiln", ToolCall(arguments={}))
+    assert (worked, given.text) == (False, "There is no tool called 'kiln'. Known: oven.")

@@ -6,6 +6,7 @@ import re
 import stat
 from pathlib import Path
 
+from loopforge.runtime.ports import ToolCall
 from loopforge.settings import load_settings
 from tests.web.conftest import Guest, Town, town, words
 
@@ -86,7 +87,7 @@ async def test_mates_are_told_the_time_of_another_zone(tmp_path: Path) -> None:
         olu = await there.owner()
         for zone in ("Asia/Tokyo", "America/Lima"):
             await olu.post("/admin/settings/timezone", {"value": zone})
-            assert zone in (await there.app.tools.call("clock", {}))[1]
+            assert zone in (await there.app.tools.call("clock", ToolCall(arguments={})))[1].text
 
 
 async def test_a_variable_comes_before(tmp_path: Path) -> None:

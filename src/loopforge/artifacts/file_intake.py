@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.document_extract import DocumentReading, read_document
 from loopforge.artifacts.media_types import media_of, read_text, sides_of
@@ -43,25 +45,33 @@ async def receive(artifacts: Artifacts, name: str, data: bytes, limits: FileLimi
             f"{shown} is too large: {len(data):,} bytes of at most {limits.size:,}. "
             "Give a part of it."
         )
-    media = media_of(data)
-    hash = await artifacts.put(data)
+    kept = await keep(artifacts, name, data)
     try:
-        read = await _read(artifacts, media, data, limits)
+        read = await _read(artifacts, kept.media, data, limits)
     except BaseException:
-        artifacts.settle(hash)
+        artifacts.settle(str(kept.hash))
         raise
+    return replace(
+        kept,
+        text=Words(read.text) if read.text.strip() else public(""),
+        pages=read.pages,
+        length=len(read.text.encode()) if kept.media in DOCUMENTS else 0,
+        unread=read.unread,
+    )
+
+
+async def keep(artifacts: Artifacts, name: str, data: bytes) -> File:
+    """Keep the bytes and describe them, without reading what they say. Raises ArtifactError."""
+    hash = await artifacts.put(data)
     width, height = sides_of(data)
     return File(
-        name=Words(shown),
+        name=Words(plain_name(name)),
         size=len(data),
-        text=Words(read.text) if read.text.strip() else public(""),
+        text=public(""),
         hash=Words(hash),
-        media=media,
+        media=media_of(data),
         width=width,
         height=height,
-        pages=read.pages,
-        length=len(read.text.encode()) if media in DOCUMENTS else 0,
-        unread=read.unread,
     )
 
 

@@ -16,6 +16,7 @@ from sqlalchemy import Column, PrimaryKeyConstraint, Table, select
 from sqlalchemy.engine import Connection
 
 from loopforge.artifacts.artifact_store import YOUNG, Artifacts
+from loopforge.core.effect_states import EffectReturned
 from loopforge.core.events import Erased, Event
 from loopforge.core.room_vocabulary import Heard
 from loopforge.errors import LoopforgeError
@@ -25,6 +26,8 @@ from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
+KINDS = frozenset({"room.heard", "effect.returned"})
+"""Events that hold kept files."""
 
 kept = Table(
     "kept",
@@ -37,20 +40,20 @@ kept = Table(
 
 
 class Kept:
-    """Folds lines that came with kept files into one row for each file."""
+    """Folds lines that came with kept files, and what tools gave, into one row for each file."""
 
     name = "kept files"
-    version = 1
-    kinds = frozenset({"room.heard"})
+    version = 2
+    kinds = KINDS
     tables = (kept,)
     holds_texts = False
 
     def apply(self, connection: Connection, events: Sequence[Event]) -> None:
-        """Take in lines."""
+        """Take in lines and results."""
         rows = [
             {"ref": ref, "stream": event.stream, "event": event.id}
             for event in events
-            if isinstance(event.body, Heard)
+            if isinstance(event.body, Heard | EffectReturned)
             for ref in sorted({file.hash.ref for file in event.body.files} - {""})
         ]
         if rows:
@@ -82,16 +85,16 @@ class Keeper:
         self._tasks, self._clock = tasks, clock
         self._wanted = self._busy = self._later = False
         self._hearing: list[Callable[[], None]] = []
-        ledger.subscribe(self._follow, kinds=["room.heard", "ledger.erased"])
+        ledger.subscribe(self._follow, kinds=[*KINDS, "ledger.erased"])
 
     def on_erased(self, hear: Callable[[], None]) -> None:
         """Be told whenever something was forgotten, by this process or by another one."""
         self._hearing.append(hear)
 
     def _follow(self, _stream: str, events: Sequence[Event]) -> None:
-        """A line holds its files now; after an erasure, what nobody holds goes."""
+        """A line or result holds its files now; after an erasure, what nobody holds goes."""
         for event in events:
-            if isinstance(event.body, Heard):
+            if isinstance(event.body, Heard | EffectReturned):
                 for file in event.body.files:
                     self._artifacts.settle(str(file.hash))
             elif isinstance(event.body, Erased):

@@ -6,10 +6,11 @@ What is due is room_loop.py's, and how a turn goes is the same in every world (r
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 
 from loopforge.chat.room.participants import namesakes
-from loopforge.chat.room.permissions import tools_in_turn
+from loopforge.chat.room.permissions import asker, tools_in_turn
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, House
 from loopforge.chat.room_loop import SCRIBE, Conduct, RoomTurn
@@ -108,10 +109,14 @@ class Bot:
 
         if turn.due.mate.handle == SCRIBE:
             return Senses(granted=granted)
-        news, asking = self._news(state, turn.due.mate.handle), self._asking(state, turn)
-        if not turn.due.awaited:
-            return Senses(news=news, granted=granted, asking=asking)
-        return Senses(news=news, granted=granted, asking=asking, slow=self._slow(state, turn))
+        askers = (asker(state, line) for line in lines)
+        senses = Senses(
+            news=self._news(state, turn.due.mate.handle),
+            granted=granted,
+            people=tuple(dict.fromkeys(entry.who for entry in askers if entry)),
+            asking=self._asking(state, turn),
+        )
+        return replace(senses, slow=self._slow(state, turn)) if turn.due.awaited else senses
 
     def _asking(self, state: RoomState, turn: Taken) -> Callable[[Call, str], list[Fact]]:
         """Ask the people of the room whether it may use a tool, with exactly what is to run."""

@@ -16,7 +16,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from loopforge.core.room_vocabulary import RoomClosed, Stopped
+from loopforge.core.room_vocabulary import File, RoomClosed, Stopped
 from loopforge.core.text.erasable_text import Words
 
 EffectState = Literal[
@@ -64,7 +64,8 @@ EFFECT_TABLE: dict[EffectState, dict[str, EffectState]] = {
 class EffectProposed(Struct, frozen=True, tag="effect.proposed", kw_only=True, omit_defaults=True):
     """A mind wants a tool used, by request `nth` of its turn; `arguments` are JSON.
 
-    `asks`: people were asked, and it waits for the yes of one of them.
+    `asks`: people were asked, and it waits for the yes of one of them. `people` are those whom the
+    turn answers.
     """
 
     turn: str
@@ -73,6 +74,7 @@ class EffectProposed(Struct, frozen=True, tag="effect.proposed", kw_only=True, o
     arguments: Words
     idempotent: bool = False
     asks: bool = False
+    people: tuple[str, ...] = ()
 
 
 class EffectApproved(Struct, frozen=True, tag="effect.approved", kw_only=True):
@@ -96,11 +98,16 @@ class EffectRunning(Struct, frozen=True, tag="effect.running", kw_only=True):
     effect: str
 
 
-class EffectReturned(Struct, frozen=True, tag="effect.returned", kw_only=True):
-    """The tool gave this."""
+class EffectReturned(Struct, frozen=True, tag="effect.returned", kw_only=True, omit_defaults=True):
+    """The tool gave this. `value` is what the mind is told; what it names by handle is in `files`.
+
+    `cost` in US dollars, where the tool says so.
+    """
 
     effect: str
     value: Words
+    files: tuple[File, ...] = ()
+    cost: float = 0.0
 
 
 class EffectFailed(Struct, frozen=True, tag="effect.failed", kw_only=True):

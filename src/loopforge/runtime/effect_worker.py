@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Protocol, get_args
 
@@ -33,12 +34,13 @@ from loopforge.core.effect_states import (
 )
 from loopforge.core.events import Event, Fact
 from loopforge.core.policy import Call, ResultOutcome
+from loopforge.core.room_vocabulary import File
 from loopforge.core.text.erasable_text import Words
-from loopforge.errors import Conflict
+from loopforge.errors import Conflict, LoopforgeError
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.containment import as_json
 from loopforge.runtime.local.stream_lanes import LocalLanes
-from loopforge.runtime.ports import Ledger, Tool, Tools
+from loopforge.runtime.ports import Ledger, Tool, ToolCall, ToolFile, ToolResult, Tools
 from loopforge.runtime.system_clock import Stamp
 
 log = logging.getLogger(__name__)
@@ -47,6 +49,12 @@ GONE = "What it was to be used with has been forgotten."
 GOES_ON = "It is not done yet and goes on; you are told when it ends."
 ASKED = "People were asked first, and nobody has answered yet; you are told what they say."
 UNANSWERED = "Nobody said yes to it in a day, so it was not done."
+HEAD = 4_000
+"""Characters of a result that a mind is told; of a longer one they are its head, and it is kept."""
+HANDLE = 8
+"""Digits of a kept file's hash by which it is called in its room."""
+MOST_FILES = 20
+"""Files of one result that are kept."""
 DAY = timedelta(days=1)
 """How long a tool that asks first waits for a yes."""
 
@@ -67,6 +75,12 @@ def _kinds(*bodies: type) -> tuple[str, ...]:
 
 ENDS = _kinds(*get_args(EffectEnd))
 FOLLOWED = _kinds(*get_args(EffectEvent), *HALTS)
+
+
+def handled(file: File) -> str:
+    """A kept file as a mind is told of it, with the handle by which tools take it."""
+    sides = f", {file.width} x {file.height} pixels" if file.width else ""
+    return f"file {str(file.hash)[:HANDLE]}: {file.name}, {file.media}, {file.size:,} bytes{sides}"
 
 
 class OpenEffect(NamedTuple):
@@ -97,11 +111,19 @@ class EffectQueue(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class EffectSite:
+    """Where effects happen: `keep` keeps what a tool gives, `present` names who is in a stream."""
+
+    keep: Callable[[ToolFile], Awaitable[File]]
+    present: Callable[[str], Awaitable[tuple[str, ...]]]
+
+
 class Effects:
     """All open effects of this process, and the one door to a tool."""
 
-    def __init__(self, ledger: Ledger, tools: Tools, stamp: Stamp) -> None:
-        self._ledger, self._tools, self._stamp = ledger, tools, stamp
+    def __init__(self, ledger: Ledger, tools: Tools, stamp: Stamp, site: EffectSite) -> None:
+        self._ledger, self._tools, self._stamp, self._site = ledger, tools, stamp, site
         self._open: dict[str, OpenEffect] = {}
         self._ends: dict[str, EffectEnd] = {}
         self._limits: dict[str, asyncio.Task[None]] = {}
@@ -137,11 +159,17 @@ class Effects:
     # ------------------------------------------------------------ the door
 
     def proposal(
-        self, call: Call, turn: str, nth: int, actor: str, granted: Collection[str]
+        self,
+        call: Call,
+        turn: str,
+        nth: int,
+        actor: str,
+        granted: Collection[str],
+        people: Sequence[str],
     ) -> list[Fact]:
-        """The facts that a mind wants a tool used, and whether it may. The first has its id.
+        """The facts that a mind wants a tool used for people, and whether it may.
 
-        Where people are to be asked, it stands alone.
+        The first has its id. Where somebody is to be asked, it stands alone.
         """
         tool = self._tool(call.tool)
         objection = self._objection(call, granted)
@@ -153,6 +181,7 @@ class Effects:
             arguments=Words(as_json(call.arguments)),
             idempotent=tool is not None and tool.idempotent,
             asks=asks,
+            people=tuple(people),
         )
         proposed = self._stamp.fact(body, actor=actor, cause=turn)
         if asks:
@@ -278,21 +307,37 @@ class Effects:
             return None
         if found.state == "running" and not found.idempotent:
             return EffectUnknown(effect=found.effect, value=Words(DIED))
-        body = (await self._ledger.event(found.effect)).body
-        arguments = body.arguments.text if isinstance(body, EffectProposed) else None
-        if arguments is None:
+        call = await self._call(found)
+        if call is None:
             return EffectFailed(effect=found.effect, value=Words(GONE))
         await self._note(found, EffectRunning(effect=found.effect))
         if found.effect in self._ends or found.effect not in self._open:
             return self._ends.get(found.effect)
-        return await self._use(found, msgspec.json.decode(arguments))
+        return await self._use(found, call)
 
-    async def _use(self, found: OpenEffect, arguments: dict[str, Any]) -> EffectEnd | None:
+    async def _call(self, found: OpenEffect) -> ToolCall | None:
+        """What the tool is given; None where its arguments were forgotten."""
+        proposed = await self._ledger.event(found.effect)
+        body, tool = proposed.body, self._tool(found.tool)
+        if not isinstance(body, EffectProposed) or body.arguments.text is None:
+            return None
+        return ToolCall(
+            arguments=msgspec.json.decode(body.arguments.text),
+            id=found.effect,
+            stream=found.stream,
+            turn=found.turn,
+            mate=proposed.actor.partition(":")[2],
+            people=body.people,
+            present=await self._site.present(found.stream),
+            until=self._stamp.clock.now() + timedelta(seconds=tool.limit if tool else 0),
+        )
+
+    async def _use(self, found: OpenEffect, call: ToolCall) -> EffectEnd | None:
         """Let the tool do it, for as long as it may. One that is stopped is waited for no more."""
         effect, tool = found.effect, self._tool(found.tool)
         limit = tool.limit if tool else 0
         nap = self._limits[effect] = self._nap(limit)
-        work = self._tasks.spawn(self._tools.call(found.tool, arguments), f"effect {effect}")
+        work = self._tasks.spawn(self._tools.call(found.tool, call), f"effect {effect}")
         try:
             done = await self._in_time(work, nap)
         finally:
@@ -305,8 +350,31 @@ class Effects:
             return EffectExpired(effect=effect, value=Words(why))
         if work.cancelled() or work.exception() is not None:
             return EffectFailed(effect=effect, value=Words(f"{found.tool} broke off."))
-        worked, value = work.result()
-        return (EffectReturned if worked else EffectFailed)(effect=effect, value=Words(value))
+        worked, given = work.result()
+        if not worked:
+            return EffectFailed(effect=effect, value=Words(given.text))
+        return await self._returned(found, given)
+
+    async def _returned(self, found: OpenEffect, given: ToolResult) -> EffectReturned:
+        """What came of it, as the mind is told it: files, and long texts, by their handles."""
+        text, wanted, told, files = given.text, list(given.files), list[str](), list[File]()
+        if len(text) > HEAD:
+            wanted.insert(0, ToolFile(name=f"{found.tool}.txt", data=text.encode()))
+            told.append(f"[the first {HEAD:,} of {len(text):,} characters; read_result reads on]")
+        for file in wanted[:MOST_FILES]:
+            try:
+                kept = await self._site.keep(file)
+            except LoopforgeError as error:
+                told.append(f"[{file.name} is lost: {error}]")
+                continue
+            files.append(kept)
+            told.append(f"[{handled(kept)}]")
+        if more := len(wanted) - MOST_FILES:
+            told += [f"[{more} more files are lost: a use gives {MOST_FILES} at most]"] * (more > 0)
+        value = "\n".join([*([text[:HEAD]] if text else []), *told])
+        return EffectReturned(
+            effect=found.effect, value=Words(value), files=tuple(files), cost=given.cost
+        )
 
     def _nap(self, seconds: float) -> asyncio.Task[None]:
         return self._tasks.spawn(self._stamp.clock.sleep(seconds), "patience")

@@ -7,6 +7,7 @@ port knows which adapter serves it.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
@@ -16,10 +17,13 @@ from loopforge.core.delivery_states import What
 from loopforge.core.events import Attempt, Event, Fact, Usage
 from loopforge.core.model_trouble import Delay
 from loopforge.core.policy import AnswerOutcome, Fits
+from loopforge.core.room_vocabulary import File
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from loopforge.runtime.plugins.setting_rows import PluginSettings
 
 T = TypeVar("T")
 
@@ -270,8 +274,9 @@ class Tool(Struct, frozen=True, kw_only=True):
 
     `idempotent`: used twice is used once. `harmless`: it tells, and neither changes anything nor
     gives away what is not everybody's; with both, anybody may have it used. `asks`: before each use
-    people are shown exactly what is to run, and one of them has to say yes. A turn waits for it for
-    `patience` seconds, then goes on without it; it may run for `limit` seconds.
+    people are shown exactly what is to run, and one of them has to say yes. `always`: every mate
+    that has tools has it, whether its file names it or not. A turn waits for it for `patience`
+    seconds, then goes on without it; it may run for `limit` seconds.
     """
 
     name: str
@@ -280,8 +285,81 @@ class Tool(Struct, frozen=True, kw_only=True):
     idempotent: bool = False
     harmless: bool = False
     asks: bool = False
+    always: bool = False
     patience: float = 5.0
     limit: float = 30.0
+
+
+class ToolCall(Struct, frozen=True, kw_only=True):
+    """One use of a tool, as the work behind it is given it.
+
+    `id` is the same where it is made again after a crash. `mate` wants it in its `turn`, for
+    `people`, those whom the turn answers, while `present` are in the room. It is ended at `until`.
+    """
+
+    arguments: dict[str, Any]
+    id: str = ""
+    stream: str = ""
+    turn: str = ""
+    mate: str = ""
+    people: tuple[str, ...] = ()
+    present: tuple[str, ...] = ()
+    until: datetime | None = None
+
+
+class ToolFile(Struct, frozen=True, kw_only=True):
+    """A picture, a table or any other file that a tool gives or is given; `media` is its type."""
+
+    name: str
+    data: bytes
+    media: str = ""
+
+
+class ToolResult(Struct, frozen=True, kw_only=True):
+    """What a tool gives: text for the mind, and files, of which it is told name, size and handle.
+
+    `cost` in US dollars.
+    """
+
+    text: str = ""
+    files: tuple[ToolFile, ...] = ()
+    cost: float = 0.0
+
+
+ToolWork = Callable[[ToolCall], Awaitable[str | ToolResult]]
+"""The coroutine function that does the work of a tool; it raises to say that it failed."""
+
+
+class RoomFiles(Protocol):
+    """The kept files of a room, as far as a call may see them.
+
+    Those that people gave to the room, and what tools gave to the same mate for the same people.
+    """
+
+    async def known(self, call: ToolCall) -> Sequence[File]:
+        """All of them, the newest first."""
+        ...
+
+    async def text(self, call: ToolCall, which: str) -> tuple[File, str]:
+        """A file by its handle or name, and what can be read of it. Raises Unknown, InputError."""
+        ...
+
+    async def data(self, call: ToolCall, which: str) -> ToolFile:
+        """A file by its handle or name, with its bytes. Raises Unknown, ArtifactError."""
+        ...
+
+
+@dataclass(frozen=True)
+class ToolHome:
+    """What the home gives to its tools.
+
+    `zone` is its time zone (an IANA name); `files` are those of the rooms where tools are used.
+    """
+
+    clock: Clock
+    zone: str
+    settings: PluginSettings
+    files: RoomFiles
 
 
 class ToolMaker(Protocol):
@@ -289,8 +367,8 @@ class ToolMaker(Protocol):
 
     tool: Tool
 
-    def make(self, clock: Clock, zone: str, /) -> Callable[[dict[str, Any]], Awaitable[str]]:
-        """The coroutine function that does the work; it raises to say that it failed."""
+    def make(self, home: ToolHome, /) -> ToolWork:
+        """The work of this tool in a home; made anew when the home's settings change."""
         ...
 
 
@@ -305,7 +383,7 @@ class Tools(Protocol):
         """Which of the arguments is not as the tool's schema wants it, and why; "" for none."""
         ...
 
-    async def call(self, tool: str, arguments: dict[str, Any]) -> tuple[bool, str]:
+    async def call(self, tool: str, call: ToolCall) -> tuple[bool, ToolResult]:
         """Run it: whether it worked, and what it gives, or how it failed. Never raises."""
         ...
 

@@ -91,10 +91,10 @@ class TurnSeat:
 
     `safe` makes a draft fit to be shown (the egress filter: the whole raw text so far, in and
     out). `news` gives the lines heard since it was last called; `granted` the tools that it may
-    use now, by name. `asking` gives what people are told of a tool that asks first, by its call and
-    the id of its effect. `slow` is told of a model that lets one wait, as in draft_stream.py;
-    models that did not answer are added to `troubles`. A line is at most `longest` characters long
-    (0: any). It asks at most `most` times.
+    use now, by name; `people` are those it answers. `asking` gives what people are told of a tool
+    that asks first, by its call and the id of its effect. `slow` is told of a model that lets one
+    wait, as in draft_stream.py; models that did not answer are added to `troubles`. A line is at
+    most `longest` characters long (0: any). It asks at most `most` times.
     """
 
     stream: str
@@ -102,6 +102,7 @@ class TurnSeat:
     turn: str
     route: Route
     granted: Callable[[], frozenset[str]] = frozenset
+    people: tuple[str, ...] = ()
     safe: Callable[[str], str] = str
     news: Callable[[], tuple[Line, ...]] = tuple
     slow: Callable[[str, str, Delay], None] = lambda _model, _others, _how: None
@@ -230,7 +231,7 @@ class Turn:
     def _propose(self, call: Call, nth: int) -> None:
         """Note that a tool is wanted, and whether it may be used."""
         seat, effects = self._seat, self._ports.effects
-        facts = effects.proposal(call, seat.turn, nth, self._actor, seat.granted())
+        facts = effects.proposal(call, seat.turn, nth, self._actor, seat.granted(), seat.people)
         self._effects[nth] = facts[0].id
         self._facts += facts
         if getattr(facts[0].body, "asks", False):

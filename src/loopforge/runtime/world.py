@@ -77,12 +77,14 @@ def _untold(_model: str, _others: str, _how: Delay) -> None:
 class Senses:
     """What reaches a mind while it takes its turn.
 
-    Lines that came in since it was last asked; the tools it may use now; `slow` is told of a model
-    that lets one wait; `asking` gives what people are told of a call that asks first.
+    Lines that came in since it was last asked; the tools it may use now, for `people`; `slow` is
+    told of a model that lets one wait; `asking` gives what people are told of a call that asks
+    first.
     """
 
     news: Callable[[], tuple[Line, ...]] = tuple
     granted: Callable[[], frozenset[str]] = frozenset
+    people: tuple[str, ...] = ()
     slow: Callable[[str, str, Delay], None] = _untold
     asking: Callable[[Call, str], Sequence[Fact]] = lambda _call, _effect: ()
 
@@ -290,6 +292,7 @@ class Worlds:
             turn.id,
             Route(tier=mate.tier, model=mate.model, temperature=mate.temperature),
             senses.granted,
+            senses.people,
             turn.egress.feed,
             senses.news,
             slow=senses.slow,

@@ -14,12 +14,12 @@ import asyncio
 import math
 import operator
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 from loopforge.errors import InputError
-from loopforge.runtime.ports import Clock, Tool
+from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
 
 LONGEST = 300
 """Characters of what is calculated."""
@@ -70,11 +70,11 @@ class Calculator:
 
     tool = CALCULATOR
 
-    def make(self, _clock: Clock, _zone: str) -> Callable[[dict[str, Any]], Awaitable[str]]:
+    def make(self, _home: ToolHome) -> ToolWork:
         """A calculator is the same everywhere."""
 
-        async def tell(arguments: dict[str, Any]) -> str:
-            return await asyncio.to_thread(calculated, str(arguments["expression"]))
+        async def tell(call: ToolCall) -> str:
+            return await asyncio.to_thread(calculated, str(call.arguments["expression"]))
 
         return tell
 

@@ -7,25 +7,25 @@ nine o'clock after the clocks were changed; hours and minutes by the clock that 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from loopforge.errors import InputError
-from loopforge.runtime.ports import Clock, Tool
+from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
 
+WHEN = "2026-03-05 or 2026-03-05T14:00; left out: now"
 CLOCK = Tool(
     name="clock",
-    summary="Tells the time: here, elsewhere, later; how long until then.",
+    summary="Tells the date and time, here or in another time zone; adds days; how long until.",
     schema={
         "type": "object",
         "properties": {
-            "zone": {"description": "Europe/Madrid"},
-            "at": {"description": "2026-03-05T14:00"},
-            "add": {"description": "3 weeks 2 days"},
-            "until": {},
+            "zone": {"type": "string", "description": "such as Europe/Madrid"},
+            "at": {"type": "string", "description": WHEN},
+            "add": {"type": "string", "description": "such as 3 weeks 2 days, or -90 minutes"},
+            "until": {"type": "string", "description": "tell how long it is until then"},
         },
+        "additionalProperties": False,
     },
     idempotent=True,
     harmless=True,
@@ -39,11 +39,12 @@ class ClockTool:
 
     tool = CLOCK
 
-    def make(self, clock: Clock, zone: str) -> Callable[[dict[str, Any]], Awaitable[str]]:
-        """The clock of a home in this time zone (an IANA name)."""
+    def make(self, home: ToolHome) -> ToolWork:
+        """The clock of a home, in its time zone."""
 
-        async def tell(arguments: dict[str, Any]) -> str:
-            name = str(arguments.get("zone") or zone)
+        async def tell(call: ToolCall) -> str:
+            arguments = call.arguments
+            name = str(arguments.get("zone") or home.zone)
             try:
                 here = ZoneInfo(name)
             except (KeyError, ValueError, OSError) as error:
@@ -51,7 +52,7 @@ class ClockTool:
                     f"no time zone is called {name!r}; use one like Europe/Paris"
                 ) from error
             at, until = arguments.get("at"), arguments.get("until")
-            start = moment(str(at), here) if at else clock.now().astimezone(here)
+            start = moment(str(at), here) if at else home.clock.now().astimezone(here)
             then = later(start, str(arguments.get("add") or ""))
             if not until:
                 return said(then)

@@ -6,24 +6,29 @@ Does not know who may use what: that is granted in the mate's file and checked a
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Mapping
 from typing import Any
 
 from loopforge.runtime.containment import short
-from loopforge.runtime.ports import Tool
-
-Work = Callable[[dict[str, Any]], Awaitable[str]]
+from loopforge.runtime.plugins.installed_plugins import installed
+from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolMaker, ToolResult, ToolWork
 
 
 class Toolbox:
     """The tools of this home."""
 
     def __init__(self) -> None:
-        self._tools: dict[str, tuple[Tool, Work]] = {}
+        self._tools: dict[str, tuple[Tool, ToolWork]] = {}
 
-    def add(self, tool: Tool, work: Work) -> None:
+    def add(self, tool: Tool, work: ToolWork) -> None:
         """Make a tool known; a later one of the same name takes its place."""
         self._tools[tool.name] = (tool, work)
+
+    def furnish(self, home: ToolHome) -> None:
+        """Make every tool known that is installed, for a home as it stands now."""
+        makers: Mapping[str, ToolMaker] = installed("loopforge.tools")
+        for maker in makers.values():
+            self.add(maker.tool, maker.make(home))
 
     def known(self) -> tuple[Tool, ...]:
         """Every tool there is."""
@@ -50,12 +55,13 @@ class Toolbox:
         which = f"argument {where!r} is not as it wants it" if where else "arguments do not fit"
         return f"{tool} was not used: the {which}: {short(found.message)}."
 
-    async def call(self, tool: str, arguments: dict[str, Any]) -> tuple[bool, str]:
+    async def call(self, tool: str, call: ToolCall) -> tuple[bool, ToolResult]:
         """Run it: whether it worked, and what it gives, or how it failed."""
         if tool not in self._tools:
             known = ", ".join(sorted(self._tools)) or "none"
-            return False, f"There is no tool called {tool!r}. Known: {known}."
+            return False, ToolResult(text=f"There is no tool called {tool!r}. Known: {known}.")
         try:
-            return True, str(await self._tools[tool][1](arguments))
+            given = await self._tools[tool][1](call)
+            return True, given if isinstance(given, ToolResult) else ToolResult(text=str(given))
         except (Exception, SystemExit, GeneratorExit) as error:
-            return False, f"{tool} failed: {error}"
+            return False, ToolResult(text=f"{tool} failed: {error}")

@@ -52,6 +52,10 @@ class House:
         await self._ledger.told(stream, past)
         return (await self.state(stream)).seq
 
+    async def present(self, stream: str) -> tuple[str, ...]:
+        """The people who are in a room now; nobody where it is no room."""
+        return tuple((await self.state(stream)).people) if stream.startswith(PREFIX) else ()
+
     def known(self, stream: str) -> RoomState | None:
         """The room as it was when last looked at, without reading."""
         return self._states.get(stream)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import tzinfo
 from operator import is_
 from typing import NamedTuple
@@ -222,9 +222,10 @@ class Viewer:
         """The tools that it was granted, as far as whoever it answers may have them used."""
         known = self._tools.known()
         may = tools_in_turn(state, due.lines, known)
+        names = dict.fromkeys((*mate.tools, *always(mate, known)))
         return tuple(
             ToolOffer(name=tool.name, summary=_summary(tool), schema=tool.schema)
-            for name in mate.tools
+            for name in names
             for tool in known
             if tool.name == name and name in may
         )
@@ -318,6 +319,11 @@ def _fitted(
     if total <= budget:
         return Fit(visible=tuple(tokens), before=total, after=total)
     return fit([Size(id=e.id, tokens=tokens[e.id], mark=e.mark) for e in entries], budget, low)
+
+
+def always(mate: Mate, known: Iterable[Tool]) -> list[str]:
+    """The tools that every mate has which has any."""
+    return [tool.name for tool in known if tool.always and mate.tools]
 
 
 def _summary(tool: Tool) -> str:

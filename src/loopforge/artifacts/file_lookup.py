@@ -1,0 +1,83 @@
+"""The kept files of a room, as tools take them: by handle or name, as far as a call may see them.
+
+A file that somebody gave to the room is there for all who are in it. What a tool gave is its
+mate's, and only while it answers nobody else than then: it may hold what others must not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+from sqlalchemy import select
+
+from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.artifacts.file_intake import keep
+from loopforge.artifacts.file_retention import kept
+from loopforge.artifacts.media_types import read_text
+from loopforge.core.effect_states import EffectProposed, EffectReturned
+from loopforge.core.room_vocabulary import File, Heard
+from loopforge.errors import InputError, Unknown
+from loopforge.ledger.table_access import Readable
+from loopforge.runtime.ports import ToolCall, ToolFile
+
+NEWEST = 200
+"""Lines and results whose files are looked at."""
+LONGEST = 20_000_000
+"""Bytes of a text that is read on in."""
+
+
+class KeptRoomFiles:
+    """See `RoomFiles`."""
+
+    def __init__(self, ledger: Readable, artifacts: Artifacts) -> None:
+        self._ledger, self._artifacts = ledger, artifacts
+
+    async def keep(self, file: ToolFile) -> File:
+        """Keep what a tool gave. Raises ArtifactError."""
+        return await keep(self._artifacts, file.name, file.data)
+
+    async def known(self, call: ToolCall) -> Sequence[File]:
+        """All of them, the newest first."""
+        return [file async for file in self._seen(call)]
+
+    async def text(self, call: ToolCall, which: str) -> tuple[File, str]:
+        """A file by its handle or name, and what can be read of it. Raises Unknown, InputError."""
+        file = await self._file(call, which)
+        text = str(file.text)
+        if not text and file.hash:
+            text = read_text(await self._artifacts.get(str(file.hash)), LONGEST) or ""
+        if not text:
+            raise InputError(f"There is no text in {file.name} ({file.media}).")
+        return file, text
+
+    async def data(self, call: ToolCall, which: str) -> ToolFile:
+        """A file by its handle or name, with its bytes. Raises Unknown, ArtifactError."""
+        file = await self._file(call, which)
+        data = await self._artifacts.get(str(file.hash))
+        return ToolFile(name=str(file.name), data=data, media=file.media)
+
+    async def _file(self, call: ToolCall, which: str) -> File:
+        wanted = which.strip().removeprefix("file ").strip()
+        if wanted:
+            async for file in self._seen(call):
+                if str(file.name) == wanted or str(file.hash).startswith(wanted.lower()):
+                    return file
+        raise Unknown(f"No file {wanted[:60]!r} is here. Use list_files to see those there are.")
+
+    async def _seen(self, call: ToolCall) -> AsyncIterator[File]:
+        query = select(kept.c.event).where(kept.c.stream == call.stream).distinct()
+        newest = query.order_by(kept.c.event.desc()).limit(NEWEST)
+        for id in await self._ledger.look(lambda table: list(table.execute(newest).scalars())):
+            body = (await self._ledger.event(id)).body
+            if isinstance(body, EffectReturned) and not await self._own(call, body.effect):
+                continue
+            for file in body.files if isinstance(body, Heard | EffectReturned) else ():
+                if file.hash.text and file.name.text is not None:
+                    yield file
+
+    async def _own(self, call: ToolCall, effect: str) -> bool:
+        """Whether a use of a tool was this mate's, for all whom it answers now."""
+        proposed = await self._ledger.event(effect)
+        body = proposed.body
+        mine = proposed.actor == f"mate:{call.mate}"
+        return mine and isinstance(body, EffectProposed) and {*call.people} <= {*body.people}

@@ -1,0 +1,127 @@
+"""What tools give besides words: kept, called by a handle, taken by other tools, gone when forgotten."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from loopforge.artifacts.artifact_store import hash_of
+from loopforge.core.effect_states import EffectReturned
+from loopforge.core.room_vocabulary import RightsSet
+from loopforge.models.scripted_model import ScriptedAnswer
+from loopforge.runtime.ports import Question, Tool, ToolCall, ToolFile, ToolResult
+from tests.rooms.conftest import Home, living
+
+PLOT = (
+    b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+    + (640).to_bytes(4, "big")
+    + (480).to_bytes(4, "big")
+    + b"\0" * 500
+)
+ANNALS = "".join(f"Year {year}: the slugs came.\n" for year in range(1000))
+MATE = "---\nname: Maya\nrole: gardener\ntools: [plot, annals, list_files]\n---\nYou are Maya."
+ASKED = re.compile(r"use (\w+) (\{.*\})")
+
+
+def scripted(question: Question) -> ScriptedAnswer:
+    """Use the tool that the last line asks for, then say what came."""
+    texts = [text for role, text in question.messages if role == "user"]
+    asked = [nth for nth, text in enumerate(texts) if ASKED.search(text)]
+    results = [text for text in texts[asked[-1] :] if "[result of " in text] if asked else []
+    if results or not asked:
+        return ScriptedAnswer(data={"say": results[-1] if results else "Yes?"})
+    tool, arguments = [*ASKED.finditer(texts[asked[-1]])][-1].groups()
+    return ScriptedAnswer(data={"say": "", "tool": tool, "arguments": arguments})
+
+
+@asynccontextmanager
+async def study(tmp_path: Path) -> AsyncIterator[tuple[Home, list[ToolCall]]]:
+    """A home whose maya plots, keeps annals, and hands a file to whoever measures it."""
+    calls: list[ToolCall] = []
+
+    async def plot(call: ToolCall) -> ToolResult:
+        calls.append(call)
+        return ToolResult(text="A plot.", files=(ToolFile(name="slugs.png", data=PLOT),), cost=0.25)
+
+    async def annals(_: ToolCall) -> str:
+        return ANNALS
+
+    (tmp_path / "mates").mkdir(parents=True)
+    (tmp_path / "mates" / "maya.md").write_text(MATE)
+    async with living(tmp_path, scripted) as home:
+        for name, work in (("plot", plot), ("annals", annals)):
+            home.app.tools.add(Tool(name=name, summary="Tells.", idempotent=True), work)
+        rights = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
+        await home.hears("bo", "hello")
+        await home.app.rooms.add(home.room, "", rights)
+        yield home, calls
+
+
+async def used(home: Home, who: str, tool: str, **arguments: object) -> str:
+    """What maya says that a tool gave her, when somebody has her use it."""
+    await home.hears(who, f"@maya use {tool} {json.dumps(arguments)}")
+    await home.rest()
+    return (await home.lines())[-1]
+
+
+def handle_in(told: str) -> str:
+    """The handle that stands in what was told."""
+    found = re.search(r"file ([0-9a-f]{8}): ", told)
+    assert found, told
+    return found[1]
+
+
+async def test_a_call_knows_for_whom_it_is_and_a_picture_has_a_handle(tmp_path: Path) -> None:
+    """The bytes lie beside the room's files, and the prompt holds no more than what they are."""
+    async with study(tmp_path) as (home, calls):
+        told = await used(home, "ana", "plot")
+        handle = hash_of(PLOT)[:8]
+        size = f"image/png, {len(PLOT):,} bytes, 640 x 480 pixels"
+        assert f"A plot.\n[file {handle}: slugs.png, {size}]" in told.replace("| ", "")
+        call = calls[0]
+        assert (call.mate, call.people) == ("maya", (home.people["ana"],))
+        assert set(call.present) == {home.people["ana"], home.people["bo"]}
+        assert call.until is not None
+        assert call.until > home.clock.now()
+        assert await home.app.artifacts.get(hash_of(PLOT)) == PLOT
+        ends = await home.app.ledger.read(call.stream, kinds=["effect.returned"])
+        assert [e.body.cost for e in ends if isinstance(e.body, EffectReturned)] == [0.25]
+
+
+async def test_a_long_result_is_read_on_in(tmp_path: Path) -> None:
+    """Its head is told, the rest part by part, or where words stand."""
+    async with study(tmp_path) as (home, _):
+        told = await used(home, "ana", "annals")
+        handle = handle_in(told)
+        assert "[the first 4,000 of 25,890 characters; read_result reads on]" in told
+        onward = await used(home, "ana", "read_result", file=handle, **{"from": 4000})
+        assert "annals.txt, characters 4,000 to 7,500 of 25,890; it goes on from 7500:" in onward
+        found = await used(home, "ana", "read_result", file="annals.txt", find="year 777:")
+        assert "At " in found
+        assert "Year 777: the slugs came." in found
+        beyond = await used(home, "ana", "read_result", file=handle, **{"from": 99999})
+        assert "annals.txt has only 25,890 characters" in beyond
+        missing = await used(home, "ana", "read_result", file="nothing.txt")
+        assert "No file 'nothing.txt' is here. Use list_files" in missing
+
+
+async def test_what_a_tool_gave_for_one_is_not_read_for_another(tmp_path: Path) -> None:
+    """Bo may have the tools used; what they gave for ana he is neither shown nor read."""
+    async with study(tmp_path) as (home, _):
+        handle = handle_in(await used(home, "ana", "annals"))
+        assert handle in await used(home, "ana", "list_files")
+        assert "There are no files in this room." in await used(home, "bo", "list_files")
+        assert "is here" in await used(home, "bo", "read_result", file=handle)
+
+
+async def test_with_the_room_its_results_are_gone(tmp_path: Path) -> None:
+    """The bytes of a result are swept once nothing holds them."""
+    async with study(tmp_path) as (home, _):
+        await used(home, "ana", "plot")
+        await home.app.closing.close_room(home.room, home.people["ana"])
+        await home.rest()
+        await home.app.keeper.sweep()
+        assert not await home.app.artifacts.has(hash_of(PLOT))

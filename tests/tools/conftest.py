@@ -1,0 +1,34 @@
+"""A home as tools see it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from loopforge.core.room_vocabulary import File
+from loopforge.errors import Unknown
+from loopforge.runtime.ports import ToolCall, ToolFile, ToolHome
+from loopforge.runtime.system_clock import SimClock
+from loopforge.settings import load_settings
+
+
+class NoFiles:
+    """A room without files."""
+
+    async def known(self, call: ToolCall) -> Sequence[File]:
+        """None."""
+        return ()
+
+    async def text(self, call: ToolCall, which: str) -> tuple[File, str]:
+        """There is none."""
+        raise Unknown(which)
+
+    async def data(self, call: ToolCall, which: str) -> ToolFile:
+        """There is none."""
+        raise Unknown(which)
+
+
+def tool_home(now: datetime, zone: str = "UTC") -> ToolHome:
+    """A home at this moment, in this zone."""
+    return ToolHome(SimClock(now), zone, load_settings(Path(), environ={}), NoFiles())
