@@ -101,14 +101,6 @@ def planned(
     return BotAccount(platform=platform, token=token, mates=(handle,))
 
 
-def keep(tokens: BotTokens, account: BotAccount) -> None:
-    """Keep the account in the home's file, in place of others that its mates had there."""
-    for mate in account.mates:
-        while any(mate in each.mates for each in tokens.kept(account.platform)):
-            tokens.drop(account.platform, mate)
-    tokens.keep(account)
-
-
 async def connect(
     tokens: BotTokens,
     mates: Mapping[str, Mate],
@@ -149,7 +141,7 @@ async def connect(
     )
     scrub_logs([account.token])
     report = await rules_of(surface).visit(order)
-    keep(tokens, account)
+    tokens.keep(account)
     return account, report
 
 

@@ -95,10 +95,6 @@ class BotTokens:
             first.setdefault((account.platform, account.token), account)
         return [(each, _same(first[each.platform, each.token], each)) for each in found.values()]
 
-    def kept(self, platform: str) -> list[BotAccount]:
-        """The file's accounts of a platform."""
-        return [each for each in self._kept() if each.platform == platform]
-
     def written(self) -> int:
         """When the file was written last, in nanoseconds; 0 where there is none."""
         try:
@@ -111,22 +107,18 @@ class BotTokens:
         return [account.token for account in self.accounts()]
 
     def keep(self, account: BotAccount) -> None:
-        """Keep an account in the file, in place of the one of the same mates there."""
-        mine = (account.platform, account.mates)
-        others = [each for each in self._kept() if (each.platform, each.mates) != mine]
-        self._write([*others, account])
+        """Keep an account in the file, in place of others that its mates had there."""
+        others = [
+            _without(each, account.mates) if each.platform == account.platform else each
+            for each in self._kept()
+        ]
+        self._write([*(each for each in others if each.mates), account])
 
     def drop(self, platform: str, mate: str) -> BotAccount:
         """Forget the account of this mate, or it among the mates of one. Raises Unknown."""
-        kept, found = [], None
-        for each in self._kept():
-            if each.platform == platform and found is None and mate in each.mates:
-                found = each
-                if left := tuple(other for other in each.mates if other != mate):
-                    kept.append(msgspec.structs.replace(each, mates=left))
-            else:
-                kept.append(each)
-        if found is None:
+        kept = self._kept()
+        mine = (each for each in kept if each.platform == platform and mate in each.mates)
+        if (found := next(mine, None)) is None:
             for account in self._given():
                 if account.platform == platform and account.speaks_for(mate):
                     raise Unknown(
@@ -134,7 +126,8 @@ class BotTokens:
                         "start the home anew."
                     )
             raise Unknown(f"{mate} is not connected to {platform}.")
-        self._write(kept)
+        left = (_without(each, (mate,)) if each is found else each for each in kept)
+        self._write([each for each in left if each.mates])
         return found
 
     def _given(self) -> Iterator[BotAccount]:
@@ -183,6 +176,12 @@ class UntoldToken:
                 self._known |= {*self._tokens.secrets()}
             self._written = written
         return self._known
+
+
+def _without(account: BotAccount, mates: Collection[str]) -> BotAccount:
+    """The account as it is for its other mates, if any."""
+    left = tuple(mate for mate in account.mates if mate not in mates)
+    return msgspec.structs.replace(account, mates=left)
 
 
 def _same(first: BotAccount, account: BotAccount) -> str:

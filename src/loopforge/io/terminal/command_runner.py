@@ -19,7 +19,7 @@ from loopforge.io.terminal.client_state import Minutes
 from loopforge.io.terminal.file_upload import LARGEST, take_file
 from loopforge.io.terminal.keyboard_input import blank, clean
 from loopforge.io.terminal.slash_completion import BY_NAME, Given, help_text
-from loopforge.io.terminal.terminal_wording import hour, local, quotation, reference
+from loopforge.io.terminal.terminal_wording import hour, quotation, reference
 
 FOUND = 20
 """Lines that /search shows."""
@@ -107,7 +107,7 @@ class CommandRunner:
         for event in found:
             self._minutes.add(event)
         lines = [
-            f"{reference(event):>6}  {local(event.at):%d %b} {hour(event.at)}  "
+            f"{reference(event):>6}  {event.at.astimezone():%d %b} {hour(event.at)}  "
             f"{quotation(event, self._minutes, 200)}"
             for event in found
         ]

@@ -25,14 +25,9 @@ WIDEST_BAR = 12
 _PLAINER = {ord(mark): None for mark in "*`"}
 
 
-def local(at: datetime, zone: tzinfo | None = None) -> datetime:
-    """The time in a zone, by default the machine's."""
-    return at.astimezone(zone)
-
-
 def hour(at: datetime, zone: tzinfo | None = None) -> str:
-    """Such as 14:05."""
-    return f"{local(at, zone):%H:%M}"
+    """Such as 14:05, in a zone, by default the machine's."""
+    return f"{at.astimezone(zone):%H:%M}"
 
 
 def day(when: date) -> str:

@@ -40,7 +40,6 @@ from loopforge.io.terminal.terminal_wording import (
     day,
     files_of,
     hour,
-    local,
     quotation,
     reference,
     said,
@@ -149,7 +148,7 @@ class TranscriptWriter:
             told = isinstance(body, Told)
             widget = Notice(f"{'◆' if told else '·'} {text}", classes="told" if told else "")
         made: list[Widget] = []
-        today = local(event.at, self._zone).date()
+        today = event.at.astimezone(self._zone).date()
         if today != place.day:
             made.append(LineMark(day(today), when=today, classes="day"))
         place.day = today
@@ -178,7 +177,7 @@ class TranscriptWriter:
             before is not None
             and before.actor == event.actor
             and event.at - before.at < TOGETHER
-            and local(event.at, self._zone).date() == place.day
+            and event.at.astimezone(self._zone).date() == place.day
         )
         quote = None
         answered = {before.id} if before is not None else set()

@@ -35,6 +35,14 @@ _MARKS = re.compile(
     r"|</(?P<command>[^\n:<>]{1,100}):[0-9]{1,20}>"
     r"|<id:(?P<place>[a-z-]{1,32})(?::[0-9]{1,20})?>"
 )
+_STYLES = {
+    "t": "%H:%M UTC",
+    "T": "%H:%M:%S UTC",
+    "d": "{day}",
+    "D": "{day}",
+    "F": "%A, {day}, %H:%M UTC",
+    "S": "{day}, %H:%M:%S UTC",
+}
 
 
 class DiscordNames(Struct, frozen=True):
@@ -96,20 +104,8 @@ def _moment(seconds: int, style: str) -> str:
         at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
     except OverflowError:
         return ""
-    day = f"{at.day} {at:%B %Y}"
-    match style:
-        case "t":
-            return f"{at:%H:%M} UTC"
-        case "T":
-            return f"{at:%H:%M:%S} UTC"
-        case "d" | "D":
-            return day
-        case "F":
-            return f"{at:%A}, {day}, {at:%H:%M} UTC"
-        case "S":
-            return f"{day}, {at:%H:%M:%S} UTC"
-        case _:
-            return f"{day}, {at:%H:%M} UTC"
+    said = at.strftime(_STYLES.get(style, "{day}, %H:%M UTC"))
+    return said.replace("{day}", f"{at.day} {at:%B %Y}")
 
 
 # ---------------------------------------------------------------- names

@@ -27,8 +27,8 @@ from loopforge.io.telegram.connection.chat_keys import ChatKey, where
 from loopforge.io.telegram.connection.polling import Poll
 from loopforge.io.telegram.sending.arrival_check import Look, NumberSpan
 from loopforge.io.telegram.sending.draft_messages import GroupDraftKey, GroupDrafts
-from loopforge.io.telegram.sending.outgoing_message import LONGEST, TelegramMessages
-from loopforge.io.telegram.text.incoming_text import Rendered, pieces
+from loopforge.io.telegram.sending.outgoing_message import TelegramMessages
+from loopforge.io.telegram.text.outgoing_markdown import LIMIT, Rendered, pieces
 from loopforge.io.text.message_split import as_file
 from loopforge.runtime.ports import Clock, Outgoing
 
@@ -349,7 +349,7 @@ def _numbered(poll: Poll, at: ChatKey) -> Like:
 def _fitted(text: str, parts: Sequence[Part], most: int) -> Sequence[Part]:
     """A text as so many messages at most: the last is a file with all of it, where it is more."""
     words = [part for part in parts if isinstance(part, Rendered)]
-    whole = as_file(text, LONGEST, 0)
+    whole = as_file(text, LIMIT, 0)
     if not most or whole is None or (len(parts) <= most and len(words) == len(parts)):
         return parts
     under = words[most - 1].text if len(words) >= most else ""
@@ -358,6 +358,6 @@ def _fitted(text: str, parts: Sequence[Part], most: int) -> Sequence[Part]:
 
 def parts_of(text: str, most: int = MOST_PARTS) -> tuple[Part, ...]:
     """A text as so many messages at most, or as its beginning and a file."""
-    if long := as_file(text, LONGEST, most):
+    if long := as_file(text, LIMIT, most):
         return (*pieces(long.preview.text)[:1], Upload(long.name, long.data))
     return pieces(text)

@@ -13,11 +13,10 @@ from loopforge.errors import SendFailed
 from loopforge.io.telegram.connection.api_errors import asking
 from loopforge.io.telegram.connection.chat_keys import ChatKey
 from loopforge.io.telegram.connection.polling import Poll
-from loopforge.io.telegram.text.incoming_text import Rendered
+from loopforge.io.telegram.text.outgoing_markdown import Rendered
 from loopforge.io.text.graphemes import measure
 from telegram import InputMediaDocument, LinkPreviewOptions, ReplyParameters
 
-LONGEST = 4096
 CAPTION = 1024
 """Units that may stand under a file."""
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)

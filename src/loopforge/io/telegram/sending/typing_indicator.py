@@ -26,8 +26,8 @@ from loopforge.io.telegram.connection.api_errors import failure
 from loopforge.io.telegram.connection.chat_keys import NAME, where
 from loopforge.io.telegram.sending.draft_messages import GroupDraftKey
 from loopforge.io.telegram.sending.message_delivery import Sending
-from loopforge.io.telegram.sending.outgoing_message import LONGEST, TelegramMessages
-from loopforge.io.telegram.text.incoming_text import rendered
+from loopforge.io.telegram.sending.outgoing_message import TelegramMessages
+from loopforge.io.telegram.text.outgoing_markdown import LIMIT, rendered
 
 CURSOR = " ▌"
 SPOILER, COVERED = re.compile(r"\|\|(?=\S).*?(?:\|\||\Z)", re.DOTALL), "▒▒▒"
@@ -66,7 +66,7 @@ class TelegramStage:
         try:
             async with self._sending.locks[speech.place]:
                 if not self._sending.drafts[GroupDraftKey(speech.place, speech.turn)].over:
-                    await self._show(speech, text[: LONGEST // 2] + CURSOR)
+                    await self._show(speech, text[: LIMIT // 2] + CURSOR)
         except SendFailed as refused:
             return refused.after or 1.0
         except TelegramError as error:

@@ -13,11 +13,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from loopforge.core.text.name_labels import one_line
-from loopforge.io.telegram.text.outgoing_markdown import Rendered, pieces, rendered
 from loopforge.io.telegram.text.text_entities import EntitySpan, spans
 from telegram import MessageEntity
-
-__all__ = ["Rendered", "pieces", "readable", "rendered"]
 
 _AROUND = {"bold": "**", "italic": "*", "underline": "__", "strikethrough": "~~", "spoiler": "||"}
 _QUOTES = ("blockquote", "expandable_blockquote")
