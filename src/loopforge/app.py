@@ -390,11 +390,10 @@ def _wired(
     usage, going = UsageView(ledger), deliveries.going
     answers = QueryCommands(rooms, ledger, models, usage, going, clock, rules, linking)
     desk = ModelsDesk(models, lambda keys: keyed_models(live.now, keys, stamp), settings.keys)
-    links = accounts.links
-    untold = _follow_settings(live, models, rules, quota, relief, desk, links)
+    untold = _follow_settings(live, models, rules, quota, relief, desk, accounts.links)
     approvals = ApprovalCommands(rooms, tools)
     commands = Commands(rooms, choices(), answers, Workshop(chronicle, roster), approvals)
-    front = Front(rooms, commands, deliveries, ledger, closing, links)
+    front = Front(rooms, commands, deliveries, ledger, closing, accounts.links)
     return App(
         settings=settings,
         live=live,
