@@ -313,6 +313,7 @@ async def open_app(
         if wake and isinstance(models, TieredModels):
             switch = EmbeddedSwitch(models, app.live, partial(embedded_of, dice), tasks)
             app = dataclasses.replace(app, switch=switch)
+        app.rooms.is_guest = app.accounts.is_guest
         stack.push_async_callback(app.house.close)
         stack.push_async_callback(app.deliveries.close)
         stack.push_async_callback(app.effects.close)

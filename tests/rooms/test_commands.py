@@ -57,9 +57,12 @@ async def test_status_tells_how_the_room_stands(home: Home) -> None:
 
 
 async def test_model_tells_who_thinks_with_what(home: Home) -> None:
-    """By mate, and that the file says it; a mate that is not here is Unknown."""
+    """By mate; the owner also, where that is set. A mate that is not here is Unknown."""
     await home.enter("ana")
     told = await home.does("ana", "model")
+    assert "Maya: scripted\n" in told
+    assert "The owner of this home chooses them." in told
+    told = await home.app.front.commands.act(home.room, home.people["ana"], "model", "", owner=True)
     assert "Maya: scripted (its file asks for tier 1)" in told
     assert "set in its file" in told
     assert "Merlin" not in await home.does("ana", "model", "@Maya")

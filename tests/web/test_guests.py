@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 
 import httpx
+import pytest
 
-from loopforge.core.room_vocabulary import Told
+from loopforge.core.room_vocabulary import Heard, Told
+from loopforge.core.text.erasable_text import Words
+from loopforge.errors import InputError
 from tests.web.conftest import PASSWORD, Guest, Town, words
 
 
@@ -96,6 +99,28 @@ async def test_mates_that_are_not_for_guests_answer_the_owner_alone(
     await ben.says(room, "@merlin and now?")
     await site.rest(room)
     assert (await said(site, room))[-1] == "mate:merlin"
+
+
+async def test_a_guest_is_one_wherever_they_are(site: Town, owner: Guest) -> None:
+    """By an account elsewhere that is linked to them they reach no more than in the browser."""
+    await saved(owner, guest_mates="", mates=["maya", "zuzu"])
+    room = await site.room(owner, "Ovens", "maya", "merlin")
+    ben = await site.guest("ben", room, by=owner)
+    code = await site.app.linking.offer_code(ben.person)
+    await site.app.linking.claim(code, "discord", "7")
+    there = (await site.app.people.meet("discord", "7", "Benny")).id
+
+    async def says(person: str, text: str, *, owner: bool = False) -> None:
+        line = Heard(person=person, text=Words(text), surface="discord:1", owner=owner)
+        await site.app.front.rooms.hear(room, line)
+        await site.rest(room)
+
+    await says(there, "@merlin are you there?")
+    assert await said(site, room) == []
+    with pytest.raises(InputError, match="not for guests"):
+        await site.app.front.commands.act(room, there, "add", "merlin", surface="discord:1")
+    await says(owner.person, "@merlin are you there?", owner=True)
+    assert await said(site, room) == ["mate:merlin"]
 
 
 async def test_no_mate_may_be_for_guests(site: Town, owner: Guest) -> None:

@@ -131,6 +131,7 @@ class Rooms:
         self._signals, self._people, self._mates = signals, people, mates
         self._stamp, self._rules, self.notice = stamp, rules, notice
         self.behind, self.quota = Behind(ledger, stamp), quota
+        self.is_guest: Callable[[str], bool] = lambda _: False
         ledger.subscribe(self._follow, streams=PREFIX, kinds=HALTING)
 
     # ------------------------------------------------------------ starting
@@ -385,6 +386,7 @@ class Rooms:
         text = str(line.text)
         if text.strip() or not line.files:
             text = clean(text, self._rules.line_limit)
+        line = replace(line, guest=self.is_guest(line.person) and not line.owner)
         self._rules.guests.give(line)
         line = replace(line, text=Words(text), files=tuple(map(self._file, line.files)))
         over: list[str | None] = []  # asked once: it says why once a day

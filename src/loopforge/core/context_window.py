@@ -55,6 +55,7 @@ class ContextEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     untrusted: bool = False
     keeper: bool = False
     owner: bool = False
+    guest: bool = False
     called: bool = False
 
 

@@ -180,8 +180,8 @@ class Heard(Struct, frozen=True, tag="room.heard", kw_only=True, omit_defaults=T
     before it was heard that nobody answers it any more; `over`: when the day's answers were given
     (chat/room/daily_quota.py), so that nobody does. `untrusted`: it was said by somebody who is not
     known here, so that it gives no orders. `keeper`: by somebody who may manage the place where it
-    was said; `owner`: by the home's owner. `called`: it speaks to mates, naming none (it mentions
-    the account that they share).
+    was said; `owner`: by the home's owner; `guest`: by somebody whom an invite let in. `called`: it
+    speaks to mates, naming none (it mentions the account that they share).
     """
 
     person: str
@@ -196,6 +196,7 @@ class Heard(Struct, frozen=True, tag="room.heard", kw_only=True, omit_defaults=T
     untrusted: bool = False
     keeper: bool = False
     owner: bool = False
+    guest: bool = False
     called: bool = False
 
 

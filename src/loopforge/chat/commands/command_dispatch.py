@@ -70,12 +70,14 @@ class Commands:
         if command is None:
             known = ", ".join(command.name for command in COMMANDS)
             raise Unknown(f"There is no command {name!r} for a room. Known: {known}.")
+        invited = not surface or self._rooms.is_guest(person)
         asked = CommandRequest(
             room=room,
             person=person,
             argument=argument.strip(),
             keeper=keeper,
             owner=owner,
+            guest=bool(person) and invited and not owner,
             surface=surface,
             account=account,
         )

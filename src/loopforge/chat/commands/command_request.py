@@ -17,8 +17,8 @@ _NUMBER = re.compile(r"#?(\d{1,15})")
 class CommandRequest(Struct, frozen=True, kw_only=True):
     """A command as somebody gives it. `person` is "" for somebody at the machine itself.
 
-    `keeper` and `owner` say what else they are; `surface` and `account` by which account they came,
-    where it was by one of a platform.
+    `keeper`, `owner` and `guest` say what else they are; `surface` and `account` by which account
+    they came, where it was by one of a platform.
     """
 
     room: str
@@ -26,13 +26,9 @@ class CommandRequest(Struct, frozen=True, kw_only=True):
     argument: str = ""
     keeper: bool = False
     owner: bool = False
+    guest: bool = False
     surface: str = ""
     account: str = ""
-
-    @property
-    def guest(self) -> bool:
-        """Whether a guest of the home asks, in the browser."""
-        return bool(self.person) and not (self.owner or self.surface)
 
 
 def handle_of(said: str, mates: Mapping[str, Mate]) -> str:

@@ -109,7 +109,7 @@ class QueryCommands:
 
     def _model(self, handle: str) -> str:
         mate = self._rooms.mates.get(handle)
-        return self._models.facts(route_of(mate)).name if mate else "its file is broken or gone"
+        return self._models.facts(route_of(mate)).name if mate else "cannot answer just now"
 
     async def model(self, asked: CommandRequest) -> str:
         """Which language model answers for whom."""
@@ -117,6 +117,9 @@ class QueryCommands:
         mates = list(state.mates)
         if asked.argument:
             mates = [member_of(state, asked.argument, self._rooms.mates)]
+        if asked.person and not asked.owner:
+            lines = [f"{self._name(mate)}: {self._model(mate)}" for mate in mates]
+            return "\n".join([*lines, "The owner of this home chooses them."])
         lines = [f"{self._name(mate)}: {self._asks_for(mate)}" for mate in mates]
         where = "A mate's model is set in its file, by `model` or `tier`."
         return "\n".join([*lines, where])
@@ -124,7 +127,7 @@ class QueryCommands:
     def _asks_for(self, handle: str) -> str:
         mate: Mate | None = self._rooms.mates.get(handle)
         if mate is None:
-            return "cannot run, its file is broken or gone"
+            return "cannot answer just now: its file is broken or gone"
         asks = f"the model {mate.model}" if mate.model else f"tier {mate.tier}"
         return f"{self._model(handle)} (its file asks for {asks})"
 

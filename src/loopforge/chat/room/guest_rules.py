@@ -1,6 +1,7 @@
-"""Guests: what people who came in by an invite may use in the browser, as the owner set it.
+"""Guests: what people who came in by an invite may use, as the owner set it.
 
-A guest's line is one of the browser that is not the owner's. What a mate says goes back to the line
+A guest's line is one of the browser that is not the owner's, or one by an account elsewhere that is
+linked to a guest's: they are no one else there. What a mate says goes back to the line
 of a person, so no guest reaches through one mate another that is not for them. What they may do in
 one room is permissions.py's, how many answers they have in a day daily_quota.py's.
 
@@ -87,7 +88,7 @@ class GuestRules(Struct, frozen=True, kw_only=True):
 
 def of_guest(line: Heard | ContextEntry) -> bool:
     """Whether a person's line is a guest's."""
-    return line.surface == BROWSER and not line.owner and not line.bot
+    return (line.guest or line.surface == BROWSER) and not line.owner and not line.bot
 
 
 def refused(weights: Iterable[tuple[Weight, Weight]]) -> list[str]:

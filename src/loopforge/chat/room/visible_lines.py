@@ -152,6 +152,7 @@ def entry_of(event: Event, body: LineBody, *, name: Words, answers: str) -> Cont
                 untrusted=body.untrusted,
                 keeper=body.keeper,
                 owner=body.owner,
+                guest=body.guest,
                 called=body.called,
                 surface=body.surface,
             )

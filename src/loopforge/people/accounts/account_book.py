@@ -83,6 +83,11 @@ class Book:
         open = entry is not None and not entry.closed and self._selves.name(person) is not None
         return entry if open else None
 
+    def guest(self, person: str) -> bool:
+        """Whether an invite let them in, whatever became of their account."""
+        entry = self._entries.get(person)
+        return entry is not None and entry.right != "owner"
+
     def owner(self) -> str:
         """Whose home this is; "" while it is nobody's."""
         return next(iter(self.owners()), "")

@@ -32,5 +32,10 @@ class Accounts:
         from loopforge.people.accounts.invite_links import Links
         from loopforge.people.accounts.password_login import Signing
 
+        self._people = people
         self.desk = AccountDesk(ledger, people, stamp, tasks)
         self.links, self.signing = Links(self.desk, people), Signing(self.desk, stamp.clock)
+
+    def is_guest(self, person: str) -> bool:
+        """Whether an invite let this person in, whichever of their selves is named."""
+        return self.desk.book.guest(self._people.same(person))

@@ -73,8 +73,7 @@ NOT_INVITING: dict[Inviters, str] = {
     "members": "",
     "owner": "In this home the owner alone invites people; ask them for a link.",
     "nobody": (
-        "Nobody invites people into this home just now. Its owner can change that: the setting "
-        "is `who_may_invite`."
+        "Nobody invites people into this home just now. Its owner can change that: Admin, Invites."
     ),
 }
 
