@@ -153,3 +153,39 @@ async def test_what_a_mate_is_told_of_it(tmp_path: Path) -> None:
         await home.hears("ana", "@maya bake me a cake")
         assert isinstance(home.models, ScriptedModels)
         assert "Bakes. People are asked first." in str(home.models.asked[0].messages)
+
+
+async def test_a_standing_yes_is_seen_and_taken_back(tmp_path: Path) -> None:
+    """Who may change the room says always; what runs then says so; taken back, it asks again."""
+    async with kitchen(tmp_path, cook, asks=True) as (home, oven):
+        await home.hears("ana", "@maya bake me a cake")
+        await home.does("", "rights", "everyone talk stop tools")
+        with pytest.raises(InputError, match="Always is for who manages"):
+            await home.does("ana", "approve", "1 always")
+        with pytest.raises(InputError, match="Say /approve and the number, and always"):
+            await home.does("", "approve", "1 please")
+        await home.does("", "approve", "1 always")
+        assert (await told(home))[-1].endswith(
+            "maya uses oven. It need not ask for that here any more; "
+            "/rights maya ask takes that back."
+        )
+        await baking(home, oven)
+        await home.clock.advance(60)
+        await home.rest()
+        await home.does("ana", "new")
+        await home.hears("ana", "@maya and another")
+        await home.clock.advance(60)
+        await home.rest()
+        assert oven.baked == [180, 180]
+        assert [one.by for one in await home.bodies(EffectApproved)] == [
+            "terminal",
+            "a standing yes",
+        ]
+        rights = await home.does("ana", "rights")
+        assert "maya uses oven here without asking; /rights maya ask ends it." in rights
+        said = await home.does("", "rights", "Maya ask")
+        assert said == "maya asks before each use of a tool that asks first."
+        await home.does("ana", "new")
+        await home.hears("ana", "@maya a third")
+        assert (await told(home))[-1] == ASKED.format(n=2)
+        assert oven.baked == [180, 180]

@@ -18,7 +18,7 @@ from loopforge.errors import Unknown
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.effect_worker import Effects, EffectSite
+from loopforge.runtime.effect_worker import Effects, EffectSite, ToolLeave
 from loopforge.runtime.local.room_pubsub import Ear, LocalSignals
 from loopforge.runtime.ports import Route, Tool, ToolCall, ToolFile
 from loopforge.runtime.system_clock import SeededDice, SimClock, Stamp
@@ -82,7 +82,8 @@ class Stage:
         """A turn of maya's that opens with what she is shown."""
         fact = self.opening(perception)
         may = seat.pop("granted", frozenset())
-        seated = TurnSeat(STREAM, "maya", fact.id, Route(), granted=lambda: may, **seat)
+        leave = ToolLeave(granted=may)
+        seated = TurnSeat(STREAM, "maya", fact.id, Route(), leave=lambda: leave, **seat)
         return Turn(self.ports, seated, [fact])
 
     def opening(self, perception: AgentPerception) -> Fact:

@@ -6,11 +6,10 @@ What is due is room_loop.py's, and how a turn goes is the same in every world (r
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from itertools import count
 
 from loopforge.chat.room.participants import namesakes
-from loopforge.chat.room.permissions import asker, tools_in_turn
+from loopforge.chat.room.permissions import asker, tools_in_turn, unasked
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, House
 from loopforge.chat.room_loop import SCRIBE, Conduct, RoomTurn
@@ -36,7 +35,7 @@ from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import Noted, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.containment import as_json
-from loopforge.runtime.effect_worker import ENDS
+from loopforge.runtime.effect_worker import ENDS, ToolLeave
 from loopforge.runtime.turn_driver import Ports, TurnEnding
 from loopforge.runtime.world import Applied, OpeningView, Senses, TakenTurn
 
@@ -102,21 +101,20 @@ class Bot:
     def senses(self, state: RoomState, turn: Taken) -> Senses:
         """See `World.senses`."""
         offered = frozenset(tool.name for tool in turn.perception.offered)
-        lines, known = turn.due.called.lines, self._ports.tools.known
-
-        def granted() -> frozenset[str]:
-            return offered & tools_in_turn(state, lines, known())
-
-        if turn.due.mate.handle == SCRIBE:
-            return Senses(granted=granted)
+        lines, known, mate = turn.due.called.lines, self._ports.tools.known, turn.due.mate.handle
         askers = (asker(state, line) for line in lines)
-        senses = Senses(
-            news=self._news(state, turn.due.mate.handle),
-            granted=granted,
-            people=tuple(dict.fromkeys(entry.who for entry in askers if entry)),
-            asking=self._asking(state, turn),
-        )
-        return replace(senses, slow=self._slow(state, turn)) if turn.due.awaited else senses
+        people = tuple(dict.fromkeys(entry.who for entry in askers if entry))
+
+        def leave() -> ToolLeave:
+            granted = offered & tools_in_turn(state, lines, known())
+            return ToolLeave(granted, unasked(state, mate), people)
+
+        if mate == SCRIBE:
+            return Senses(leave=leave)
+        news, asking = self._news(state, mate), self._asking(state, turn)
+        if not turn.due.awaited:
+            return Senses(news=news, leave=leave, asking=asking)
+        return Senses(news=news, leave=leave, asking=asking, slow=self._slow(state, turn))
 
     def _asking(self, state: RoomState, turn: Taken) -> Callable[[Call, str], list[Fact]]:
         """Ask the people of the room whether it may use a tool, with exactly what is to run."""

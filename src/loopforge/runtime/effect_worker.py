@@ -111,6 +111,14 @@ class EffectQueue(Protocol):
         ...
 
 
+class ToolLeave(NamedTuple):
+    """By whose leave tools are used: those granted, those that need not ask, and for whom."""
+
+    granted: Collection[str] = frozenset()
+    unasked: Collection[str] = frozenset()
+    people: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class EffectSite:
     """Where effects happen: `keep` keeps what a tool gives, `present` names who is in a stream."""
@@ -164,16 +172,16 @@ class Effects:
         turn: str,
         nth: int,
         actor: str,
-        granted: Collection[str],
-        people: Sequence[str],
+        leave: ToolLeave,
     ) -> list[Fact]:
-        """The facts that a mind wants a tool used for people, and whether it may.
+        """The facts that a mind wants a tool used, and whether it may.
 
         The first has its id. Where somebody is to be asked, it stands alone.
         """
         tool = self._tool(call.tool)
-        objection = self._objection(call, granted)
-        asks = tool is not None and tool.asks and not objection
+        objection = self._objection(call, leave.granted)
+        standing = call.tool in leave.unasked
+        asks = tool is not None and tool.asks and not standing and not objection
         body = EffectProposed(
             turn=turn,
             nth=nth,
@@ -181,12 +189,13 @@ class Effects:
             arguments=Words(as_json(call.arguments)),
             idempotent=tool is not None and tool.idempotent,
             asks=asks,
-            people=tuple(people),
+            people=leave.people,
         )
         proposed = self._stamp.fact(body, actor=actor, cause=turn)
         if asks:
             return [proposed]
-        verdict: EffectApproved | EffectDenied = EffectApproved(effect=proposed.id, by="rights")
+        by = "a standing yes" if tool is not None and tool.asks and standing else "rights"
+        verdict: EffectApproved | EffectDenied = EffectApproved(effect=proposed.id, by=by)
         if objection:
             rule, why = objection
             verdict = EffectDenied(effect=proposed.id, rule=rule, value=Words(why))

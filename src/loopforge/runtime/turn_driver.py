@@ -44,7 +44,7 @@ from loopforge.runtime.containment import (
     unshared,
 )
 from loopforge.runtime.draft_stream import DraftStream
-from loopforge.runtime.effect_worker import DIED, Effects
+from loopforge.runtime.effect_worker import DIED, Effects, ToolLeave
 from loopforge.runtime.exchange_replay import (
     MOST_REQUESTS,
     Diverged,
@@ -90,8 +90,8 @@ class TurnSeat:
     """Who takes this turn, and where.
 
     `safe` makes a draft fit to be shown (the egress filter: the whole raw text so far, in and
-    out). `news` gives the lines heard since it was last called; `granted` the tools that it may
-    use now, by name; `people` are those it answers. `asking` gives what people are told of a tool
+    out). `news` gives the lines heard since it was last called; `leave` which tools it
+    may use now. `asking` gives what people are told of a tool
     that asks first, by its call and the id of its effect. `slow` is told of a model that lets one
     wait, as in draft_stream.py; models that did not answer are added to `troubles`. A line is at
     most `longest` characters long (0: any). It asks at most `most` times.
@@ -101,8 +101,7 @@ class TurnSeat:
     mate: str
     turn: str
     route: Route
-    granted: Callable[[], frozenset[str]] = frozenset
-    people: tuple[str, ...] = ()
+    leave: Callable[[], ToolLeave] = ToolLeave
     safe: Callable[[str], str] = str
     news: Callable[[], tuple[Line, ...]] = tuple
     slow: Callable[[str, str, Delay], None] = lambda _model, _others, _how: None
@@ -231,7 +230,7 @@ class Turn:
     def _propose(self, call: Call, nth: int) -> None:
         """Note that a tool is wanted, and whether it may be used."""
         seat, effects = self._seat, self._ports.effects
-        facts = effects.proposal(call, seat.turn, nth, self._actor, seat.granted(), seat.people)
+        facts = effects.proposal(call, seat.turn, nth, self._actor, seat.leave())
         self._effects[nth] = facts[0].id
         self._facts += facts
         if getattr(facts[0].body, "asks", False):

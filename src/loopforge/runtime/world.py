@@ -27,6 +27,7 @@ from loopforge.core.policy import Call, Policy
 from loopforge.core.text.egress_filter import Egress
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerError
+from loopforge.runtime.effect_worker import ToolLeave
 from loopforge.runtime.exchange_replay import ReplaySaid, exchange_of
 from loopforge.runtime.ports import Lanes, Rested, Route, Thinking, Timers, Withdrawn
 from loopforge.runtime.turn_driver import Ports, Turn, TurnEnding, TurnSeat
@@ -77,14 +78,13 @@ def _untold(_model: str, _others: str, _how: Delay) -> None:
 class Senses:
     """What reaches a mind while it takes its turn.
 
-    Lines that came in since it was last asked; the tools it may use now, for `people`; `slow` is
+    Lines that came in since it was last asked; the tools it may use now; `slow` is
     told of a model that lets one wait; `asking` gives what people are told of a call that asks
     first.
     """
 
     news: Callable[[], tuple[Line, ...]] = tuple
-    granted: Callable[[], frozenset[str]] = frozenset
-    people: tuple[str, ...] = ()
+    leave: Callable[[], ToolLeave] = ToolLeave
     slow: Callable[[str, str, Delay], None] = _untold
     asking: Callable[[Call, str], Sequence[Fact]] = lambda _call, _effect: ()
 
@@ -291,8 +291,7 @@ class Worlds:
             mate.handle,
             turn.id,
             Route(tier=mate.tier, model=mate.model, temperature=mate.temperature),
-            senses.granted,
-            senses.people,
+            senses.leave,
             turn.egress.feed,
             senses.news,
             slow=senses.slow,

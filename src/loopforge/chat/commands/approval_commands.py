@@ -1,7 +1,8 @@
 """Answering a mate that asks first: /approve and /deny, by the number of its question.
 
 Who may have a tool used in this room may say yes to it. A yes is for that one use, with just the
-arguments that were shown; whoever answers second is told that it was answered.
+arguments that were shown; whoever answers second is told that it was answered. Who may change the
+room may also say that this mate need not ask for this tool here any more.
 """
 
 from __future__ import annotations
@@ -9,17 +10,19 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 
 from loopforge.chat.commands.command_request import CommandRequest, number_of
-from loopforge.chat.room.permissions import tools_for
+from loopforge.chat.room.permissions import MATE, may, tools_for, unasked, who_may
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.turn_queue import AwaitedEffect
 from loopforge.chat.server import Rooms
 from loopforge.core.effect_states import EffectApproved, EffectDenied
 from loopforge.core.events import Body
-from loopforge.core.room_vocabulary import Told
+from loopforge.core.room_vocabulary import RightsSet, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
 from loopforge.runtime.ports import Tools
 
+ALWAYS = "always"
+ONWARD = "It need not ask for that here any more; /rights {mate} ask takes that back."
 LONGEST_REASON = 500
 """Characters of a reason that goes with a no."""
 
@@ -36,13 +39,24 @@ class ApprovalCommands:
         return {"approve": self.approve, "deny": self.deny}
 
     async def approve(self, asked: CommandRequest) -> str:
-        """Let it be used, once."""
+        """Let it be used, once; or from now on."""
+        how = asked.argument.partition(" ")[2].strip().casefold()
+        if how not in ("", ALWAYS):
+            raise InputError(f"Say /approve and the number, and {ALWAYS} where it is for good.")
 
         def bodies(state: RoomState, effect: str, what: AwaitedEffect) -> Sequence[Body]:
             who = _name(state, asked)
             told = f"{who} said yes to question {what.asks}: {what.mate} uses {what.tool}."
             by = f"person:{asked.person}" if asked.person else "terminal"
-            return EffectApproved(effect=effect, by=by), Told(text=Words(told))
+            approved = EffectApproved(effect=effect, by=by)
+            if not how:
+                return approved, Told(text=Words(told))
+            if not may(state, asked.person, "change", keeper=asked.keeper, owner=asked.owner):
+                whose = who_may(state, "change")
+                raise InputError(f"Always is for {whose} to say; /approve {what.asks} is for once.")
+            tools = sorted({*unasked(state, what.mate), what.tool})
+            standing = RightsSet(who=MATE + what.mate, rights=("tools",), tools=tuple(tools))
+            return approved, standing, Told(text=Words(f"{told} {ONWARD.format(mate=what.mate)}"))
 
         return await self._answer(asked, bodies, "Yes: it is done now, and the mate is told.")
 
@@ -75,8 +89,8 @@ class ApprovalCommands:
                 raise Unknown(f"No question {asked.argument[:20]!r} waits for an answer. {which}")
             effect, what = found
             known, owner = self._tools.known(), asked.owner or not asked.person
-            may = tools_for(state, asked.person, known, keeper=asked.keeper, owner=owner)
-            if what.tool not in may:
+            usable = tools_for(state, asked.person, known, keeper=asked.keeper, owner=owner)
+            if what.tool not in usable:
                 raise InputError(
                     f"You may not have {what.tool} used here, so you cannot say yes or no to it."
                 )

@@ -11,7 +11,7 @@ from typing import Literal
 
 from loopforge.chat.commands.command_request import CommandRequest, handle_of, line_of, member_of
 from loopforge.chat.room import rights_parsing
-from loopforge.chat.room.permissions import granted, wording
+from loopforge.chat.room.permissions import granted
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.server import Rooms, titled
 from loopforge.chat.speaking.triggers import CALLS
@@ -262,7 +262,7 @@ class ChangeCommands:
             )
         body = RightsSet(who=who, rights=grant.rights, tools=grant.tools)
         await self._rooms.add(asked.room, asked.person, body)
-        return wording(rights_parsing.named(state, who), grant)
+        return rights_parsing.sentence(state, who, grant)
 
 
 def _parted(text: str) -> tuple[str, str]:

@@ -98,7 +98,9 @@ COMMANDS: tuple[RoomCommand, ...] = (
         asks=True,
     ),
     RoomCommand(
-        name="approve", argument="N", help="let a mate do what it asked for, by its number"
+        name="approve",
+        argument="N [always]",
+        help="let a mate do what it asked for, by its number: once, or always here",
     ),
     RoomCommand(
         name="deny",

@@ -7,7 +7,8 @@ Where nobody set anything: in a room without a place of a platform, and in priva
 everybody may do everything. In a group or a thread everybody may talk and stop; the rest is for
 keepers (who may manage that place on its platform) and for the home's owner, who may do everything
 everywhere. What is set for one person counts alone; keepers have what everyone has as well. Nobody
-gives others more than they may do themselves.
+gives others more than they may do themselves. What is set for a mate are tools that
+it uses here without asking first, though they ask: a standing yes.
 
 Pure. Does not know how a keeper is found out: the surface says it, and a line says it of itself.
 """
@@ -26,6 +27,8 @@ from loopforge.runtime.ports import Tool
 
 RIGHTS: tuple[Right, ...] = ("talk", "stop", "change", "tools")
 EVERYONE, KEEPERS = "everyone", "keepers"
+MATE = "mate:"
+"""Before a mate's handle, in place of a person's id: what is set are tools it need not ask for."""
 ANY = "*"
 """In place of the names of tools: all of them."""
 MEANING: dict[Right, str] = {
@@ -68,7 +71,7 @@ class Held(Protocol):
 
     @property
     def rights(self) -> Mapping[str, Grant]:
-        """What was set, by person, EVERYONE or KEEPERS."""
+        """What was set, by person, EVERYONE, KEEPERS, or MATE with a mate's handle."""
         ...
 
     @property
@@ -159,6 +162,11 @@ def tools_in_turn(state: Held, lines: Sequence[str], tools: Sequence[Tool]) -> f
             untrusted=entry.untrusted,
         )
     return left
+
+
+def unasked(state: Held, mate: str) -> frozenset[str]:
+    """The tools that a mate uses here without asking first, by a standing yes."""
+    return frozenset(state.rights.get(MATE + mate, Grant()).tools)
 
 
 def asker(state: Held, line: str) -> ContextEntry | None:

@@ -1,6 +1,7 @@
 """Granting: what somebody wrote after /rights, read: for whom, and what they may do from now on.
 
     everyone talk stop        keepers all        Ana talk tools:clock,calendar        Ben none
+    Maya ask            (a mate asks again before each use of a tool, also where it need no more)
 
 Names are free to be taken, rights are not: no person's name stands for everyone or the keepers, and
 where a name means several people, it means nobody. Pure; who may grant what is permissions.py's to
@@ -18,6 +19,7 @@ from loopforge.chat.room.permissions import (
     EVERYONE,
     FULL,
     KEEPERS,
+    MATE,
     RIGHTS,
     WHOM,
     Grant,
@@ -28,7 +30,7 @@ from loopforge.chat.room.room_state import RoomState
 from loopforge.core.room_vocabulary import Right, RightsSet
 from loopforge.errors import InputError, Unknown
 
-NOTHING = "none"
+NOTHING, ASK = "none", "ask"
 HOW = (
     "Say for whom and what, such as /rights everyone talk stop, or /rights Ana talk tools:clock; "
     f"whom: {EVERYONE}, {KEEPERS}, or somebody's name; "
@@ -43,6 +45,8 @@ def read(state: RoomState, said: str, same: Callable[[str], str]) -> tuple[str, 
     Unknown for nobody, InputError for words that are no rights, and where several could be meant.
     """
     first, *rest = said.removeprefix("@").split() or [""]
+    if first.casefold() in state.mates and [word.casefold() for word in rest] == [ASK]:
+        return MATE + first.casefold(), Grant()
     if first.casefold() in WHOM:
         return first.casefold(), _grant(rest)
     found = [*_people(state.people, [first, *rest])] or [*_people(state.former, [first, *rest])]
@@ -61,7 +65,8 @@ def carried(state: RoomState, person: str, same: Callable[[str], str]) -> list[R
 
     So nobody who may not talk here talks on by linking their account to another one of theirs.
     """
-    before = [grant for id, grant in state.rights.items() if id not in WHOM and same(id) == person]
+    set_for = ((id, grant) for id, grant in state.rights.items() if _is_person(id))
+    before = [grant for id, grant in set_for if same(id) == person]
     if not before or person in state.rights:
         return []
     least = min(before, key=lambda grant: (len(grant.rights), len(grant.tools)))
@@ -126,8 +131,24 @@ def told(state: RoomState) -> str:
     if state.places:
         lines.append(wording(WHOM[KEEPERS], held(state, KEEPERS)))
     set_for = [who for who in state.rights if who not in WHOM]
-    lines += [wording(named(state, who), state.rights[who]) for who in set_for]
+    lines += [sentence(state, who, state.rights[who]) for who in set_for]
     return "\n".join([*lines, "The owner of this home may do everything."])
+
+
+def sentence(state: RoomState, who: str, grant: Grant) -> str:
+    """What holds for somebody for whom this is set."""
+    mate = who.removeprefix(MATE)
+    if mate == who:
+        return wording(named(state, who), grant)
+    if not grant.tools:
+        return f"{mate} asks before each use of a tool that asks first."
+    return (
+        f"{mate} uses {', '.join(grant.tools)} here without asking; /rights {mate} {ASK} ends it."
+    )
+
+
+def _is_person(who: str) -> bool:
+    return who not in WHOM and not who.startswith(MATE)
 
 
 def named(state: RoomState, who: str) -> str:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import tzinfo
 from operator import is_
 from typing import NamedTuple
 
 from loopforge.chat.room.participants import namesakes
-from loopforge.chat.room.permissions import tools_in_turn
+from loopforge.chat.room.permissions import tools_in_turn, unasked
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.turn_queue import GREETING, Due
 from loopforge.chat.speaking.room_rules import Rules
@@ -223,8 +223,9 @@ class Viewer:
         known = self._tools.known()
         may = tools_in_turn(state, due.lines, known)
         names = dict.fromkeys((*mate.tools, *always(mate, known)))
+        free = unasked(state, mate.handle)
         return tuple(
-            ToolOffer(name=tool.name, summary=_summary(tool), schema=tool.schema)
+            ToolOffer(name=tool.name, summary=_summary(tool, free), schema=tool.schema)
             for name in names
             for tool in known
             if tool.name == name and name in may
@@ -326,9 +327,10 @@ def always(mate: Mate, known: Iterable[Tool]) -> list[str]:
     return [tool.name for tool in known if tool.always and mate.tools]
 
 
-def _summary(tool: Tool) -> str:
-    """What a mate is told of a tool; also that people are asked first."""
-    return f"{tool.summary} People are asked first." if tool.asks else tool.summary
+def _summary(tool: Tool, free: Collection[str]) -> str:
+    """What a mate is told of a tool; also that people are asked first, where they are."""
+    asks = tool.asks and tool.name not in free
+    return f"{tool.summary} People are asked first." if asks else tool.summary
 
 
 def now_said(clock: Clock, rules: Rules) -> str:

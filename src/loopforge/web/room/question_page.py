@@ -12,6 +12,7 @@ from litestar import Response, get, post
 from litestar.params import Parameter
 from litestar.response import Redirect, Template
 
+from loopforge.chat.room.permissions import may
 from loopforge.chat.room.room_store import stream_of
 from loopforge.core.room_vocabulary import Told
 from loopforge.errors import Unknown
@@ -37,6 +38,7 @@ async def question(site: Site, place: RoomAccess, number: Number) -> Template:
                 place=place,
                 number=number,
                 open=state.turns.question(number) is not None,
+                always=may(state, place.visitor.person, "change", owner=place.owner),
                 asked=markdown_html.render(body.text.text or "This was forgotten."),
             )
     raise Unknown("There is no such question in this room.")
@@ -47,8 +49,9 @@ async def answer(
     site: Site, place: RoomAccess, number: Number, data: Fields
 ) -> Response[None] | Redirect:
     """Yes, or no with a reason."""
-    verb = "approve" if data.get("answer", "") == "yes" else "deny"
-    why = data.get("why", "").strip() if verb == "deny" else ""
+    answered = data.get("answer", "")
+    verb = "approve" if answered in ("yes", "always") else "deny"
+    why = data.get("why", "").strip() if verb == "deny" else answered.removeprefix("yes")
     person = place.visitor.person
     await site.front.commands.act(
         place.room, person, verb, f"{number} {why}".strip(), owner=place.owner
