@@ -9,7 +9,9 @@ import pytest
 from loopforge.core.room_vocabulary import Heard
 from loopforge.errors import HostTaken
 from loopforge.ledger.erasure.text_erasure import Wish
-from tests.rooms.conftest import living
+from loopforge.ledger.sql_ledger import open_ledger
+from loopforge.runtime.system_clock import SeededDice, SimClock
+from tests.rooms.conftest import START, living
 
 
 async def test_a_room_lives_on_either_database(ledger_url: str, tmp_path: Path) -> None:
@@ -41,3 +43,13 @@ async def test_one_host_on_postgresql(postgres_url: str, tmp_path: Path) -> None
     async with living(tmp_path / "two", seed=8, database_url=postgres_url) as home:
         await home.hears("ana", "@maya hello")
         assert await home.said() == ["maya"]
+
+
+@pytest.mark.postgres
+async def test_who_ends_makes_way_at_once(postgres_url: str) -> None:
+    """A home that is opened again right after it was closed finds nobody there."""
+    ledger = await open_ledger(postgres_url, SimClock(START), SeededDice(1))
+    for _ in range(50):
+        claim = await ledger.claim("host")
+        await claim.release()
+    await ledger.close()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from contextlib import suppress
 from functools import partial
 
 from sqlalchemy.engine import Connection
@@ -74,7 +75,14 @@ class Claim:
         """Let it go."""
         if self._connection is not None:
             connection, self._connection = self._connection, None
-            await asyncio.to_thread(_let_go, connection)
+            await asyncio.to_thread(_unlock, connection)
+
+
+def _unlock(connection: Connection) -> None:
+    """Let the lock go while the server listens: it notices late that a connection was closed."""
+    with suppress(SQLAlchemyError):
+        connection.exec_driver_sql("SELECT pg_advisory_unlock_all()")
+    _let_go(connection)
 
 
 def _let_go(connection: Connection) -> None:
