@@ -20,7 +20,7 @@ from loopforge.chat.why.flight_record import (
     SpokenPart,
     TurnRecord,
 )
-from loopforge.chat.why.plain_summary import listed, span, story
+from loopforge.chat.why.plain_summary import span, story
 
 AT = datetime(2026, 11, 21, 14, 3, tzinfo=UTC)
 
@@ -151,11 +151,9 @@ def test_a_persons_line_has_a_story() -> None:
     assert "Too little cause to speak: Otto (5)." in text
 
 
-def test_spans_and_lists_read_well() -> None:
-    """Milliseconds, seconds, minutes; one, two, three names."""
+def test_spans_read_well() -> None:
+    """Milliseconds, seconds, minutes."""
     assert (span(40), span(1250), span(125_000)) == ("40 ms", "1.2 seconds", "2 minutes 5 seconds")
-    assert listed(["Ana", "Bo", "Cem"]) == "Ana, Bo and Cem"
-    assert listed([]) == ""
 
 
 def test_a_place_is_called_by_its_name() -> None:

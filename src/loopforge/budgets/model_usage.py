@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date
 from decimal import Decimal, InvalidOperation
+from operator import attrgetter
 from typing import Any, Literal
 
 import msgspec
@@ -61,7 +62,8 @@ class UsageTally:
         for event in events:
             for model, figures in _counted(event.body):
                 actor = event.actor.removeprefix("mate:")
-                place = (_day(event), event.stream, actor, model)
+                day = event.at.astimezone(UTC).date().isoformat()
+                place = (day, event.stream, actor, model)
                 known = sums.setdefault(place, [0] * len(SUMS))
                 for nth, figure in enumerate(figures):
                     known[nth] += figure
@@ -78,10 +80,6 @@ def _upsert(one: str) -> str:
         f"VALUES ({', '.join([one] * len(columns))}) "
         f"ON CONFLICT ({', '.join(KEYS)}) DO UPDATE SET {adding}"
     )
-
-
-def _day(event: Event) -> str:
-    return event.at.astimezone(UTC).date().isoformat()
 
 
 def _counted(body: object) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -195,11 +193,9 @@ class UsageView:
         With "day" first, the newest first; else what cost most, then what took most tokens.
         """
         rows = await self._ledger.look(lambda found: _sums(found, keys, since, until, streams))
-        return rows if keys and keys[0] == "day" else sorted(rows, key=_least_first, reverse=True)
-
-
-def _least_first(row: UsageRow) -> tuple[int, int, int]:
-    return row.picos, row.tokens, row.calls
+        if keys and keys[0] == "day":
+            return rows
+        return sorted(rows, key=attrgetter("picos", "tokens", "calls"), reverse=True)
 
 
 def _sums(

@@ -116,7 +116,7 @@ def _token(there: Settings, mate: Mate | None, platform: str, *, stdin: bool) ->
 
 
 def _kept(account: BotAccount, title: str, mates: dict[str, Mate], *, well: bool) -> str:
-    from loopforge.io.platforms.account_findings import listed
+    from loopforge.core.text.spoken_lists import listed
     from loopforge.io.platforms.bot_tokens import EVERYBODY, FILE
 
     kept = f"The token is kept in data/{FILE}, which you alone can read."
@@ -125,7 +125,7 @@ def _kept(account: BotAccount, title: str, mates: dict[str, Mate], *, well: bool
     who = "All mates are"
     if EVERYBODY not in account.mates:
         names = [mates[each].name if each in mates else each for each in account.mates]
-        who = f"{listed(names)} {'is' if len(names) == 1 else 'are'}"
+        who = f"{listed(names, 4)} {'is' if len(names) == 1 else 'are'}"
     return (
         f"{who} connected to {title}.\n"
         f"{kept}\n"

@@ -162,15 +162,11 @@ def _leniently(connection: Connection) -> Iterator[None]:
     if connection.dialect.name != "sqlite" or driver is None:
         yield
         return
-    driver.text_factory = _lenient
+    driver.text_factory = lambda stored: stored.decode("utf-8", "surrogateescape")
     try:
         yield
     finally:
         driver.text_factory = str
-
-
-def _lenient(stored: bytes) -> str:
-    return stored.decode("utf-8", "surrogateescape")
 
 
 def _file(connection: Connection, report: _Report) -> None:

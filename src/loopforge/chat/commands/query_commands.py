@@ -22,6 +22,7 @@ from loopforge.chat.why.record_building import gather, gather_for
 from loopforge.chat.why.record_text import told
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.room_vocabulary import Said
+from loopforge.core.text.spoken_lists import counted
 from loopforge.errors import InputError, Unknown
 from loopforge.ledger.storage.revised_lines import standing
 from loopforge.ledger.table_access import Readable
@@ -92,7 +93,7 @@ class QueryCommands:
         for mate, one in state.stand_ins.items():
             lines.append(f"{self._name(one.mate)} answers for {self._name(mate)}.")
         going = self._going(stream_of(asked.room))
-        lines.append(f"On its way: {_many(going, 'delivery', 'deliveries')}.")
+        lines.append(f"On its way: {counted(going, 'delivery', 'deliveries')}.")
         return "\n".join(lines)
 
     def _running(self, state: RoomState) -> str:
@@ -250,7 +251,3 @@ class QueryCommands:
     async def help(self, _asked: CommandRequest) -> str:
         """The menu."""
         return help_text()
-
-
-def _many(count: int, one: str, more: str) -> str:
-    return f"{count} {one if count == 1 else more}"

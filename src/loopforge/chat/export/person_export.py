@@ -190,7 +190,8 @@ class PersonExport:
 
     def _entry(self, event: Event) -> str:
         row, at = _row(event), f"{event.at.astimezone(self._zone):%Y-%m-%d %H:%M}"
-        did = "said" if isinstance(event.body, Heard) else _words(event.kind)
+        kind = event.kind.partition(".")[2].replace("_", " ")
+        did = "said" if isinstance(event.body, Heard) else kind
         where = f" · {label(row['room'])}" if "room" in row else ""
         heading = f"\n### {at} · {did}{where}\n"
         said = row.get("text")
@@ -207,10 +208,6 @@ class PersonExport:
 
 
 # ---------------------------------------------------------------- rows
-
-
-def _words(kind: str) -> str:
-    return kind.partition(".")[2].replace("_", " ")
 
 
 def _named_in(connection: Connection, person: str) -> tuple[set[str], list[Row]]:

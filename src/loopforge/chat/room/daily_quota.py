@@ -19,6 +19,7 @@ from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event, Perceived
 from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.core.text.spoken_lists import counted
 from loopforge.ledger.database.table_schema import events
 from loopforge.ledger.table_access import Readable
 from loopforge.runtime.ports import Clock
@@ -81,9 +82,11 @@ class Quota:
         actor, name = f"person:{person[0]}", person[1]
         theirs, here = self._counts[actor], self._counts[stream]
         if self._person and not owner and theirs >= self._person:
-            return self._once(actor, f"{name} had {_answers(theirs)} today", "one person")
+            return self._once(actor, f"{name} had {counted(theirs, 'answer')} today", "one person")
         if self._place and ":" in surface and here >= self._place:
-            return self._once(stream, f"This place had {_answers(here)} today", "one place")
+            return self._once(
+                stream, f"This place had {counted(here, 'answer')} today", "one place"
+            )
         return None
 
     async def had(self, person: str) -> int:
@@ -118,10 +121,6 @@ class Quota:
                     self._said(stream, id, told.turn)
                 else:
                     self._origin[id] = self._origin.get(told.line, "") if told.line else actor
-
-
-def _answers(count: int) -> str:
-    return "1 answer" if count == 1 else f"{count} answers"
 
 
 class _Body(msgspec.Struct):

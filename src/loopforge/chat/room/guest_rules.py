@@ -20,6 +20,7 @@ from loopforge.artifacts.media_types import PICTURES
 from loopforge.chat.room.permissions import Held, asker
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.room_vocabulary import Heard, Weight
+from loopforge.core.text.spoken_lists import listed
 from loopforge.errors import BadLine, InputError
 
 GuestFiles = Literal["all", "no-pictures", "none"]
@@ -100,6 +101,5 @@ def refused(weights: Iterable[tuple[Weight, Weight]]) -> list[str]:
 
 def told(names: Sequence[str]) -> str:
     """What the room is told where mates were called that are not for guests."""
-    *first, last = names
-    many = f"{', '.join(first)} and {last} do" if first else f"{last} does"
-    return f"{many} not answer guests of this home."
+    do = "do" if len(names) > 1 else "does"
+    return f"{listed(names)} {do} not answer guests of this home."

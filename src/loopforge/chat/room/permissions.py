@@ -23,6 +23,7 @@ from msgspec import Struct
 from loopforge.chat.room.participants import RoomPlace
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.room_vocabulary import Right
+from loopforge.core.text.spoken_lists import listed
 from loopforge.runtime.ports import Tool
 
 RIGHTS: tuple[Right, ...] = ("talk", "stop", "change", "tools")
@@ -119,8 +120,7 @@ def wording(who: str, grant: Grant) -> str:
     if "tools" in grant.rights and grant.tools:
         named = "any tool" if ANY in grant.tools else f"the tools {', '.join(grant.tools)}"
         doing.append(f"have {named} used")
-    *first, last = doing or ["do nothing here but read"]
-    return f"{who} may {', '.join(first)} and {last}." if first else f"{who} may {last}."
+    return f"{who} may {listed(doing) or 'do nothing here but read'}."
 
 
 # ---------------------------------------------------------------- tools

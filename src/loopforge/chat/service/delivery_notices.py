@@ -18,6 +18,7 @@ from loopforge.core.events import Event, Fact
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.room_vocabulary import Heard, PlaceLeft, Said, Told
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.spoken_lists import listed
 from loopforge.runtime.delivery_worker import Delayed, Undelivered
 from loopforge.runtime.system_clock import Stamp
 
@@ -67,8 +68,7 @@ class LostNotices:
         return f"What {self._who(lost.event, state)} {did} did not reach {where}: {lost.why}"
 
     def _late(self, late: Delayed, state: RoomState | None, where: str) -> str:
-        *names, last = dict.fromkeys(self._who(event, state) for event in late.events)
-        who = f"{', '.join(names)} and {last}" if names else last
+        who = listed(dict.fromkeys(self._who(event, state) for event in late.events))
         most = "up to " if len(late.events) > 1 else ""
         return f"What {who} said reached {where} {most}{_span(late.by)} late: {late.why}"
 

@@ -159,7 +159,8 @@ def weigh(
     scene = _Scene(state, batch, mates, now)
     weights = [scene.weight(mate) for mate in scene.listeners]
     if state.stopped:
-        return [_passed(weight) for weight in weights]
+        why = {"stopped": 0}
+        return [replace(each, score=0, reasons=why, verdict="pass") for each in weights]
     addressed = [weight for weight in weights if weight.mate in scene.called]
     addressed.sort(key=lambda weight: scene.called[weight.mate].place)
     others = sorted(
@@ -169,10 +170,6 @@ def weigh(
     most = thresholds.speakers if scene.from_person else thresholds.speakers_after_mate
     others = _ranked(others, scene, most, thresholds)
     return [_judged(weight, thresholds) for weight in [*addressed, *others]]
-
-
-def _passed(weight: Weight) -> Weight:
-    return replace(weight, score=0, reasons={"stopped": 0}, verdict="pass")
 
 
 def _judged(weight: Weight, thresholds: Thresholds) -> Weight:

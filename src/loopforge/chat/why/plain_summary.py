@@ -7,7 +7,7 @@ Every sentence says one thing that stands in the record; what is not recorded is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, tzinfo
 from itertools import chain
 
@@ -19,6 +19,7 @@ from loopforge.chat.why.flight_record import (
     SpeakerCandidate,
     TurnRecord,
 )
+from loopforge.core.text.spoken_lists import counted, listed
 
 SUMMONS = {
     "mention": "called {name} with an @",
@@ -67,18 +68,7 @@ def span(ms: int) -> str:
     if ms < 60_000:
         return f"{ms / 1000:.1f} seconds"
     minutes, seconds = divmod(round(ms / 1000), 60)
-    return f"{many(minutes, 'minute')} {many(seconds, 'second')}"
-
-
-def many(count: int, word: str) -> str:
-    """A count with its word: "1 line", "2 lines"."""
-    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
-
-
-def listed(words: Iterable[str]) -> str:
-    """Words as one says them: Ana; Ana and Bo; Ana, Bo and Cem."""
-    *first, last = [*words] or [""]
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"{counted(minutes, 'minute')} {counted(seconds, 'second')}"
 
 
 # ---------------------------------------------------------------- a turn
@@ -145,7 +135,7 @@ def _rivals(record: TurnRecord) -> Iterator[str]:
 def _seen(record: TurnRecord) -> Iterator[str]:
     shown = record.shown
     withheld = [edit for edit in shown.edits if edit.kind == "withheld"]
-    yield f"{record.name} was shown {many(shown.spoken, 'line')}" + (
+    yield f"{record.name} was shown {counted(shown.spoken, 'line')}" + (
         ", everything that was said in this conversation." if not shown.edits else "."
     )
     for edit in withheld:
@@ -155,11 +145,11 @@ def _seen(record: TurnRecord) -> Iterator[str]:
         if edit.kind != "withheld":
             yield f"{edit.what.capitalize()} was {edit.kind} by the {edit.by}: {edit.why}."
     if shown.purge:
-        gone = many(shown.purge.lines, "line")
+        gone = counted(shown.purge.lines, "line")
         yield f"Just before, {gone} had to go to make room for new ones."
     heard = sum(len(one.heard) for one in record.requests)
     if heard:
-        yield f"While it thought, {many(heard, 'more line')} came in and were put before it."
+        yield f"While it thought, {counted(heard, 'more line')} came in and were put before it."
 
 
 def _thought(record: TurnRecord) -> Iterator[str]:
@@ -269,9 +259,9 @@ def _heard(record: LineRecord, zone: tzinfo) -> str:
         case "weighed" if not record.candidates:
             return f"{said} There was no mate who could have answered."
         case _:
-            mates = many(len(record.candidates), "mate")
+            mates = counted(len(record.candidates), "mate")
             along = (
-                f", together with {many(record.gathered, 'more line')} that followed at once"
+                f", together with {counted(record.gathered, 'more line')} that followed at once"
                 if record.gathered
                 else ""
             )

@@ -11,7 +11,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from loopforge.chat.why.flight_record import Flight
-from loopforge.chat.why.plain_summary import many, story
+from loopforge.chat.why.plain_summary import story
+from loopforge.core.text.spoken_lists import counted
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 def told(record: Flight, zone: tzinfo = UTC) -> str:
     """The record as plain text: for people first, and complete below."""
-    written = _layout().render(record=record, story=story(record, zone), many=many)
+    written = _layout().render(record=record, story=story(record, zone), many=counted)
     return written.removesuffix("\n")
 
 

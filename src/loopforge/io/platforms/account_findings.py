@@ -5,7 +5,6 @@ The checks of platforms give them; commands and the doctor show them. Knows no p
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Literal
 
 from msgspec import Struct
@@ -34,13 +33,3 @@ class ConnectReport(Struct, frozen=True):
     def well(self) -> bool:
         """Whether mates can talk by it."""
         return all(finding.state != "bad" for finding in self.findings)
-
-
-def listed(words: Iterable[str], most: int = 4) -> str:
-    """Words with commas and an "and"; of more than `most`, the first ones and how many follow."""
-    found = list(words)
-    if len(found) > most:
-        found = [*found[:most], f"{len(found) - most} more"]
-    if len(found) < 2:
-        return "".join(found)
-    return f"{', '.join(found[:-1])} and {found[-1]}"

@@ -26,8 +26,8 @@ from textual.widgets import Static
 
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.core.text.spoken_lists import listed
 from loopforge.errors import LoopforgeError
-from loopforge.io.platforms.account_findings import listed
 from loopforge.io.socket.socket_client import (
     Joined,
     LineTaken,
@@ -254,9 +254,9 @@ class Terminal(App[None]):
             status = Content("Opening the home…")
         elif speaking := self._scribe.speaking:
             names = [self.minutes.scene.mate(handle).name for handle in speaking]
-            are = "are" if len(names) > 1 else "is"
+            who = f"{listed(names, 4)} {'are' if len(names) > 1 else 'is'}"
             doing = "typing" if "typing…" in speaking.values() else "thinking"
-            status = Content.assemble(f"{listed(names)} {are} {doing}…", ("  Esc stops", "$faint"))
+            status = Content.assemble(f"{who} {doing}…", ("  Esc stops", "$faint"))
         aside = f"↓ {self._unread} new  Esc" if self._unread else ""
         self._composer.show_status(status, Content.assemble((aside, "bold $primary")))
 

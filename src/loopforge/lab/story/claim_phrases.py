@@ -19,6 +19,7 @@ from typing import Any
 
 from msgspec.structs import asdict
 
+from loopforge.core.text.spoken_lists import listed
 from loopforge.lab.inspect.robot_lives import Cause
 from loopforge.lab.story.claims import (
     EVENING,
@@ -45,7 +46,6 @@ from loopforge.lab.story.claims import (
 from loopforge.lab.story.number_wording import (
     an,
     cap,
-    listed,
     lowered,
     number,
     ordinal,

@@ -75,11 +75,6 @@ def an(kind: str) -> str:
     return f"{'an' if kind[:1].lower() in 'aeiou' else 'a'} {kind}"
 
 
-def listed(parts: Sequence[str]) -> str:
-    """Parts in a row: one, two and three."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
 def signed(delta: int) -> str:
     """A change, as it is read aloud."""
     return f"{'plus' if delta >= 0 else 'minus'} {abs(delta)}"

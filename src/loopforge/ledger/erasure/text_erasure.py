@@ -128,7 +128,10 @@ def forget(
     events: tuple[Event, ...] = ()
     if every and not pretend:
         events = _record(connection, gone, wish, stamp, views)
-        _delete(connection, every)
+        connection.exec_driver_sql(
+            f"DELETE FROM texts WHERE ref {within(connection)}",  # noqa: S608
+            (listed(connection, sorted(every)),),
+        )
         state_snapshots.drop(connection, gone)
         refold(connection, [view for view in views if view.holds_texts])
     erasure = Erasure(
@@ -294,10 +297,3 @@ def _there(connection: Connection, refs: Collection[str]) -> set[str]:
     """Those of these refs that still have a text."""
     query = f"SELECT ref FROM texts WHERE ref {within(connection)}"  # noqa: S608
     return set(connection.exec_driver_sql(query, (listed(connection, refs),)).scalars())
-
-
-def _delete(connection: Connection, refs: Iterable[str]) -> None:
-    connection.exec_driver_sql(
-        f"DELETE FROM texts WHERE ref {within(connection)}",  # noqa: S608
-        (listed(connection, sorted(refs)),),
-    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from loopforge.core.text.spoken_lists import counted
 from loopforge.errors import TooEarly
 from loopforge.runtime.ports import Clock
 
@@ -70,6 +71,5 @@ class Guesses:
 def _spoken(seconds: float) -> str:
     whole = max(1, math.ceil(seconds))
     if whole < 60:
-        return f"{whole} second{'s' if whole > 1 else ''}"
-    minutes = -(-whole // 60)
-    return f"{minutes} minute{'s' if minutes > 1 else ''}"
+        return counted(whole, "second")
+    return counted(-(-whole // 60), "minute")

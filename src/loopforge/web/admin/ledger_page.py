@@ -164,11 +164,7 @@ def _plain(name: str) -> str:
     return name.strip() if name.isprintable() else ""
 
 
-def _kinds() -> tuple[str, ...]:
-    return tuple(sorted(str(body.__struct_config__.tag) for body in get_args(Body)))
-
-
-KINDS = _kinds()
+KINDS = tuple(sorted(str(body.__struct_config__.tag) for body in get_args(Body)))
 
 # ---------------------------------------------------------------- is it as it was written?
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import discord
-from loopforge.io.platforms.account_findings import AccountFinding, listed
+from loopforge.core.text.spoken_lists import counted, listed
+from loopforge.io.platforms.account_findings import AccountFinding
 
 PORTAL = "https://discord.com/developers/applications"
 VITAL = ("send_messages", "read_message_history")
@@ -89,12 +90,11 @@ def of_server(
             gaps = True
             yield _lacking(server, seen, without, permission, address)
     if not gaps:
-        count = len(seen)
-        where = f"{count} channel" if count == 1 else f"{count} channels"
+        where = counted(len(seen), "channel")
         yield AccountFinding("ok", f"in {server} it may do all that it needs, in {where}.")
     for permission, consequence in WELCOME.items():
         if without := [each for each in seen if not getattr(each.allowed, permission)]:
-            places = listed(f"#{each.name}" for each in without)
+            places = listed((f"#{each.name}" for each in without), 4)
             said = f"it is without the permission {_label(permission)} in {places}: {consequence}."
             yield AccountFinding("ok", f"in {server} {said}")
 
@@ -111,7 +111,7 @@ def _lacking(
         said = f"in {server} it lacks the permission {label}"
         mend = f"Give it to its role, or invite it anew: {address}"
     else:
-        places = listed(f"#{each.name}" for each in without)
+        places = listed((f"#{each.name}" for each in without), 4)
         said = f"in {server} it lacks the permission {label} in {places}"
         mend = "Give it to its role in these channels, or leave them to others."
     vital = permission in VITAL and len(without) == len(seen)

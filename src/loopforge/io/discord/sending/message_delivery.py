@@ -118,7 +118,9 @@ class DiscordDelivery:
     async def _letter(self, out: Outgoing) -> DiscordLetter:
         voice, body = await self._voice(out, out.event), out.event.body
         if isinstance(body, Told):
-            return DiscordLetter(voice, pieces("\n".join(_small(str(body.text)))))
+            rows = str(body.text).splitlines()  # a word of the room is small and slanted
+            small = (f"-# *{row}*" if row.strip() else row for row in rows)
+            return DiscordLetter(voice, pieces("\n".join(small)))
         if not isinstance(body, Said | Heard) or not (body.files or str(body.text).strip(VOID)):
             return DiscordLetter(voice)
         text, long = f"{voice.quoted}{body.text}", None
@@ -323,8 +325,3 @@ def _room(voice: DiscordSpeaker, reply: str) -> int:
 def _plain(text: str) -> str:
     """What a message says, without what it answers: that may have been changed since."""
     return without(text).strip()
-
-
-def _small(text: str) -> list[str]:
-    """A word of the room, small and slanted."""
-    return [f"-# *{line}*" if line.strip() else line for line in text.splitlines()]

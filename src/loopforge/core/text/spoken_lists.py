@@ -1,0 +1,19 @@
+"""Words in a row, and how many there are of something, as one says them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def listed(words: Iterable[str], most: int = 0) -> str:
+    """Ana; Ana and Bo; Ana, Bo and Cem; of more than `most` the first ones, and how many follow."""
+    found = list(words)
+    if 0 < most < len(found):
+        found = [*found[:most], f"{len(found) - most} more"]
+    *first, last = found or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def counted(count: int, one: str, more: str = "") -> str:
+    """Such as "1 line" and "2 lines"; `more` for what does not end in an s."""
+    return f"{count:,} {one if count == 1 else more or one + 's'}"
