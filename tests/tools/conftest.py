@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
+from loopforge.artifacts.file_lookup import extracted
 from loopforge.core.room_vocabulary import File
 from loopforge.errors import Unknown
 from loopforge.runtime.ports import ToolCall, ToolFile, ToolHome
@@ -27,6 +28,10 @@ class NoFiles:
     async def data(self, call: ToolCall, which: str) -> ToolFile:
         """There is none."""
         raise Unknown(which)
+
+    async def extract(self, file: ToolFile) -> str:
+        """As in any home."""
+        return await extracted(file)
 
 
 def tool_home(now: datetime, zone: str = "UTC") -> ToolHome:

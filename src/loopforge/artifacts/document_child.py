@@ -2,8 +2,9 @@
 
     python -I document_child.py KIND MOST PARTS SECONDS MEMORY WALL < a.pdf > told.json
 
-KIND is pdf, docx, pptx or xlsx. MOST bytes of text at most, PARTS (pages, slides, sheets) at most,
-SECONDS of a processor, MEMORY bytes of address space, WALL seconds altogether. It confines itself
+KIND is pdf, docx, pptx, xlsx or html (`page_child.py`). MOST bytes of text at most, PARTS (pages,
+slides, sheets) at most, SECONDS of a processor, MEMORY bytes of address space, WALL seconds
+altogether. It confines itself
 before it looks at the first byte, and when half of its time is used it tells what it has until
 there. It knows nothing of Loopforge, so that it starts quickly and nothing of a home is in its
 memory. Does not cover: pictures of words, what was filled into forms, comments, foot and head
@@ -20,6 +21,8 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 _AROUND = 80
@@ -143,11 +146,22 @@ def _row(cells: Iterable[Any]) -> str:
     return " | ".join(told)
 
 
+def html(data: bytes) -> Opened:
+    """A page of the web as people see it; its address stands in the first line."""
+    child = spec_from_file_location("page_child", Path(__file__).with_name("page_child.py"))
+    assert child is not None
+    assert child.loader is not None
+    reader = module_from_spec(child)
+    child.loader.exec_module(reader)
+    return 0, [DocumentPart("", lambda: reader.lines_of(data))]
+
+
 KINDS: dict[str, tuple[Callable[[bytes], Opened], str, str]] = {
     "pdf": (pdf, "page", "pypdf"),
     "docx": (docx, "", "docx"),
     "pptx": (pptx, "slide", "pptx"),
     "xlsx": (xlsx, "sheet", "openpyxl"),
+    "html": (html, "", "inscriptis"),
 }
 """How each is opened, what its parts are called, and the library that reads it."""
 

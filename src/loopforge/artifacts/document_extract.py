@@ -2,7 +2,8 @@
 
     reading = await read_document("application/pdf", data, most=200_000)
 
-PDF, and the files of Word, PowerPoint and Excel since 2007. The process (`document_child.py`) has
+PDF, the files of Word, PowerPoint and Excel since 2007, and pages of the web (their address in the
+first line, then HTML in UTF-8). The process (`document_child.py`) has
 no environment, so no keys; processor time, memory and files are limited from within, time from out
 here, and it is killed at the end whatever it does. Its text is cut by bytes, pages and half of its
 time, with a mark that says so. Does not know who gave the file.
@@ -20,7 +21,7 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.core.room_vocabulary import Unread
-from loopforge.core.text.document_kinds import DOCUMENTS
+from loopforge.core.text.document_kinds import DOCUMENTS, HTML
 
 log = logging.getLogger(__name__)
 
@@ -50,8 +51,11 @@ class DocumentReading(Struct, frozen=True):
 async def read_document(
     media: str, data: bytes, most: int, bounds: Bounds = BOUNDS
 ) -> DocumentReading:
-    """The text of one of DOCUMENTS, of at most `most` bytes in UTF-8; raises for nothing in it."""
-    kind = DOCUMENTS[media].ending
+    """The text of HTML or one of DOCUMENTS, of at most `most` bytes in UTF-8.
+
+    Raises for nothing in it.
+    """
+    kind = "html" if media == HTML else DOCUMENTS[media].ending
     numbers = map(str, (most, bounds.pages, bounds.seconds, bounds.memory, bounds.wall))
     try:
         process = await asyncio.create_subprocess_exec(

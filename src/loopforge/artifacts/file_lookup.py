@@ -11,17 +11,22 @@ from collections.abc import AsyncIterator, Sequence
 from sqlalchemy import select
 
 from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.artifacts.document_extract import read_document
 from loopforge.artifacts.file_intake import keep
 from loopforge.artifacts.file_retention import kept
 from loopforge.artifacts.media_types import read_text
+from loopforge.core.context_window import UNREAD
 from loopforge.core.effect_states import EffectProposed, EffectReturned
 from loopforge.core.room_vocabulary import File, Heard
+from loopforge.core.text.document_kinds import HTML
 from loopforge.errors import InputError, Unknown
 from loopforge.ledger.table_access import Readable
 from loopforge.runtime.ports import ToolCall, ToolFile
 
 NEWEST = 200
 """Lines and results whose files are looked at."""
+MOST_WORDS = 1_000_000
+"""Bytes of text that are taken out of a document or a page."""
 LONGEST = 20_000_000
 """Bytes of a text that is read on in."""
 
@@ -56,6 +61,10 @@ class KeptRoomFiles:
         data = await self._artifacts.get(str(file.hash))
         return ToolFile(name=str(file.name), data=data, media=file.media)
 
+    async def extract(self, file: ToolFile) -> str:
+        """What a document or a page says. Raises InputError."""
+        return await extracted(file)
+
     async def _file(self, call: ToolCall, which: str) -> File:
         wanted = which.strip().removeprefix("file ").strip()
         if wanted:
@@ -81,3 +90,16 @@ class KeptRoomFiles:
         body = proposed.body
         mine = proposed.actor == f"mate:{call.mate}"
         return mine and isinstance(body, EffectProposed) and {*call.people} <= {*body.people}
+
+
+async def extracted(file: ToolFile) -> str:
+    """What a document or a page says, read within limits. Raises InputError."""
+    before = f"{file.name}\n".encode() if file.media == HTML else b""
+    reading = await read_document(file.media, before + file.data, MOST_WORDS)
+    if reading.unread == "scanned" and file.media == HTML:
+        raise InputError(
+            f"{file.name} shows no words until its scripts run, which is not done here"
+        )
+    if reading.unread:
+        raise InputError(f"{file.name}: {UNREAD[reading.unread]}")
+    return reading.text

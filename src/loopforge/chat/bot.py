@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import count
 
 from loopforge.chat.room.participants import namesakes
-from loopforge.chat.room.permissions import asker, tools_in_turn, unasked
+from loopforge.chat.room.permissions import asker, asks_first, tools_in_turn, unasked
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, House
 from loopforge.chat.room_loop import SCRIBE, Conduct, RoomTurn
@@ -105,9 +105,12 @@ class Bot:
         askers = (asker(state, line) for line in lines)
         people = tuple(dict.fromkeys(entry.who for entry in askers if entry))
 
+        def asks(call: Call) -> bool:
+            return asks_first(state, mate, call, known())
+
         def leave() -> ToolLeave:
             granted = offered & tools_in_turn(state, lines, known())
-            return ToolLeave(granted, unasked(state, mate), people)
+            return ToolLeave(granted, unasked(state, mate), people, asks)
 
         if mate == SCRIBE:
             return Senses(leave=leave)

@@ -112,11 +112,15 @@ class EffectQueue(Protocol):
 
 
 class ToolLeave(NamedTuple):
-    """By whose leave tools are used: those granted, those that need not ask, and for whom."""
+    """By whose leave tools are used: those granted, those that need not ask, and for whom.
+
+    `asks`: whether people are asked before a call of a tool that does not always ask.
+    """
 
     granted: Collection[str] = frozenset()
     unasked: Collection[str] = frozenset()
     people: tuple[str, ...] = ()
+    asks: Callable[[Call], bool] = lambda _call: False
 
 
 @dataclass(frozen=True)
@@ -181,7 +185,8 @@ class Effects:
         tool = self._tool(call.tool)
         objection = self._objection(call, leave.granted)
         standing = call.tool in leave.unasked
-        asks = tool is not None and tool.asks and not standing and not objection
+        wants = tool is not None and (tool.asks or leave.asks(call))
+        asks = wants and not standing and objection is None
         body = EffectProposed(
             turn=turn,
             nth=nth,

@@ -274,8 +274,10 @@ class Tool(Struct, frozen=True, kw_only=True):
 
     `idempotent`: used twice is used once. `harmless`: it tells, and neither changes anything nor
     gives away what is not everybody's; with both, anybody may have it used. `asks`: before each use
-    people are shown exactly what is to run, and one of them has to say yes. `always`: every mate
-    that has tools has it, whether its file names it or not. A turn waits for it for `patience`
+    people are shown exactly what is to run, and one of them has to say yes. `address` names the
+    argument that is sent for as an address of the web: where it is one that no person of the room
+    gave and no tool showed that `finds` addresses, people are asked first, too. `always`: every
+    mate that has tools has it, whether its file names it or not. A turn waits for it for `patience`
     seconds, then goes on without it; it may run for `limit` seconds.
     """
 
@@ -285,6 +287,8 @@ class Tool(Struct, frozen=True, kw_only=True):
     idempotent: bool = False
     harmless: bool = False
     asks: bool = False
+    address: str = ""
+    finds: bool = False
     always: bool = False
     patience: float = 5.0
     limit: float = 30.0
@@ -348,6 +352,13 @@ class RoomFiles(Protocol):
         """A file by its handle or name, with its bytes. Raises Unknown, ArtifactError."""
         ...
 
+    async def extract(self, file: ToolFile) -> str:
+        """What a document or a page (HTML in UTF-8, its address as its name) says.
+
+        It need not be kept anywhere. Raises InputError, which says why there is nothing to read.
+        """
+        ...
+
 
 @dataclass(frozen=True)
 class ToolHome:
@@ -367,8 +378,11 @@ class ToolMaker(Protocol):
 
     tool: Tool
 
-    def make(self, home: ToolHome, /) -> ToolWork:
-        """The work of this tool in a home; made anew when the home's settings change."""
+    def make(self, home: ToolHome, /) -> ToolWork | None:
+        """The work of this tool in a home; made anew when the home's settings change.
+
+        None where the home lacks what it needs: it is not offered then.
+        """
         ...
 
 

@@ -28,7 +28,9 @@ class Toolbox:
         """Make every tool known that is installed, for a home as it stands now."""
         makers: Mapping[str, ToolMaker] = installed("loopforge.tools")
         for maker in makers.values():
-            self.add(maker.tool, maker.make(home))
+            self._tools.pop(maker.tool.name, None)
+            if (work := maker.make(home)) is not None:
+                self.add(maker.tool, work)
 
     def known(self) -> tuple[Tool, ...]:
         """Every tool there is."""

@@ -22,8 +22,10 @@ from msgspec import Struct
 
 from loopforge.chat.room.participants import RoomPlace
 from loopforge.core.context_window import ContextEntry
+from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import Right
 from loopforge.core.text.spoken_lists import listed
+from loopforge.core.text.known_address import stands_in
 from loopforge.runtime.ports import Tool
 
 RIGHTS: tuple[Right, ...] = ("talk", "stop", "change", "tools")
@@ -167,6 +169,25 @@ def tools_in_turn(state: Held, lines: Sequence[str], tools: Sequence[Tool]) -> f
 def unasked(state: Held, mate: str) -> frozenset[str]:
     """The tools that a mate uses here without asking first, by a standing yes."""
     return frozenset(state.rights.get(MATE + mate, Grant()).tools)
+
+
+def asks_first(state: Held, mate: str, call: Call, tools: Iterable[Tool]) -> bool:
+    """Whether people are asked before a call because of what it sends out.
+
+    To send for an address is to tell whoever keeps it all that stands in it. What a person gave
+    here, or what a tool showed this mate that finds addresses, is no news to anybody.
+    """
+    known = {tool.name: tool for tool in tools}
+    tool = known.get(call.tool)
+    if tool is None or not tool.address:
+        return False
+    address = str(call.arguments.get(tool.address, ""))
+    for entry in state.lines.values():
+        given = entry.kind == "heard" and not (entry.bot or entry.untrusted)
+        found = known.get(str(entry.name)) if entry.kind == "result" and entry.who == mate else None
+        if (given or (found and found.finds)) and stands_in(address, str(entry.text)):
+            return False
+    return True
 
 
 def asker(state: Held, line: str) -> ContextEntry | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 PDF = "application/pdf"
+HTML = "text/html"
+"""A page of the web; read like a document where it comes from there."""
 _OFFICE = "application/vnd.openxmlformats-officedocument."
 DOCX = f"{_OFFICE}wordprocessingml.document"
 PPTX = f"{_OFFICE}presentationml.presentation"

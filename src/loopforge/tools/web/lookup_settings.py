@@ -1,0 +1,53 @@
+"""What can be set of the tools of the web."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loopforge.errors import BadSettings
+from loopforge.runtime.plugins.setting_rows import setting
+
+
+def checked_inside(text: str, source: str) -> str:
+    """The names, if each is one. Raises BadSettings."""
+    for name in filter(None, (each.strip() for each in text.split(","))):
+        if "/" in name or not name.isascii() or any(map(str.isspace, name)):
+            raise BadSettings(
+                f"`lookup_inside` ({source}) holds {name[:80]!r}; it must be names with commas "
+                "between, such as wiki.local, 192.168.1.5:8080."
+            )
+    return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class LookupSettings:
+    """What can be set of the tools of the web."""
+
+    inside: str = setting(
+        "",
+        "Names of your own network that `read_page` may read, with commas between, such as "
+        "wiki.local, 192.168.1.5:8080. Everything else there is closed to it.",
+        shown="none",
+        clean=checked_inside,
+    )
+
+
+class LookupPart:
+    """What is declared of the tools of the web; their names begin with `lookup_`."""
+
+    title = "Tools of the web"
+    settings = LookupSettings
+
+
+PART = LookupPart()
+
+
+def inside_of(chosen: LookupSettings) -> frozenset[str]:
+    """What may be reached of one's own network, as "name:port"."""
+    names = (name.strip().lower() for name in chosen.inside.split(","))
+    return frozenset(each for name in names if name for each in _ports(name))
+
+
+def _ports(name: str) -> tuple[str, ...]:
+    place, _, port = name.rpartition(":")
+    return (name,) if place and port.isdigit() else (f"{name}:80", f"{name}:443")
