@@ -85,6 +85,20 @@ async def _read(
         return await read_document(media, data, limits.text)
 
 
+async def data_of(artifacts: Artifacts, file: File) -> bytes:
+    """The bytes of a file that was given to a room. Raises Unknown, ArtifactError."""
+    if not file.hash:
+        return str(file.text).encode("utf-8", "replace")
+    return await artifacts.get(str(file.hash))
+
+
+def forgotten(file: File) -> bool:
+    """Whether its name or its bytes are."""
+    if None in (file.name.text, file.hash.text):
+        return True
+    return not file.hash and file.text.text is None
+
+
 def plain_name(name: str) -> str:
     """The name without folders and hidden signs, and not too long; "file" if nothing is left."""
     last = name.replace("\\", "/").rpartition("/")[2]

@@ -18,7 +18,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.artifacts.file_intake import plain_name
+from loopforge.artifacts.file_intake import data_of, forgotten, plain_name
 from loopforge.chat.export.markdown_quoting import label, quoted
 from loopforge.chat.export.zip_stream import Part, zipped
 from loopforge.chat.room.event_wording import asides, reads
@@ -256,15 +256,9 @@ def files_of(event: Event, folder: str = "files") -> list[tuple[str, File]]:
 def named(event: Event, body: Heard | Said, folder: str = "files") -> list[tuple[str, File]]:
     """All files of a line; one that was forgotten has no path."""
     return [
-        ("" if _gone(file) else f"{folder}/{event.seq}-{nth}-{_safe(str(file.name))}", file)
+        ("" if forgotten(file) else f"{folder}/{event.seq}-{nth}-{_safe(str(file.name))}", file)
         for nth, file in enumerate(body.files, 1)
     ]
-
-
-def _gone(file: File) -> bool:
-    if None in (file.name.text, file.hash.text):
-        return True
-    return not file.hash and file.text.text is None
 
 
 def _safe(name: str) -> str:
@@ -282,11 +276,8 @@ def file_row(file: File, path: str) -> Row:
 
 async def kept(artifacts: Artifacts, file: File) -> AsyncIterator[bytes]:
     """The bytes of a file; of one that is gone, or damaged, what became of it."""
-    if not file.hash:
-        yield str(file.text).encode("utf-8", "replace")
-        return
     try:
-        yield await artifacts.get(str(file.hash))
+        yield await data_of(artifacts, file)
     except (Unknown, ArtifactError) as error:
         yield f"This file could not be taken along: {error}\n".encode()
 

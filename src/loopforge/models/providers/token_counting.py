@@ -46,8 +46,8 @@ class TokenCounter:
         """How this model's tokens are counted, as far as is known yet."""
         if spec is None or spec.name in self._silent:
             return ESTIMATED
-        if spec.provider == "embedded" or _is_own(spec):
-            return OWN
+        if spec.provider == "embedded" or (spec.provider == "openai" and not spec.vendor):
+            return OWN  # a server of one's own may answer /tokenize
         return ESTIMATED
 
     async def count(self, spec: ModelSpec | None, texts: Sequence[str]) -> list[int]:
@@ -120,8 +120,3 @@ class TokenCounter:
         if self._http is not None:
             await self._http.aclose()
             self._http = None
-
-
-def _is_own(spec: ModelSpec) -> bool:
-    """Whether it is reached on a server of one's own, which may answer /tokenize."""
-    return spec.provider == "openai" and not spec.vendor

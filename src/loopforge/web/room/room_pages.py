@@ -15,7 +15,7 @@ from litestar.enums import MediaType
 from litestar.params import Parameter
 from litestar.response import Redirect, Template
 
-from loopforge.artifacts.file_intake import FileLimits, receive
+from loopforge.artifacts.file_intake import FileLimits, data_of, forgotten, receive
 from loopforge.artifacts.media_types import PICTURES
 from loopforge.chat.room import rights_parsing
 from loopforge.chat.room.permissions import MEANING
@@ -259,10 +259,9 @@ async def file(site: Site, place: RoomAccess, event: str, nth: int) -> Response[
     if not 0 <= nth < len(files):
         raise Unknown("There is no such file here.")
     given = files[nth]
-    if None in (given.name.text, given.hash.text) or (not given.hash and given.text.text is None):
+    if forgotten(given):
         raise Unknown("This file was forgotten.")
-    kept = str(given.hash)
-    data = await site.artifacts.get(kept) if kept else str(given.text).encode("utf-8", "replace")
+    data = await data_of(site.artifacts, given)
     inline = given.media in PICTURES
     return Response(
         data,

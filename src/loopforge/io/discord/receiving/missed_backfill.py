@@ -306,8 +306,9 @@ class Missed:
             async for message in channel.history(
                 after=discord.Object(after), limit=most, oldest_first=False
             ):
-                if message.id != channel.id and await self._moved(message.id):
-                    break
+                id = str(message.id)
+                if message.id != channel.id and await self._channels.line(place_of(message.id), id):
+                    break  # the first line of a thread that was opened on it
                 missed.append(message)
         if len(missed) == most:
             log.warning("more than %d messages were missed in %s", most, place_of(channel.id))
@@ -318,10 +319,6 @@ class Missed:
                 raise
             except Exception as error:
                 log.critical("something missed on Discord was not heard: %s", scrub(repr(error)))
-
-    async def _moved(self, message: int) -> bool:
-        """Whether a message of a channel is the first line of a thread that was opened on it."""
-        return bool(await self._channels.line(place_of(message), str(message)))
 
     async def _look_back(self, client: Client, channel: Talk, last: int, since: datetime) -> None:
         """Take in what became of the last lines that were heard: one call, and one for each gone.

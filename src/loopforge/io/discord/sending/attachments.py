@@ -13,7 +13,7 @@ import aiohttp
 
 import discord
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.artifacts.file_intake import FileLimits, plain_name, receive
+from loopforge.artifacts.file_intake import FileLimits, data_of, plain_name, receive
 from loopforge.core.room_vocabulary import File
 from loopforge.errors import InputError, LoopforgeError
 from loopforge.io.discord.connection.api_errors import scrub
@@ -86,18 +86,13 @@ class Files:
         if long is not None:
             found.append(discord.File(io.BytesIO(long[1]), filename=long[0]))
         for file in files[: MOST - len(found)]:
-            data = await self._bytes(file)
+            try:
+                data = await data_of(self._artifacts, file)
+            except LoopforgeError as error:
+                log.warning("a file could not be shown on Discord: %s", error)
+                data = None
             if data is None or len(data) > max(most, SMALL):
                 missing.append(f"[file: {file.name}, {file.size:,} bytes]")
             else:
                 found.append(discord.File(io.BytesIO(data), filename=str(file.name)))
         return found, "\n".join(missing)
-
-    async def _bytes(self, file: File) -> bytes | None:
-        if not str(file.hash):
-            return str(file.text).encode("utf-8", "replace")
-        try:
-            return await self._artifacts.get(str(file.hash))
-        except LoopforgeError as error:
-            log.warning("a file could not be shown on Discord: %s", error)
-            return None

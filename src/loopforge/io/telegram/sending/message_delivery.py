@@ -16,6 +16,7 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.artifacts.file_intake import data_of
 from loopforge.chat.room.event_wording import platform
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.rooms_api import Front
@@ -300,13 +301,10 @@ class Sending:
                 raise SendFailed("this is nothing that could be sent to Telegram.", final=True)
 
     async def _upload(self, file: File) -> Upload:
-        name, hash = str(file.name), str(file.hash)
-        if not hash:
-            return Upload(name, str(file.text).encode("utf-8", "replace"))
         try:
-            return Upload(name, await self._artifacts.get(hash))
+            return Upload(str(file.name), await data_of(self._artifacts, file))
         except (Unknown, ArtifactError):
-            return Upload(f"{name}.txt", b"This file is kept no longer.")
+            return Upload(f"{file.name}.txt", b"This file is kept no longer.")
 
     # ------------------------------------------------------------ who, where
 
