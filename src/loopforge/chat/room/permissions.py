@@ -24,8 +24,8 @@ from loopforge.chat.room.participants import RoomPlace
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import Right
-from loopforge.core.text.spoken_lists import listed
 from loopforge.core.text.known_address import stands_in
+from loopforge.core.text.spoken_lists import listed
 from loopforge.runtime.ports import Tool
 
 RIGHTS: tuple[Right, ...] = ("talk", "stop", "change", "tools")
