@@ -51,6 +51,9 @@ def test_every_setting_is_read_from_its_variable(tmp_path: Path, name: str) -> N
         "database_url": "postgresql://h/n",
         "telegram_base_url": "http://h:1",
         "embeddings_url": "http://h:1/v1",
+        "lookup_search": "http://h:1/search",
+        "lookup_wikipedia": "http://h:1/api.php",
+        "lookup_arxiv": "http://h:1",
     }
     given = {
         "bool": "false",

@@ -1,11 +1,22 @@
-"""What can be set of the tools of the web."""
+"""What can be set of the tools of the web: where search, Wikipedia and arXiv are asked."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from loopforge.errors import BadSettings
 from loopforge.runtime.plugins.setting_rows import setting
+
+
+def checked_place(text: str, source: str) -> str:
+    """The address, if it is one of the web. Raises BadSettings."""
+    if text and not (text.startswith(("http://", "https://")) and urlsplit(text).netloc):
+        raise BadSettings(
+            f"A place of the web tools ({source}) is {text[:80]!r}; it must be such as "
+            "https://search.example.org/search."
+        )
+    return text.rstrip("/")
 
 
 def checked_inside(text: str, source: str) -> str:
@@ -23,11 +34,29 @@ def checked_inside(text: str, source: str) -> str:
 class LookupSettings:
     """What can be set of the tools of the web."""
 
+    search: str = setting(
+        "",
+        "Where `search_web` asks, such as http://127.0.0.1:8888/search: a SearXNG that gives JSON, "
+        "or what answers as it does. Without it there is no such tool.",
+        shown="none",
+        live=True,
+        clean=checked_place,
+    )
+    wikipedia: str = setting(
+        "https://{language}.wikipedia.org/w/api.php",
+        "Where `wikipedia` asks: the API of a MediaWiki; {language} is put in.",
+        live=True,
+        clean=checked_place,
+    )
+    arxiv: str = setting(
+        "https://export.arxiv.org", "Where `arxiv` asks.", live=True, clean=checked_place
+    )
     inside: str = setting(
         "",
         "Names of your own network that `read_page` may read, with commas between, such as "
         "wiki.local, 192.168.1.5:8080. Everything else there is closed to it.",
         shown="none",
+        live=True,
         clean=checked_inside,
     )
 

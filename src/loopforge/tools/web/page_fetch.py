@@ -19,6 +19,7 @@ import httpcore2
 import httpx2
 
 from loopforge import __version__
+from loopforge.core.text.document_kinds import DOCUMENTS
 from loopforge.errors import InputError
 from loopforge.runtime.containment import short
 from loopforge.tools.web.network_guard import GuardedNetwork
@@ -37,9 +38,10 @@ LOW_PORTS = (80, 443)
 
 
 class FetchBounds(NamedTuple):
-    """Bytes that are read, seconds in all and for one step, and redirects that are followed."""
+    """Bytes of a page and of a document, seconds in all and for one step, redirects."""
 
     size: int = 5_000_000
+    document: int = 25_000_000
     seconds: float = 20.0
     step: float = 10.0
     redirects: int = 5
@@ -117,7 +119,8 @@ async def _answered(
         media, charset = _type_of(told.get("content-type", ""))
         if media and not media.startswith(READ):
             raise InputError(f"{at} is no page that can be read: it is {media}")
-        data, whole = await _body(reply, told.get("content-encoding", ""), bounds.size)
+        most = bounds.document if media in DOCUMENTS else bounds.size
+        data, whole = await _body(reply, told.get("content-encoding", ""), most)
         return FetchedPage(str(at), media, charset, data, whole)
 
 

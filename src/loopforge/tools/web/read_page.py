@@ -7,16 +7,9 @@ address that nobody in the room gave, and that no page or search showed, is put 
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from datetime import datetime, timedelta
-
-from loopforge.runtime.ports import Clock, Tool, ToolCall, ToolHome, ToolWork
-from loopforge.tools.room_files import found, part
+from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
+from loopforge.tools.web.kept_pages import KeptPages, KeptText
 from loopforge.tools.web.lookup_settings import LookupSettings, inside_of
-
-KEPT = 8
-KEPT_FOR = timedelta(minutes=15)
-"""How many pages are kept, and how long each."""
 
 READ_PAGE = Tool(
     name="read_page",
@@ -56,37 +49,14 @@ class ReadPage:
             from loopforge.tools.web.page_text import text_of
 
             address = str(call.arguments["address"]).strip()
-            page = kept.get((call.stream, address))
-            if page is None:
-                came = await fetch(address, GuardedNetwork(inside))
-                page = came.url, await text_of(came, home.files.extract)
-                kept.put((call.stream, address), page)
-            where, text = page
-            if wanted := str(call.arguments.get("find") or "").strip():
-                return found(where, text, wanted)
-            return part(where, text, int(call.arguments.get("from") or 0))
+
+            async def read() -> KeptText:
+                page = await fetch(address, GuardedNetwork(inside))
+                return KeptText(page.url, await text_of(page, home.files.extract))
+
+            return await kept.tell(call, address, read)
 
         return tell
-
-
-class KeptPages:
-    """The pages that were read last, by room and address: where each came from, and its text."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._pages: OrderedDict[tuple[str, str], tuple[datetime, tuple[str, str]]] = OrderedDict()
-
-    def get(self, key: tuple[str, str]) -> tuple[str, str] | None:
-        """A page that was read a short while ago."""
-        at, page = self._pages.get(key, (None, None))
-        return page if at is not None and self._clock.now() - at < KEPT_FOR else None
-
-    def put(self, key: tuple[str, str], page: tuple[str, str]) -> None:
-        """Keep it; the oldest goes."""
-        self._pages.pop(key, None)
-        self._pages[key] = self._clock.now(), page
-        while len(self._pages) > KEPT:
-            self._pages.popitem(last=False)
 
 
 read_page = ReadPage()

@@ -1,0 +1,61 @@
+"""Asking an endpoint that the owner of a home set: a search, Wikipedia, arXiv.
+
+It may stand in the owner's own network; where it leads on to may not. What it answers is believed
+no more than any page.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from html import unescape
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from loopforge.errors import InputError
+from loopforge.runtime.containment import short
+from loopforge.tools.web.network_guard import GuardedNetwork
+from loopforge.tools.web.page_fetch import FetchedPage, fetch
+from loopforge.tools.web.page_text import decoded, visible
+
+
+async def asked(endpoint: str, given: Mapping[str, object] | None = None) -> FetchedPage:
+    """What an endpoint gives for these parameters. Raises InputError."""
+    joint = "&" if urlsplit(endpoint).query else "?"
+    url = f"{endpoint}{joint}{urlencode(given)}" if given else endpoint
+    return await fetch(url, GuardedNetwork([place_of(endpoint)]))
+
+
+async def asked_json(endpoint: str, given: Mapping[str, object]) -> dict[str, Any]:
+    """The object of JSON that an endpoint gives. Raises InputError."""
+    page = await asked(endpoint, given)
+    try:
+        told = json.loads(decoded(page.data, page.charset))
+    except ValueError:
+        told = None
+    if not isinstance(told, dict):
+        raise InputError(f"{urlsplit(endpoint).netloc} did not answer in JSON")
+    if isinstance(error := told.get("error"), dict):
+        raise InputError(f"{urlsplit(endpoint).netloc} says: {short(error.get('info'))}")
+    return told
+
+
+def rows_of(told: Mapping[str, Any], *keys: str) -> list[dict[str, Any]]:
+    """The list of objects under these keys; an empty one where it is not as it should be."""
+    found: Any = told
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+
+
+def place_of(url: str) -> str:
+    """The "name:port" of an address."""
+    found = urlsplit(url)
+    return f"{found.hostname}:{found.port or (443 if found.scheme == 'https' else 80)}"
+
+
+def one_row(text: object, most: int) -> str:
+    """Words of an answer in one line, without tags, of at most so many characters."""
+    words = " ".join(visible(unescape(re.sub(r"<[^<>]*>", "", str(text or "")))).split())
+    return words if len(words) <= most else f"{words[:most].rstrip()}…"
