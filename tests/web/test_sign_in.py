@@ -122,6 +122,7 @@ async def test_who_gives_their_own_name_is_one_person(site: Town) -> None:
     assert before.you != after.you == ana.person
     assert (await site.app.front.rooms.enter("commons", "Ana", "terminal")).you == ana.person
     assert [one.name.text for one in await site.app.people.everybody()] == ["Ana"]
+    assert [name for _, name in after.people] == ["Ana"]
 
 
 async def test_who_keeps_the_name_has_one_self(site: Town) -> None:

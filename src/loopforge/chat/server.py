@@ -213,8 +213,11 @@ class Rooms:
     async def _enter(
         self, room: str, person: str, name: Words, surface: str, mates: Sequence[str]
     ) -> None:
+        """Somebody comes in, as one person: whom they were here before goes."""
+
         async def attempt(state: RoomState) -> None:
-            if state.closed or (state.private and person not in state.people):
+            selves = [one for one in state.people if self._people.same(one) == person]
+            if state.closed or (state.private and not selves):
                 raise Unknown(f"There is no room called {room!r} that you could enter.")
             facts: list[Body] = []
             if state.seq == 0:
@@ -224,6 +227,7 @@ class Rooms:
             facts += self._newcomers(state)
             if person not in state.people:
                 facts.append(PersonJoined(person=person, name=name, surface=surface))
+            facts += [PersonLeft(person=one) for one in selves if one != person]
             await self._add(state, facts, f"person:{person}")
 
         await self._decide(room, attempt)

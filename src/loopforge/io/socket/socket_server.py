@@ -237,8 +237,15 @@ class Guest:
             log.exception("a request of a terminal failed")
             await self._tell(wire_protocol.refusal(fault(), asked.n))
 
+    async def _become(self) -> None:
+        """Be whom this person has become, who gave their own name in the browser meanwhile."""
+        rooms, hello = self._front.rooms, self._hello
+        if rooms.same(self.person) != self.person:
+            self.person = (await rooms.enter(hello.room, hello.name, SURFACE, hello.mates)).you
+
     async def _done(self, asked: TerminalRequest) -> HostAnswer:
         front, room, n, words = self._front, self.room, asked.n, asked.words
+        await self._become()
         match asked.do:
             case "say":
                 await front.rooms.hear(room, self._line(asked))
@@ -300,6 +307,7 @@ class Guest:
             await self._changed.wait()
             self._changed.clear()
             try:
+                await self._become()
                 scene = await self._front.rooms.scene(self.room)
             except LoopforgeError:
                 log.warning("the scene of %s cannot be drawn", self.room, exc_info=True)

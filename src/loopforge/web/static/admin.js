@@ -30,12 +30,13 @@ for (const zones of document.querySelectorAll("[data-zone]")) {
 }
 // A model's file is sent as it is, however large. Without this script it is taken by its path alone.
 for (const form of document.querySelectorAll("[data-upload]")) {
-  const [file, bar, said, button] = ["input", "progress", "[role=status]", "button"].map((one) => form.querySelector(one));
+  const [file, bar, said, button, stop] = ["input", "progress", "[role=status]", "[type=submit]", "[type=button]"]
+    .map((one) => form.querySelector(one));
   const tell = (words, bad) => {
     said.textContent = words;
     said.className = bad ? "flash bad" : "hint";
     said.hidden = false;
-    bar.hidden = bad;
+    bar.hidden = stop.hidden = bad;
     button.disabled = !bad;
   };
   const broken = "It broke off; nothing of it was kept. Is Loopforge still running, and the network well?";
@@ -55,6 +56,8 @@ for (const form of document.querySelectorAll("[data-upload]")) {
       said.textContent = `${(step.loaded / 1e6).toFixed(0)} of ${all} MB were sent.`;
     };
     sending.onerror = () => tell(broken, true);
+    sending.onabort = () => tell("It was stopped; nothing of it was kept.", true);
+    stop.onclick = () => sending.abort();
     sending.onload = () => {
       if (sending.response?.to) location.assign(sending.response.to);
       else tell(sending.response?.error ?? broken, true);
