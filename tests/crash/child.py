@@ -6,13 +6,15 @@ when the pipe does.
 
 The scripted mate repeats the marks (`[k17]`) of the lines it answers: all that were said to it and
 that it has not answered; if there is none, the newest again, so that a turn too many is seen. A line
-to it that has no mark wants no answer.
+to it that has no mark wants no answer. Where it has tools it first presses a button with them, which
+changes something, then looks, which does not, and says what it was told of both.
 """
 
 from __future__ import annotations
 
 import asyncio
 import dataclasses
+import json
 import logging
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -32,15 +34,23 @@ from loopforge.home import lock_home
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_server import Hall
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
-from loopforge.runtime.ports import ModelFacts, ModelReply, Models, Question, Route
+from loopforge.runtime.ports import (
+    ModelFacts,
+    ModelReply,
+    Models,
+    Question,
+    Route,
+)
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import Settings, load_settings
 from tests.crash.board import Board
+from tests.crash.button import USED, install
 from tests.crash.fate import Fate, watch_transactions
 
 MARK = re.compile(r"\[k\d+\]")
 QUOTED = re.compile(r" \[answers .*?”\]")
 """What a row quotes of the line that it answers: it is not said to whoever reads it."""
+RESULT = re.compile(r"\[result of (\w+(?:, \w+)?): ")
 PLAIN = {"again": False, "note": "", "tool": ""}
 """An answer in one step."""
 
@@ -50,6 +60,7 @@ class Options(Struct, kw_only=True):
 
     home: str
     embedded: bool = False
+    tools: bool = False
     point: str = ""
     after: int = 1
     deaf: int = 0
@@ -106,6 +117,13 @@ def marks_for(mate: str, question: Question) -> str:
     return " ".join(left or again)
 
 
+def results_in(question: Question) -> list[str]:
+    """What became of each use of a tool since it was asked last: "press", "press, unknown"."""
+    rows = [line for role, text in question.messages if role == "user" for line in text.split("\n")]
+    last = max(nth for nth, row in enumerate(rows) if MARK.search(row) and " @" in f" {row}")
+    return [found[1] for row in rows[last:] if (found := RESULT.match(row))]
+
+
 def script_of(options: Options) -> Callable[[Question], ScriptedAnswer]:
     """The script of every mate."""
 
@@ -114,9 +132,14 @@ def script_of(options: Options) -> Callable[[Question], ScriptedAnswer]:
         marks = marks_for(mate, question) if mate else ""
         if not marks:
             return ScriptedAnswer(data={**PLAIN, "speak": False, "say": ""}, text="Small talk")
+        told = results_in(question) if options.tools else []
+        if options.tools and len(told) < len(USED):
+            use = {"tool": USED[len(told)], "arguments": json.dumps({"marks": marks})}
+            return ScriptedAnswer(data={**PLAIN, "say": "", **use})
         return ScriptedAnswer(
             data=PLAIN,
-            text=f"{marks} Heard, and this is {mate}'s answer, in so many words as it takes.",
+            text=f"{marks} Heard, and this is {mate}'s answer, in so many words as it takes. "
+            + ", ".join(told),
             pieces=options.pieces,
             wait=options.wait,
             pause=options.pause,
@@ -216,6 +239,8 @@ async def host(options: Options, line: Connection) -> None:
     settings = dataclasses.replace(
         settings, debounce_seconds=0.03, timezone="UTC", embedded_context=1024
     )
+    if options.tools:
+        install(home, fate)
     board = Board(settings.data / "board.jsonl", fate, options.deaf)
     with lock_home(home):
         async with (

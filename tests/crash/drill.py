@@ -6,6 +6,7 @@
     appending    inside a transaction that writes events, or right after it, before anybody is told
     delivering   a mate's line is in the ledger; it is not shown, or not acknowledged
     posting      the same for a pushed surface: around the sending, the asking back, the recording
+    calling      a tool is in use: one that changes something, then one that only looks
 
 A blow either names a point at which the host kills itself (fate.py), or a moment that the terminal
 sees (`wire`, `thinking`, `draft`, `shown`), at which it is killed from outside. A kill counts only
@@ -31,6 +32,7 @@ from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Thinking
 from loopforge.runtime.system_clock import SeededDice
 from tests.crash import board
+from tests.crash.button import USED
 from tests.crash.child import Options
 from tests.crash.fate import STAGES
 from tests.crash.host import PATIENCE, Host, hosting
@@ -63,6 +65,16 @@ PHASES: dict[str, tuple[str, ...]] = {
         "append.commit delivery.accepted",
         "send.looked",
     ),
+    "calling": (
+        "append.commit effect.running",
+        "append.committed effect.running",
+        "tool.before",
+        "tool.after",
+        "append.commit effect.returned",
+        "append.committed effect.returned",
+        "append.commit turn.returned",
+        "look.begin",
+    ),
 }
 OUTSIDE = ("wire", "thinking", "draft", "shown")
 
@@ -76,12 +88,13 @@ SHORT = """You tell in one sentence why you gave an answer in a chat.
 """A prompt of the home's own: a real model reads the shipped one for seconds, again and again."""
 
 
-def furnish(home: Path, *, real: bool = False) -> None:
+def furnish(home: Path, *, real: bool = False, tools: bool = False) -> None:
     """Make a home whose mates can be told apart; for a real model, one that costs it little."""
+    more = "triggers: [mention]\n" + f"tools: [{', '.join(USED)}]\n" * tools
     (home / "mates").mkdir(parents=True)
     (home / "data").mkdir()
     for name in MATES:
-        text = MATE.format(name=name.capitalize(), role="mate", more="triggers: [mention]\n")
+        text = MATE.format(name=name.capitalize(), role="mate", more=more)
         (home / "mates" / f"{name}.md").write_text(text)
     if real:
         (home / "prompts").mkdir()
@@ -137,7 +150,7 @@ class Drill:
 
     async def run(self, kills: int) -> Tally:
         """Kill so many hosts, let the last one live until all is quiet, and count."""
-        furnish(self.home, real=self.options.embedded)
+        furnish(self.home, real=self.options.embedded, tools=self.options.tools)
         async with AsyncExitStack() as stack:
             for name in ("ana", "bo") if self.at_once else ("ana",):
                 self.terminals.append(await stack.enter_async_context(sitting(self.home, name)))
