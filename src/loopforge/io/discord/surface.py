@@ -58,6 +58,7 @@ class Discord:
         self._watch = watch = RoomWatch(
             parts.front, stage, parts.clock, again=AGAIN, streams=streams, marks=marks
         )
+        self.attend, self.states = watch.room, crowd.states
         self._outward = DiscordDelivery(crowd, voices, parts.front, hooks, files, stage)
         self._threads = threads = Threads(crowd, parts, options)
         self._slash = Slash(parts.reception, threads)
@@ -87,10 +88,6 @@ class Discord:
         await self._hooks.close()
         self._over.set()
 
-    def states(self) -> dict[str, str]:
-        """How it stands with each account, by its mates."""
-        return self._crowd.states()
-
     @property
     def turns(self) -> list[int]:
         """How many calls of each account, by itself or by its webhooks, took their turn."""
@@ -109,10 +106,6 @@ class Discord:
             return await self._outward.sent(out)
         except Exception as error:
             raise failed(error, "that place") from None
-
-    def attend(self, room: str) -> None:
-        """Show from now on what is going on in this room."""
-        self._watch.room(room)
 
     # ------------------------------------------------------------ one account
 

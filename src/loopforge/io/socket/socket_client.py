@@ -109,6 +109,7 @@ class SocketLink:
         self._tasks = Tasks()
         self._updates: asyncio.Queue[Update | None] = asyncio.Queue(WAITING)
         self._outbox = PendingRequests(person.client)
+        self.mine = self._outbox.mine
         self._writer: asyncio.StreamWriter | None = None
         self._parted = asyncio.Event()
         self._handed = False
@@ -165,10 +166,6 @@ class SocketLink:
     def say(self, text: str, *, reply_to: str = "", files: Sequence[File] = ()) -> str:
         """Say a line, now or as soon as there is a host; its source. Raises BadLine if too long."""
         return self._outbox.say(text, reply_to, files)
-
-    def mine(self, source: str) -> bool:
-        """Whether a line with this source was said here."""
-        return self._outbox.mine(source)
 
     async def act(self, name: str, argument: str = "") -> str:
         """Give a command and return the room's sentence. Raises what the room raises."""

@@ -40,7 +40,6 @@ from loopforge.io.telegram.sending.message_delivery import Sending
 from loopforge.io.telegram.sending.typing_indicator import TelegramStage
 from loopforge.io.telegram.text import incoming_message
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Outgoing
 
 log = logging.getLogger(__name__)
 AGAIN = 4.5
@@ -80,6 +79,7 @@ class Telegram:
         self._watch = RoomWatch(
             parts.front, stage, clock, again=AGAIN, streams=streams, marks=marks
         )
+        self.send, self.sent, self.attend = sending.send, sending.sent, self._watch.room
 
     # ------------------------------------------------------------ running
 
@@ -91,10 +91,6 @@ class Telegram:
             self._tasks.spawn(poll.run(), f"telegram {', '.join(poll.mates)}")
         await self._stage.clear()
         await asyncio.Event().wait()
-
-    def attend(self, room: str) -> None:
-        """Show from now on what is going on in this room."""
-        self._watch.room(room)
 
     async def close(self) -> None:
         """Be there no longer."""
@@ -111,14 +107,6 @@ class Telegram:
             + (TOGETHER if poll.for_all and poll.state == "connected" else "")
             for poll in self._polls
         }
-
-    async def send(self, out: Outgoing) -> str:
-        """Send it, each part once; the numbers of its messages. Raises SendFailed."""
-        return await self._sending.send(out)
-
-    async def sent(self, out: Outgoing) -> str | None:
-        """Whether it is there already. Raises SendFailed where nobody can know."""
-        return await self._sending.sent(out)
 
     # ------------------------------------------------------------ updates
 
