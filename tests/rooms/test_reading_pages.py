@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,9 +15,10 @@ from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from loopforge.runtime.system_clock import SimClock
 from tests.rooms.conftest import START, Home, living
-from tests.tools.web.odd_server import OddServer, odd_server, page
+from tests.tools.web.odd_server import OddServer, odd_server, page, told
 
-MATE = "---\nname: Maya\nrole: gardener\ntools: [read_page]\n---\nYou are Maya."
+MATE = "---\nname: Maya\nrole: gardener\ntools: [read_page, search_web]\n---\nYou are Maya."
+SEARCH = '{"query": "slugs"}'
 ASKED = re.compile(r"READ (\S+)")
 
 
@@ -28,6 +30,8 @@ def reader(question: Question) -> ScriptedAnswer:
     if results or not asked:
         return ScriptedAnswer(data={"say": results[-1][-700:] if results else "Yes?"})
     address = ASKED.findall(texts[asked[-1]])[-1].replace("~", "/")
+    if address == "what":
+        return ScriptedAnswer(data={"say": "", "tool": "search_web", "arguments": SEARCH})
     arguments = f'{{"address": "{address}"}}'
     return ScriptedAnswer(data={"say": "", "tool": "read_page", "arguments": arguments})
 
@@ -38,7 +42,10 @@ async def library(path: Path) -> AsyncIterator[tuple[Home, OddServer]]:
     (path / "mates").mkdir(parents=True)
     (path / "mates" / "maya.md").write_text(MATE)
     async with odd_server() as server:
-        inside = {"LOOPFORGE_LOOKUP_INSIDE": f"127.0.0.1:{server.port}"}
+        inside = {
+            "LOOPFORGE_LOOKUP_INSIDE": f"127.0.0.1:{server.port}",
+            "LOOPFORGE_LOOKUP_SEARCH": server.at("/search"),
+        }
         async with living(path, reader, clock=SimClock(START), environ=inside) as home:
             yield home, server
 
@@ -107,3 +114,35 @@ async def test_a_yes_lets_it_be_read_once(tmp_path: Path) -> None:
         assert "The third page." in (await home.lines())[-1]
         await reads(home, "@maya READ http://127.0.0.1:9000/")
         assert "leads into a private network" in (await home.lines())[-1]
+
+
+async def test_what_a_search_showed_is_read(tmp_path: Path) -> None:
+    """For a mate that was shown it; a new conversation begins with nothing known."""
+    async with library(tmp_path) as (home, server):
+        server.answers["/c"] = page("<p>The third page.")
+        found = {"results": [{"title": "C", "url": server.at("/c")}]}
+        server.answers["/search"] = told(json.dumps(found).encode())
+        await reads(home, "@maya READ what")
+        assert server.at("/c") in (await home.lines())[-1]
+        hidden = server.at("/c").replace("/", "~")
+        await reads(home, f"@maya READ {hidden}")
+        assert "The third page." in (await home.lines())[-1]
+        await home.does("ana", "new")
+        await reads(home, f"@maya READ {hidden}")
+        assert await asks(home) == [False, False, True]
+
+
+async def test_a_standing_yes_opens_every_address(tmp_path: Path) -> None:
+    """Who may change the room gave it; it is taken back like any."""
+    async with library(tmp_path) as (home, server):
+        server.answers["/c"] = page("<p>The third page.")
+        hidden = server.at("/c").replace("/", "~")
+        await reads(home, f"@maya READ {hidden}")
+        await home.does("", "approve", "1 always")
+        await came(home)
+        await home.does("ana", "new")
+        await reads(home, f"@maya READ {hidden}")
+        await home.does("", "rights", "maya ask")
+        await home.does("ana", "new")
+        await reads(home, f"@maya READ {hidden}")
+        assert await asks(home) == [True, False, True]

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import urldefrag, urljoin
 
@@ -174,12 +175,20 @@ def _declared(wrapped: Any, styles: Any) -> Declared:
     for _, _, _, declared in styles.match(wrapped):
         found.update(declared)
     if (own := wrapped.etree_element.get("style")) is not None:
-        found.update(_read(own))
+        found.update(_own(own))
     return found
+
+
+@lru_cache(maxsize=1000)
+def _own(style: str) -> Declared:
+    """What an element declares of itself; many say the same."""
+    return _read(style)
 
 
 def hides(declared: Declared) -> bool:
     """Whether what is declared of an element keeps it from being seen."""
+    if not declared:
+        return False
     said = declared.get
     if said("display") == "none" or said("visibility") in ("hidden", "collapse"):
         return True
@@ -229,6 +238,8 @@ def _size(text: str | None, otherwise: float) -> float:
 
 def _look(element: Any, declared: Declared, above: LetterLook) -> LetterLook:
     """How its letters look, by what is declared of it and by those it stands in."""
+    if not declared and not ("color" in element.attrib or "bgcolor" in element.attrib):
+        return above
     painted = declared.get("background-color", "") or element.get("bgcolor", "")
     pictured = f"{declared.get('background', '')} {declared.get('background-image', '')}"
     behind = above.behind
@@ -257,6 +268,7 @@ def _height(declared: Declared, above: float) -> float:
     return above if is_weight else float(found[1]) * scale
 
 
+@lru_cache(maxsize=1000)
 def _colour(text: str) -> Colour:
     found = parse_color(text)
     if found is None or isinstance(found, str) or found.alpha < 0.5:
@@ -264,6 +276,7 @@ def _colour(text: str) -> Colour:
     return found.red, found.green, found.blue
 
 
+@lru_cache(maxsize=1000)
 def _clear(text: str) -> bool:
     """Whether a colour lets through everything."""
     found = parse_color(text)

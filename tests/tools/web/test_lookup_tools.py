@@ -16,6 +16,7 @@ from loopforge.errors import InputError
 from loopforge.runtime.ports import ToolCall, ToolMaker, ToolWork
 from loopforge.settings import load_settings
 from loopforge.tools.web.arxiv import arxiv, id_of, query_of
+from loopforge.tools.web.kept_pages import MATERIAL
 from loopforge.tools.web.read_page import read_page
 from loopforge.tools.web.search_web import search_web
 from loopforge.tools.web.wikipedia import wikipedia
@@ -99,7 +100,7 @@ async def test_a_search_tells_titles_addresses_and_a_line(server: OddServer) -> 
     search = made(server, search_web)
     said = await search(ToolCall(arguments={"query": "!!g slugs !ddg eat", "since": "month"}))
     assert said == (
-        "- Slugs & snails: https://a.example/1\n  They eat.\n"
+        f"{MATERIAL}\n- Slugs & snails: https://a.example/1\n  They eat.\n"
         "- Second (2026-01-02): https://a.example/2"
     )
     sent = {"q": "g slugs ddg eat", "format": "json", "pageno": "1", "time_range": "month"}
@@ -107,7 +108,7 @@ async def test_a_search_tells_titles_addresses_and_a_line(server: OddServer) -> 
     one = await search(
         ToolCall(arguments={"query": "x", "results": 1, "page": 2, "language": "de"})
     )
-    assert str(one).count("\n") == 1
+    assert str(one).count("\n") == 2
     assert (asked(server)["pageno"], asked(server)["language"]) == ("2", "de")
 
 
@@ -146,7 +147,7 @@ async def test_wikipedia_finds_articles(server: OddServer) -> None:
     ask = made(server, wikipedia)
     said = await ask(ToolCall(arguments={"query": "slugs", "language": "de", "results": 2}))
     assert said == (
-        "- Slug: https://en.wikipedia.org/wiki/Slug\n  A slug.\n"
+        f"{MATERIAL}\n- Slug: https://en.wikipedia.org/wiki/Slug\n  A slug.\n"
         "- Snail: https://w.example/Snail\n  A snail."
     )
     assert (
@@ -159,12 +160,14 @@ async def test_wikipedia_reads_an_article_part_by_part(server: OddServer) -> Non
     server.answers["/en/api.php"] = as_json({"query": {"pages": [ARTICLE]}})
     read = made(server, wikipedia)
     first = str(await read(ToolCall(arguments={"title": "slug"})))
-    assert first.startswith("https://en.wikipedia.org/wiki/Slug, characters 0 to ")
+    assert first.startswith(f"{MATERIAL}\nhttps://en.wikipedia.org/wiki/Slug, characters 0 to ")
     assert "== Diet ==" in first
     second = str(await read(ToolCall(arguments={"title": "slug", "from": 3500})))
     assert "characters 3,500 to " in second
     found = str(await read(ToolCall(arguments={"title": "slug", "find": "GASTROPOD"})))
-    assert found.startswith("In https://en.wikipedia.org/wiki/Slug:\nAt 12: A slug is a gastropod.")
+    assert found.startswith(
+        f"{MATERIAL}\nIn https://en.wikipedia.org/wiki/Slug:\nAt 12: A slug is a gastropod."
+    )
     assert "GASTROPOD" not in found
     assert len(server.asked) == 1
     with pytest.raises(InputError, match="these words do not stand"):
@@ -204,7 +207,7 @@ async def test_arxiv_tells_titles_or_abstracts(server: OddServer) -> None:
     server.answers["/arxiv/api/query"] = told(FEED.encode(), "Content-Type: application/atom+xml")
     ask = made(server, arxiv)
     title = (
-        "- Attention Is All You Need (A. Vaswani, N. Shazeer, C, D and 1 more; 2017-06-12; "
+        f"{MATERIAL}\n- Attention Is All You Need (A. Vaswani, N. Shazeer, C, D and 1 more; 2017-06-12; "
         "http://arxiv.org/abs/1706.03762v7)"
     )
     wanted = {"query": "slugs and snails", "sort": "newest", "results": 3}

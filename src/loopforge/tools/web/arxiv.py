@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, ParseError, fromstring
 
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
-from loopforge.tools.web.kept_pages import KeptPages, KeptText
+from loopforge.tools.web.kept_pages import MATERIAL, KeptPages, KeptText
 from loopforge.tools.web.lookup_settings import LookupSettings
 
 USUAL = 5
@@ -91,7 +91,8 @@ class Arxiv:
                 raise InputError("give a query, to find papers, or the id of one")
             rows = await papers(place, id, wanted)
             abstracts = wanted.get("show") == "abstracts" or bool(id)
-            return "\n".join(each.row(abstract=abstracts) for each in rows) or "Nothing found."
+            told = [each.row(abstract=abstracts) for each in rows]
+            return "\n".join([MATERIAL, *told]) if told else "Nothing found."
 
         return tell
 

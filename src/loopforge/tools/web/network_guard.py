@@ -89,10 +89,12 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
         if f"{host}:{port}" not in self._inside:
             await self._check(host, addresses)
         refused: Exception = InputError(f"there is no {host} (its name leads to no address)")
-        for address in addresses[:TRIED]:
+        tried = addresses[:TRIED]
+        each = timeout / len(tried) if timeout and tried else timeout
+        for address in tried:
             try:
                 return await self._network.connect_tcp(
-                    address, port, timeout, local_address, socket_options
+                    address, port, each, local_address, socket_options
                 )
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 refused = error

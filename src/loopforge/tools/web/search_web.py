@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
+from loopforge.tools.web.kept_pages import MATERIAL
 from loopforge.tools.web.lookup_settings import LookupSettings
 
 USUAL = 8
@@ -64,7 +65,8 @@ class SearchWeb:
                     f"{error}. (It has to be a SearXNG whose settings allow the format json)"
                 ) from error
             rows = [row for row in rows_of(told, "results") if _leads(row.get("url"))]
-            return "\n".join(map(_row, rows[: wanted.get("results") or USUAL])) or "Nothing found."
+            shown = [_row(row) for row in rows[: wanted.get("results") or USUAL]]
+            return "\n".join([MATERIAL, *shown]) if shown else "Nothing found."
 
         return tell
 

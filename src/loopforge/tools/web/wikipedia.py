@@ -10,7 +10,7 @@ from typing import Any
 
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
-from loopforge.tools.web.kept_pages import KeptPages, KeptText
+from loopforge.tools.web.kept_pages import MATERIAL, KeptPages, KeptText
 from loopforge.tools.web.lookup_settings import LookupSettings
 
 USUAL = 5
@@ -77,14 +77,12 @@ async def articles(endpoint: str, query: str, most: int) -> str:
     given = {"generator": "search", "gsrsearch": query, "gsrlimit": most}
     given |= {"prop": "extracts|info", "inprop": "url", "exintro": 1, "exlimit": most}
     found = sorted(await _pages(endpoint, given), key=lambda row: row.get("index") or 0)
-    return (
-        "\n".join(
-            f"- {one_row(row.get('title'), 200)}: {row.get('fullurl', '')}\n"
-            f"  {one_row(row.get('extract'), LONGEST_INTRO)}"
-            for row in found
-        )
-        or "Nothing found."
-    )
+    told = [
+        f"- {one_row(row.get('title'), 200)}: {row.get('fullurl', '')}\n"
+        f"  {one_row(row.get('extract'), LONGEST_INTRO)}"
+        for row in found
+    ]
+    return "\n".join([MATERIAL, *told]) if told else "Nothing found."
 
 
 async def article(endpoint: str, title: str) -> KeptText:
