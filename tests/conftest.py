@@ -26,6 +26,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from loopforge.people.accounts import passwords
 from tests import once
 
 ROOT = Path(__file__).parent.parent
@@ -63,6 +64,12 @@ def pytest_configure() -> None:
 def anyio_backend() -> str:
     """Async tests run on asyncio, which is what Loopforge runs on."""
     return "asyncio"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cheap_passwords() -> None:
+    """A password costs next to nothing here, but where it is to (`full_cost`)."""
+    passwords.PASSES, passwords.MEMORY = 1, 8
 
 
 @pytest.hookimpl(wrapper=True)

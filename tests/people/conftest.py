@@ -6,7 +6,17 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from loopforge.people.accounts import passwords
 from tests.people.house import House, opened
+
+PASSES, MEMORY = passwords.PASSES, passwords.MEMORY
+
+
+@pytest.fixture
+def full_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A password costs what it costs in earnest."""
+    monkeypatch.setattr(passwords, "PASSES", PASSES)
+    monkeypatch.setattr(passwords, "MEMORY", MEMORY)
 
 
 @pytest.fixture

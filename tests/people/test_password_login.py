@@ -117,6 +117,7 @@ async def test_a_name_that_nobody_has_is_slowed_too(house: House) -> None:
     await tasks.close()
 
 
+@pytest.mark.usefixtures("full_cost")
 async def test_an_old_hash_is_renewed(house: House) -> None:
     """A password hashed at another cost still lets in, and is then kept at today's cost."""
     owner, _ = await house.owner()

@@ -11,6 +11,8 @@ from loopforge.people.accounts.passwords import Passwords
 from loopforge.runtime.system_clock import SeededDice, SimClock
 from tests.ledger.saying import NOON
 
+pytestmark = pytest.mark.usefixtures("full_cost")
+
 
 async def test_a_password_fits_its_own_hash_alone() -> None:
     """The right one fits, in either composition; another, an empty and a cut one do not."""
