@@ -4,6 +4,7 @@ Crash tests kill processes and count; model tests hold the embedded model in mem
 killed while it answers are among them); browser tests share one Chromium. Each kind stays in one
 worker, so that a run with `-n 2` never starts two of a kind at once. A test that names a group of its
 own is in that one: the drills of deliveries wait more than they work, and run beside the crash tests.
+What takes long is a group too, so that it is not what all the others wait for at the end.
 Groups begin first, those that take minutes before the others, so that at the end no worker waits long
 for another: what is left by then are single tests.
 

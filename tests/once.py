@@ -19,6 +19,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+import httpcore2
 from jinja2 import Environment
 from litestar.utils.signature import ParsedSignature
 
@@ -27,6 +28,7 @@ def keep() -> None:
     """From now on, in this process."""
     Environment.compile = _kept(Environment.compile, _template)  # type: ignore[method-assign]
     ssl.create_default_context = _kept(ssl.create_default_context, _roots)
+    httpcore2.default_ssl_context = _kept(httpcore2.default_ssl_context, _roots_of_system)
     importlib.metadata.entry_points = _kept(importlib.metadata.entry_points, _group)
     parsed = _kept(ParsedSignature.from_fn.__func__, _route)  # type: ignore[attr-defined]
     ParsedSignature.from_fn = classmethod(parsed)  # type: ignore[method-assign, assignment]
@@ -67,6 +69,11 @@ def _route(_kind: type, function: Any, names: dict[str, Any]) -> Hashable:
 def _roots(*args: Any, **named: Any) -> Hashable:
     """A file of roots and its last change, as httpx asks; whoever asks for more, asks anew."""
     return _changed(named["cafile"]) if not args and set(named) == {"cafile"} else None
+
+
+def _roots_of_system(*, _trust_env: bool) -> Hashable:
+    """The files of roots that the environment or the system names, as httpx2 asks."""
+    return (_trust_env, *(_changed(path or "") for path in ssl.get_default_verify_paths()))
 
 
 def _group(**wanted: Any) -> Hashable:

@@ -44,6 +44,7 @@ async def test_a_server_that_never_answers_is_an_error() -> None:
             await browser.get("/")
 
 
+@pytest.mark.xdist_group("bench")
 @pytest.mark.parametrize("name", ["ledger", "web"])
 def test_a_benchmark_runs_through_in_small(name: str) -> None:
     """With small numbers each ends well, and prints its figures with what they are compared to."""

@@ -67,6 +67,7 @@ def test_the_readme_begins_with_the_two_commands() -> None:
     assert first == ["make run", "make test"]
 
 
+@pytest.mark.xdist_group("tour")
 def test_the_commands_of_the_readme_run(run: Run, tmp_path: Path) -> None:
     """Each ends with 0, from the first line said to the last one forgotten."""
     (tmp_path / "home").mkdir()
