@@ -98,7 +98,7 @@ async def test_a_long_result_is_read_on_in(tmp_path: Path) -> None:
         handle = handle_in(told)
         assert "[the first 4,000 of 25,890 characters; read_result reads on]" in told
         onward = await used(home, "ana", "read_result", file=handle, **{"from": 4000})
-        assert "annals.txt, characters 4,000 to 7,500 of 25,890; it goes on from 7500:" in onward
+        assert "annals.txt, characters 4,000 to 7,482 of 25,890; it goes on from 7482:" in onward
         found = await used(home, "ana", "read_result", file="annals.txt", find="year 777:")
         assert "At " in found
         assert "Year 777: the slugs came." in found

@@ -13,6 +13,8 @@ from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
 
 PART = HEAD - 500
 """Characters of one part."""
+NEAR = 400
+"""Characters before the end of a part in which a line may end."""
 AROUND = 250
 """Characters before and after a place that was found."""
 MOST = 6
@@ -86,6 +88,8 @@ def part(name: str, text: str, start: int) -> str:
     if start >= len(text):
         raise InputError(f"{name} has only {len(text):,} characters")
     end = min(len(text), start + PART)
+    if end < len(text):  # at a line's end, where one is near: no word or address is torn
+        end = text.rfind("\n", end - NEAR, end) + 1 or end
     onward = f"; it goes on from {end}" if end < len(text) else ", its end"
     return f"{name}, characters {start:,} to {end:,} of {len(text):,}{onward}:\n{text[start:end]}"
 

@@ -9,7 +9,7 @@ import pytest
 from loopforge.artifacts.file_lookup import extracted
 from loopforge.errors import InputError
 from loopforge.tools.web.page_fetch import FetchedPage
-from loopforge.tools.web.page_text import text_of
+from loopforge.tools.web.page_text import decoded, text_of
 
 AT = "https://example.org/a/index.html"
 STYLES = """
@@ -99,9 +99,14 @@ async def test_the_main_thing_comes_first() -> None:
         (b"<meta charset=latin1><title></title>" + "Grüße, 東京".encode(), "utf-8"),
     ],
 )
-async def test_a_page_is_read_in_the_encoding_it_has(data: bytes, charset: str) -> None:
+def test_a_page_is_read_in_the_encoding_it_has(data: bytes, charset: str) -> None:
     """Whatever a header or the page itself says of that."""
-    assert (await read(data, charset=charset)).endswith("Grüße, 東京")
+    assert decoded(data, charset).endswith("Grüße, 東京")
+
+
+async def test_what_a_page_says_of_its_encoding_does_not_mislead_its_reader() -> None:
+    """It is decoded once, before it is parsed."""
+    assert await read(b"<meta charset=gb18030>" + "Grüße, 東京".encode("gb18030")) == "Grüße, 東京"
 
 
 async def test_old_letters_and_cut_ones_are_read_too() -> None:
@@ -138,7 +143,9 @@ async def test_what_has_no_words_is_said(data: bytes, media: str, why: str) -> N
 
 
 @pytest.mark.parametrize(
-    "html", ["<div>" * 20_000 + "x", "<p style='" + "(" * 100_000, "<table>" * 5_000 + "x"]
+    "html",
+    ["<div>" * 20_000 + "x", "<p style='" + "(" * 100_000, "<table>" * 5_000 + "x"],
+    ids=["nested", "brackets", "tables"],
 )
 async def test_a_page_made_to_hurt_hurts_nobody(html: str) -> None:
     """Nested without end, one word that is all brackets, tables in tables: it has no words."""
