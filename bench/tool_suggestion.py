@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from loopforge.errors import InputError, LoopforgeError
-from loopforge.models.embeddings.embeddings_choice import EmbeddingsSettings, embeddings_of
+from loopforge.models.embeddings.embeddings_choice import embeddings_of
 from loopforge.runtime.ports import Embeddings, Tool
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.settings import load_settings
@@ -78,7 +78,7 @@ async def scores(
     """What is printed; `ms` are milliseconds a query, in the middle, the index being there."""
     index = ToolIndex(embeddings)
     began = time.perf_counter()
-    await index.rank(tools, ["warm up"])
+    await index.learn(tools)
     built = time.perf_counter() - began
     sums = dict.fromkeys(("nDCG@10", "R@1", "R@5", "R@10"), 0.0)
     spans = []
@@ -90,6 +90,7 @@ async def scores(
         sums["nDCG@10"] += sum(hit / math.log2(at + 2) for at, hit in enumerate(ranked)) / best
         for most in (1, 5, 10):
             sums[f"R@{most}"] += sum(ranked[:most]) / len(right)
+    await index.close()
     figures: dict[str, object] = {name: round(sum_ / len(wanted), 4) for name, sum_ in sums.items()}
     by = embeddings.name if embeddings is not None else "words alone"
     about = {"queries": len(wanted), "tools": len(tools), "vectors": by}
@@ -109,11 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tools = tools_in(told.tools)
         wanted = queries_in(told.queries, frozenset(tool.name for tool in tools))[:: told.every]
         settings = load_settings(environ=os.environ)
-        embeddings = (
-            None
-            if told.words
-            else embeddings_of(settings.of("embeddings", EmbeddingsSettings), SystemClock())
-        )
+        embeddings = None if told.words else embeddings_of(settings, SystemClock())
         print(json.dumps(asyncio.run(scores(tools, wanted, embeddings))))
     except (OSError, ValueError, KeyError, TypeError, LoopforgeError) as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)

@@ -54,6 +54,7 @@ from loopforge.mates.mate_roster import Roster
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.mates.version_history import Chronicle
 from loopforge.models.embedded_switch import EmbeddedSwitch
+from loopforge.models.embeddings.embeddings_choice import embeddings_of
 from loopforge.models.files.file_shelf import file_of, is_small
 from loopforge.models.model_listing import ModelsDesk
 from loopforge.models.model_router import Patience, TieredModels
@@ -89,6 +90,7 @@ from loopforge.runtime.turn_record import Recorder
 from loopforge.runtime.world import Worlds
 from loopforge.settings import Settings, load_settings
 from loopforge.tools.tool_registry import Toolbox
+from loopforge.tools.tool_shortlist import Shortlist
 
 if TYPE_CHECKING:
     from loopforge.lab.run.robot_minds import Minds as LabMinds
@@ -118,7 +120,7 @@ def choices() -> list[str]:
 
 def toolbox(live: LiveSettings, clock: Clock, files: RoomFiles) -> Toolbox:
     """Every tool that is installed, as the settings of the home have it."""
-    tools = Toolbox()
+    tools = Toolbox(Shortlist(live.now, partial(embeddings_of, live.now, clock)))
 
     def furnish(settings: Settings) -> None:
         tools.furnish(ToolHome(clock, settings.timezone, settings, files))
@@ -315,6 +317,7 @@ async def open_app(
             app = dataclasses.replace(app, switch=switch)
         app.rooms.is_guest = app.accounts.is_guest
         stack.push_async_callback(app.house.close)
+        stack.push_async_callback(app.tools.close)
         stack.push_async_callback(app.deliveries.close)
         stack.push_async_callback(app.effects.close)
         stack.push_async_callback(app.lanes.close)

@@ -15,7 +15,7 @@ from aiohttp import web
 
 from loopforge.errors import BadSettings, ModelError, NotInstalled
 from loopforge.models.embeddings import static_table
-from loopforge.models.embeddings.embeddings_choice import EmbeddingsSettings, embeddings_of
+from loopforge.models.embeddings.embeddings_choice import embeddings_of
 from loopforge.models.embeddings.embeddings_endpoint import EmbeddingsEndpoint
 from loopforge.models.embeddings.static_table import StaticTable
 from loopforge.models.providers.model_spec import Secret
@@ -200,16 +200,14 @@ async def test_a_server_that_is_not_there_is_told() -> None:
 def test_a_home_says_which_embeddings_it_uses(tmp_path: Path) -> None:
     """Without a word the table; with an address that server, whose key is shown nowhere."""
     clock = HurriedClock(1)
-    assert embeddings_of(EmbeddingsSettings(), clock).name.startswith("wordllama")
+    assert embeddings_of(load_settings(tmp_path, environ={}), clock).name.startswith("wordllama")
     told = {
         "LOOPFORGE_EMBEDDINGS_URL": "http://127.0.0.1:11434/v1",
         "LOOPFORGE_EMBEDDINGS_MODEL": "nomic-embed-text",
         "LOOPFORGE_EMBEDDINGS_KEY": "sk-sesame",
     }
     settings = load_settings(tmp_path, environ=told)
-    assert embeddings_of(settings.of("embeddings", EmbeddingsSettings), clock).name == (
-        "nomic-embed-text"
-    )
+    assert embeddings_of(settings, clock).name == "nomic-embed-text"
     assert "sesame" not in repr(settings)
     with pytest.raises(BadSettings, match="must be such as"):
         load_settings(tmp_path, environ={"LOOPFORGE_EMBEDDINGS_URL": "localhost"})

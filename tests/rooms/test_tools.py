@@ -25,7 +25,7 @@ from loopforge.core.events import (
 from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import Script, ScriptedAnswer
 from loopforge.runtime.effect_worker import DIED
-from loopforge.runtime.ports import Question
+from loopforge.runtime.ports import Question, Tool, ToolCall
 from loopforge.runtime.system_clock import SimClock
 from tests.rooms.conftest import START, Home, living, write_mates
 from tests.rooms.oven import Oven, installed
@@ -287,3 +287,45 @@ async def test_a_turn_of_before_that_died_while_its_acts_tool_ran_is_closed(
         assert (await ended(home))[-1] == "diverged"
         assert (await home.app.rooms.state(home.room)).open == {}
         assert oven.baked == []
+
+
+async def test_of_five_hundred_tools_a_mate_is_shown_those_that_fit(tmp_path: Path) -> None:
+    """The first prompt stays under 8 kB; find_tools stands in it, and what it finds may be used."""
+    names = [f"machine_{number}" for number in range(500)]
+    many = MATE.replace("[oven]", '[oven, "machine_*"]')
+
+    async def polish(_: ToolCall) -> str:
+        return "Done."
+
+    def seeking(question: Question) -> dict[str, object]:
+        if "[result of machine_321" in str(question.messages):
+            return {"say": "Polished."}
+        if "[result of find_tools" in str(question.messages):
+            return {"say": "", "tool": "machine_321", "arguments": "{}"}
+        return {"say": "", "tool": "find_tools", "arguments": '{"purpose": "polish item 321"}'}
+
+    with installed(tmp_path / "oven"):
+        for name in ("maya", "merlin", "zuzu"):
+            write_mates(tmp_path, (), **{name: many.format(name=name.capitalize())})
+        words_alone = {"LOOPFORGE_EMBEDDINGS_URL": "http://127.0.0.1:1/v1"}
+        async with living(tmp_path, seeking, environ=words_alone) as home:
+            for number, name in enumerate(names):
+                wants = {"type": "object", "properties": {"item": {"description": "which item"}}}
+                tool = Tool(
+                    name=name,
+                    summary=f"Polishes item {number}.",
+                    schema=wants,
+                    idempotent=True,
+                    harmless=True,
+                )
+                home.app.tools.add(tool, polish)
+            await home.hears("ana", "@maya bake me a cake in the oven")
+            first = home.models.asked[0].messages
+            assert sum(len(text.encode()) for _, text in first) < 8_000
+            assert "find_tools: Finds more tools" in first[0][1]
+            assert "oven: Bakes." in first[0][1]
+            assert "machine_321" not in first[0][1]
+            assert "machine_321: Polishes item 321." in str(home.models.asked[1].messages)
+            assert (await home.lines())[-1] == "maya: Polished."
+            await home.hears("ana", "@maya polish item 77")
+            assert "machine_77: " in home.models.asked[3].messages[0][1]

@@ -1,4 +1,4 @@
-"""Suggestion: which of many tools a turn is offered, in which order, and what it does without vectors."""
+"""Suggestion: which of many tools fit a talk, and what it does without vectors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from loopforge.errors import ModelError
 from loopforge.models.embeddings.static_table import StaticTable
 from loopforge.runtime.ports import Tool
-from loopforge.tools.tool_suggestion import RankedTool, ToolIndex, offered, size
+from loopforge.tools.tool_suggestion import ToolIndex
 
 ROOT = Path(__file__).parent.parent.parent
 TOOLS = [
@@ -47,6 +47,9 @@ class Unwilling:
         if self.answers < 0:
             raise ModelError("Embeddings of unwilling: nobody is there.")
         return np.ones((len(texts), 2), np.float32)
+
+    async def close(self) -> None:
+        """Nothing is open."""
 
 
 class Counting(StaticTable):
@@ -111,9 +114,9 @@ async def test_without_vectors_words_decide(caplog: pytest.LogCaptureFixture) ->
 
 
 async def test_a_server_that_comes_back_is_used_again() -> None:
-    """What it could not be asked is asked at the next turn."""
+    """What it could not be asked is asked at a later turn."""
     embeddings = Unwilling(0)
-    index = ToolIndex(embeddings)
+    index = ToolIndex(embeddings, pause=0)
     await index.rank(TOOLS, ["list branches"])
     embeddings.answers = 2
     fits = await index.rank(TOOLS, ["something else"])
@@ -126,7 +129,7 @@ async def test_tools_are_learned_once_and_a_new_one_alone() -> None:
     index = ToolIndex(counting)
     for tools in (TOOLS[:3], TOOLS[:3], TOOLS, TOOLS[1:]):
         await index.rank(tools, ["hello"])
-    assert counting.asked == [3, 1, 1, 1, 1, 1]
+    assert counting.asked == [9, 1, 1, 3, 1, 1]
 
 
 @pytest.mark.parametrize("talk", [[], [""], ["?!"], ["\ud800 🌧" * 10_000]])
@@ -144,46 +147,6 @@ async def test_any_talk_is_ranked_and_alike_each_time(talk: list[str]) -> None:
 async def test_a_schema_that_is_none_does_no_harm(schema: dict[str, Any]) -> None:
     """Servers of strangers declare what they like."""
     assert await ToolIndex().rank([Tool(name="odd", summary="", schema=schema)], ["odd"])
-
-
-# ---------------------------------------------------------------- what is offered
-
-
-def named(count: int) -> list[Tool]:
-    """So many tools, `t0` and so on."""
-    return [Tool(name=f"t{at}", summary="x" * 50) for at in range(count)]
-
-
-def names(*order: int) -> list[RankedTool]:
-    """These, in this order of fit."""
-    return [RankedTool(f"t{at}", 1.0) for at in order]
-
-
-def test_pinned_ones_are_always_there_and_in_front() -> None:
-    """They stand by name, whatever fits; one that is no more is left out."""
-    found = offered(named(9), names(5, 2, 1), pinned=["t2", "t0", "gone"], most=2)
-    assert [tool.name for tool in found] == ["t0", "t2", "t5", "t1"]
-
-
-def test_what_was_offered_before_keeps_its_place() -> None:
-    """So that the prompt's front stays as it was; new ones come after it."""
-    found = offered(named(9), names(7, 3), before=["t1", "t3", "t5", "gone"], most=2)
-    assert [tool.name for tool in found] == ["t1", "t3", "t5", "t7"]
-
-
-def test_a_front_that_became_too_long_is_made_anew() -> None:
-    """More than twice as many as fit are not carried along."""
-    found = offered(named(9), names(7, 8), before=["t1", "t3", "t5"], most=2)
-    assert [tool.name for tool in found] == ["t7", "t8"]
-
-
-def test_five_hundred_tools_take_no_more_room_than_is_given() -> None:
-    """A tool that is larger than what is left is passed over, a smaller one is not."""
-    tools = [*named(499), Tool(name="huge", summary="x" * 9000)]
-    found = offered(tools, [RankedTool("huge", 2.0), *names(*range(499))], most=40, room=1000)
-    assert "huge" not in [tool.name for tool in found]
-    assert len(found) > 10
-    assert sum(map(size, found)) <= 1000
 
 
 # ---------------------------------------------------------------- the benchmark

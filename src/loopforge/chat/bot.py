@@ -21,7 +21,7 @@ from loopforge.chat.turns.apply_acts import (
     queued,
     safe_plan,
 )
-from loopforge.chat.turns.build_perception import Viewer
+from loopforge.chat.turns.build_perception import Viewer, own_tools
 from loopforge.chat.turns.fallback_mate import Relief, notice
 from loopforge.core import act_guard
 from loopforge.core.act_guard import Rights
@@ -100,8 +100,8 @@ class Bot:
 
     def senses(self, state: RoomState, turn: Taken) -> Senses:
         """See `World.senses`."""
-        offered = frozenset(tool.name for tool in turn.perception.offered)
         lines, known, mate = turn.due.called.lines, self._ports.tools.known, turn.due.mate.handle
+        own = frozenset(own_tools(turn.due.mate, known()))
         askers = (asker(state, line) for line in lines)
         people = tuple(dict.fromkeys(entry.who for entry in askers if entry))
 
@@ -109,7 +109,7 @@ class Bot:
             return asks_first(state, mate, call, known())
 
         def leave() -> ToolLeave:
-            granted = offered & tools_in_turn(state, lines, known())
+            granted = own & tools_in_turn(state, lines, known())
             return ToolLeave(granted, unasked(state, mate), people, asks)
 
         if mate == SCRIBE:

@@ -82,6 +82,10 @@ class ToolOffer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     schema: dict[str, Any] = {}
 
 
+FINDER = "find_tools"
+"""The tool that leads to tools which are not offered: who is offered it may ask for those too."""
+
+
 class SeamValue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A value of the seam: it goes out as plain values and comes back the same."""
 

@@ -13,7 +13,7 @@ import re
 from itertools import islice
 from typing import Any
 
-from loopforge.core.perception import AgentPerception
+from loopforge.core.perception import FINDER, AgentPerception
 from loopforge.core.policy import Prompts
 from loopforge.policies.prompt_building import MODE_FIELDS, fields_of, fill, form_of, may_pass
 
@@ -67,7 +67,9 @@ def schema_of(seen: AgentPerception) -> dict[str, Any]:
         fields["note"] = {"type": "string"}
         fields["again"] = {"type": "boolean"}
     if seen.offered:
-        fields["tool"] = {"type": "string", "enum": ["", *(one.name for one in seen.offered)]}
+        names = [one.name for one in seen.offered]
+        those = {} if FINDER in names else {"enum": ["", *names]}
+        fields["tool"] = {"type": "string", **those}
         fields["arguments"] = {"type": "string", "description": "the tool's arguments, as JSON"}
     return form_of(fields)
 

@@ -265,6 +265,10 @@ class Embeddings(Protocol):
         """
         ...
 
+    async def close(self) -> None:
+        """Let go of what it holds; it is asked no more."""
+        ...
+
 
 # ---------------------------------------------------------------- tools
 
@@ -395,6 +399,15 @@ class Tools(Protocol):
 
     def misfit(self, tool: str, arguments: dict[str, Any]) -> str:
         """Which of the arguments is not as the tool's schema wants it, and why; "" for none."""
+        ...
+
+    async def choose(
+        self, where: tuple[str, str], may: Sequence[Tool], talk: Sequence[str]
+    ) -> Sequence[Tool]:
+        """Those a mate is offered now, of the tools it may use, by the last lines of the talk.
+
+        `where` are the stream and the mate's handle.
+        """
         ...
 
     async def call(self, tool: str, call: ToolCall) -> tuple[bool, ToolResult]:

