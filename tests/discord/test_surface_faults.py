@@ -130,5 +130,5 @@ async def test_a_right_that_is_missing(city: Twin, tmp_path: Path) -> None:
         await home.eventually(plaza, Told)
         told = [e.body for e in await home.events(plaza) if isinstance(e.body, Told)]
         assert await home.room(plaza)
-    assert "give it the permissions Send Messages" in str(told[0].text)
+    assert "can give it the permissions Send Messages" in str(told[0].text)
     assert "#plaza" in str(told[0].text)

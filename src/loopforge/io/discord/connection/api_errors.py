@@ -20,20 +20,22 @@ _TOKEN = re.compile(r"[\w-]{20,}\.[\w-]{6,}\.[\w-]{20,}")
 GONE = {
     10003: "the channel is gone.",
     10004: "the server is gone.",
-    50001: "the bot cannot see {place} any more. Invite it again, or let it view the channel.",
+    50001: "the bot cannot see {place} any more. Whoever keeps that server can invite it again, or "
+    "let it view the channel.",
     50007: "this person takes no direct messages from the bot. They can allow them in the privacy "
     "settings of a server that both are in.",
     50278: "this person takes no direct messages from the bot: they share no server any more.",
 }
 """Codes after which nothing else is worth sending there."""
+OUT = "Discord does not let the bot in. The owner of this home finds the reason under Admin."
 LOST = "the message it belongs to is gone."
 FINAL = {
     10008: LOST,
     10014: "Discord does not know this emoji.",
     30010: "the message bears too many reactions already.",
     40005: "it is too large for Discord.",
-    50013: "the bot may not do this in {place}; give it the permissions Send Messages, Read "
-    "Message History, Add Reactions and Attach Files there.",
+    50013: "the bot may not do this in {place}. Whoever keeps that server can give it the "
+    "permissions Send Messages, Read Message History, Add Reactions and Attach Files there.",
     50083: "the thread is closed; open it again.",
     160005: "the thread is locked; unlock it.",
     90001: "the one it is for has blocked the bot.",
@@ -95,7 +97,10 @@ def _answered(error: discord.HTTPException, place: str) -> SendFailed:
     if error.status >= 500:
         return SendFailed(f"Discord has trouble of its own ({error.status}).")
     if error.status == 401:
-        return SendFailed("Discord does not know the bot's token any more.", after=60.0)
+        return SendFailed(
+            OUT,
+            after=60.0,
+        )
     if error.status == 404:
         return SendFailed("it is gone from Discord.", final=True)
     return SendFailed(f"Discord refuses it ({error.status}): {said}", final=True)

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import discord
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import SendFailed
-from loopforge.io.discord.connection.api_errors import failed
+from loopforge.io.discord.connection.api_errors import OUT, failed
 from loopforge.io.discord.connection.gateway_client import Client, Talk
 from loopforge.io.platforms.bot_tokens import EVERYBODY, BotAccount
 from loopforge.runtime.background_tasks import Tasks
@@ -261,11 +261,10 @@ class Crowd:
 
     def _nobody(self) -> SendFailed:
         if all(state.standing == "refused" for state in self._states):
-            why = self._states[0].said if self._states else "no account is given."
-            return SendFailed(f"Discord does not let the bot in: {why}", final=True)
+            return SendFailed(OUT, final=True)
         return SendFailed(
-            "none of the bots of this home can see that place any more. Invite them again, or let "
-            "them view the channel.",
+            "none of the bots of this home can see that place any more. Whoever keeps that server "
+            "can invite them again, or let them view the channel.",
             gone=True,
         )
 

@@ -30,6 +30,7 @@ from loopforge.errors import SendFailed
 from loopforge.runtime.ports import Clock
 
 GONE = ("chat not found", "group chat was deactivated", "have no rights", "not enough rights")
+OUT = "Telegram does not let the bot in. The owner of this home finds the reason under Admin."
 TOO_LARGE = "(413)"
 """How the library ends the message of an error whose status it does not know."""
 MINUTE = 60.0
@@ -118,7 +119,7 @@ def failure(error: TelegramError) -> SendFailed:
         case ChatMigrated():
             return SendFailed("the group became another one; it is followed there.", unsent=True)
         case InvalidToken():
-            return SendFailed("Telegram does not know the bot's token any more.", unsent=True)
+            return SendFailed(OUT, unsent=True)
         case BadRequest():
             said = str(error.message)
             gone = any(sign in said.casefold() for sign in GONE)
