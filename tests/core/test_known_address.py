@@ -33,6 +33,7 @@ OTHERS = [
     ("https://good.example", "https://evil.example/?to=https://good.example"),
     ("https://example.org:81/", "https://example.org/"),
     ("https://ana@example.org/", "https://example.org/"),
+    ("https://example.org/a secret", "read https://example.org/a secret"),
     ("", "anything"),
     ("https://", "https://"),
 ]

@@ -46,6 +46,8 @@ NEAR = 0.07
 """Of 1: how far a colour may be from its ground, in each of its parts, and not be seen."""
 LONGEST = 500
 """Characters of an address that is shown."""
+ENCODED = str.maketrans({" ": "%20", "(": "%28", ")": "%29"})
+"""What would end an address where it stands in a text, and how it is written then."""
 SMALL_MAIN = 200
 """Characters that the main thing must have, to come first."""
 LOOKED_AT = frozenset(
@@ -302,13 +304,13 @@ def _link(root: Any, base: str) -> None:
         href = str(element.get("href") or "").strip()
         words = " ".join(element.text_content().split())
         try:
-            address, _ = urldefrag(urljoin(base, href))
+            address = urldefrag(urljoin(base, href))[0].translate(ENCODED)
         except ValueError:
             continue
         known = address in met or len(address) > LONGEST
         if href[:1] in ("", "#") or not address.startswith(("http://", "https://")):
             continue
-        if known or not words or re.search(r"[\s<>()]", address):
+        if known or not words or re.search(r"[\s<>]", address):
             continue
         met.add(address)
         element.text = f"[{element.text or ''}"

@@ -58,7 +58,12 @@ def test_an_address_of_the_internet_is_public(address: str) -> None:
     [
         *("file:///etc/passwd", "ftp://example.org/", "javascript:alert(1)", "data:text/html,x"),
         *("http://", "https:///x", "http://ana:secret@example.org/", "http://example.org:22/"),
-        *("http://example.org:99999/", "http://exa\r\nmple.org/", "http://example.org/\x00"),
+        *(
+            "http://example.org:99999/",
+            "http://exa\r\nmple.org/",
+            "http://example.org/a b",
+            "http://example.org/\x00",
+        ),
     ],
 )
 def test_what_is_no_address_of_the_web_is_not_asked_for(url: str) -> None:

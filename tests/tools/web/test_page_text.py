@@ -7,9 +7,11 @@ import codecs
 import pytest
 
 from loopforge.artifacts.file_lookup import extracted
+from loopforge.core.text.document_kinds import DOCX
 from loopforge.errors import InputError
 from loopforge.tools.web.page_fetch import FetchedPage
 from loopforge.tools.web.page_text import decoded, text_of
+from tests.documents import letter
 
 AT = "https://example.org/a/index.html"
 STYLES = """
@@ -71,11 +73,12 @@ async def test_links_stand_where_they_are_met_first() -> None:
     text = await read(
         "<title> The  slugs </title><base href='/b/'><p><a href='c?d=1#e'>Read <b>more</b></a>, "
         "<a href='c?d=1'>again</a>, <a href='#x'>up</a>, <a href='javascript:x()'>run</a>, "
-        "<a href='mailto:a@example.org'>write</a>, <a href='//two.example/ü'>far</a>"
+        "<a href='mailto:a@example.org'>write</a>, <a href='//two.example/ü'>far</a>, "
+        "<a href='/slug_(an animal)'>odd</a>"
     )
     assert text == (
         "# The slugs\n[Read more](https://example.org/b/c?d=1), again, up, run, write, "
-        "[far](https://two.example/ü)"
+        "[far](https://two.example/ü), [odd](https://example.org/slug_%28an%20animal%29)"
     )
 
 
@@ -107,6 +110,14 @@ def test_a_page_is_read_in_the_encoding_it_has(data: bytes, charset: str) -> Non
 async def test_what_a_page_says_of_its_encoding_does_not_mislead_its_reader() -> None:
     """It is decoded once, before it is parsed."""
     assert await read(b"<meta charset=gb18030>" + "Grüße, 東京".encode("gb18030")) == "Grüße, 東京"
+
+
+async def test_a_document_is_read_whole_or_not() -> None:
+    """By the reader that files of people have; a part of one is of no use."""
+    document = FetchedPage(AT, DOCX, "", letter())
+    assert "Bed two, since spring." in await text_of(document, extracted)
+    with pytest.raises(InputError, match="too large"):
+        await text_of(document._replace(whole=False), extracted)
 
 
 async def test_old_letters_and_cut_ones_are_read_too() -> None:

@@ -23,7 +23,7 @@ def stands_in(address: str, text: str) -> bool:
     so does not count, nor does a last /.
     """
     wanted = _SCHEME.sub("", address.strip(), count=1).partition("#")[0].rstrip("/")
-    if not wanted:
+    if not wanted or any(map(str.isspace, wanted)):  # what follows an address is not part of it
         return False
     place, _, rest = wanted.partition("/")
     pattern = re.escape(place) + (f"/(?-i:{re.escape(rest)})" if rest else "")

@@ -73,7 +73,7 @@ async def fetch(
                 found = await _answered(pool, at, bounds)
                 if isinstance(found, FetchedPage):
                     return found
-                at = checked(urljoin(str(at), found))
+                at = checked(urljoin(str(at), found.strip().replace(" ", "%20")))
     except TimeoutError as error:
         raise InputError(f"{host} took longer than {bounds.seconds:g} seconds") from error
     except (httpcore2.NetworkError, httpcore2.TimeoutException, OSError) as error:
@@ -86,6 +86,8 @@ async def fetch(
 def checked(url: str) -> httpx2.URL:
     """An address that may be asked for, without its fragment. Raises InputError."""
     text = url.strip()
+    if any(map(str.isspace, text)):
+        raise InputError(f"{text[:200]!r} is no address of the web: there are spaces in it")
     try:
         found = httpx2.URL(text if "://" in text else f"https://{text}").copy_with(fragment=None)
     except (httpx2.InvalidURL, ValueError) as error:
