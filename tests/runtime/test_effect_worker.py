@@ -69,8 +69,26 @@ async def test_each_step_is_on_record(stage: Stage) -> None:
 async def test_what_was_not_granted_is_denied(stage: Stage) -> None:
     """It is on record with the reason, and no tool is touched."""
     effect = await propose(stage, "fuse")
-    assert await outcome(stage, effect) == ("refused", "There is no tool 'fuse' that you may use.")
+    told = "There is no tool 'fuse' that you may use. Nearest are: lamp."
+    assert await outcome(stage, effect) == ("refused", told)
     assert await steps(stage) == ["proposed", "denied"]
+
+
+async def test_who_names_no_tool_is_told_the_nearest(stage: Stage) -> None:
+    """Of many those alone that are like it, and none that it may not use."""
+
+    async def nothing(_: ToolCall) -> str:
+        return ""
+
+    for name in ("lamp_dim", "lamp_switch", *(f"x{at}" for at in range(20))):
+        stage.tools.add(Tool(name=name, summary=""), nothing)
+    effect = await propose(stage, "switch_lamp")
+    told = (await outcome(stage, effect))[1]
+    assert told.endswith(
+        "'switch_lamp' that you may use. Nearest are: lamp_switch, lamp, lamp_dim."
+    )
+    effect = await propose(stage, "ß∂ƒ©")
+    assert (await outcome(stage, effect))[1] == "There is no tool 'ß∂ƒ©' that you may use."
 
 
 async def test_a_tool_that_fails_fails_with_a_sentence(stage: Stage) -> None:

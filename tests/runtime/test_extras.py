@@ -14,6 +14,7 @@ from loopforge.errors import NotInstalled
 from loopforge.lab.export.run_export import export
 from loopforge.lab.report.html_report import report
 from loopforge.ledger.database.database_engine import settled
+from loopforge.models.embeddings.sentence_model import SentenceModel
 from loopforge.runtime.installation.extras import EXTRAS, require
 from tests.source import parsed
 
@@ -21,6 +22,7 @@ WITHOUT: dict[str, Callable[[Path], object]] = {
     "scipy": lambda folder: report(folder, folder / "report.html"),
     "polars": lambda folder: export(folder, "parquet"),
     "psycopg": lambda _: settled("postgresql://home@localhost/loopforge"),
+    **dict.fromkeys(EXTRAS["embeddings"], lambda _: SentenceModel()),
 }
 """By library, what cannot be had without it."""
 SOURCE = Path(__file__).parents[2] / "src" / "loopforge"
@@ -58,7 +60,7 @@ def test_a_home_without_them_is_healthy(monkeypatch: pytest.MonkeyPatch) -> None
         (
             "extras",
             "ok",
-            "left out: reports, parquet, postgres. `make install-all` gets them.",
+            "left out: reports, parquet, postgres, embeddings. `make install-all` gets them.",
         )
     ]
 

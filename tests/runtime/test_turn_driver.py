@@ -129,7 +129,7 @@ async def test_tools_are_called_as_granted(stage: Stage, seen: AgentPerception) 
     assert isinstance(said, Say)
     assert said.text == (
         "returned: The lamp is red; switched 1 times. | refused: There is no tool 'lamp2' that "
-        "you may use. | failed: fuse failed: it blew"
+        "you may use. Nearest are: lamp. | failed: fuse failed: it blew"
     )
     assert ended.effects
 

@@ -48,6 +48,7 @@ def test_what_does_not_fit_is_named_with_its_reason(arguments: dict[str, Any], w
     told = box(OVEN).misfit("oven", arguments)
     assert why in told
     assert bool(told) == bool(why)
+    assert told == "" or told.endswith("; needed: degrees.")
 
 
 @pytest.mark.parametrize(

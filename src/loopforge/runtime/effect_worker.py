@@ -14,6 +14,7 @@ import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from difflib import get_close_matches
 from typing import Any, NamedTuple, Protocol, get_args
 
 import msgspec
@@ -55,6 +56,9 @@ HANDLE = 8
 """Digits of a kept file's hash by which it is called in its room."""
 MOST_FILES = 20
 """Files of one result that are kept."""
+NEAR, FEW = 3, 8
+"""Tools that are named to a mind which named none that it may use, where some are like it and where
+none is."""
 DAY = timedelta(days=1)
 """How long a tool that asks first waits for a yes."""
 
@@ -81,6 +85,14 @@ def handled(file: File) -> str:
     """A kept file as a mind is told of it, with the handle by which tools take it."""
     sides = f", {file.width} x {file.height} pixels" if file.width else ""
     return f"file {str(file.hash)[:HANDLE]}: {file.name}, {file.media}, {file.size:,} bytes{sides}"
+
+
+def _unknown(name: str, granted: Collection[str]) -> str:
+    """What a mind is told that names a tool it may not use: those it may mean, or all, if few."""
+    may = sorted(granted)
+    near = get_close_matches(name, may, n=NEAR, cutoff=0.4) or (may if len(may) <= FEW else [])
+    told = f"There is no tool {name!r} that you may use."
+    return f"{told} Nearest are: {', '.join(near)}." if near else told
 
 
 class OpenEffect(NamedTuple):
@@ -209,7 +221,7 @@ class Effects:
     def _objection(self, call: Call, granted: Collection[str]) -> tuple[str, str] | None:
         """By which rule it may not be used, and why; None where it may."""
         if call.tool not in granted:
-            return "grant", f"There is no tool {call.tool!r} that you may use."
+            return "grant", _unknown(call.tool, granted)
         why = self._tools.misfit(call.tool, call.arguments)
         return ("arguments", why) if why else None
 

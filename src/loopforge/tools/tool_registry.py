@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from loopforge.runtime.containment import short
+from loopforge.runtime.containment import as_json, short
 from loopforge.runtime.plugins.installed_plugins import installed
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolMaker, ToolResult, ToolWork
 from loopforge.tools.find_tools import FIND_TOOLS, finder
 from loopforge.tools.tool_shortlist import Shortlist
+
+WANTS = 1_500
+"""Characters of a tool's schema that a mind is told which gave it wrong arguments."""
 
 
 class Toolbox:
@@ -73,7 +76,12 @@ class Toolbox:
             return ""
         where = ".".join(str(step) for step in found.absolute_path)
         which = f"argument {where!r} is not as it wants it" if where else "arguments do not fit"
-        return f"{tool} was not used: the {which}: {short(found.message)}."
+        wants = as_json(schema.get("properties") or {})[:WANTS]
+        needs = ", ".join(map(str, schema.get("required") or ())) or "none"
+        return (
+            f"{tool} was not used: the {which}: {short(found.message)}. "
+            f"Its arguments: {wants}; needed: {needs}."
+        )
 
     async def call(self, tool: str, call: ToolCall) -> tuple[bool, ToolResult]:
         """Run it: whether it worked, and what it gives, or how it failed."""
