@@ -322,6 +322,7 @@ async def test_of_five_hundred_tools_a_mate_is_shown_those_that_fit(tmp_path: Pa
             await home.hears("ana", "@maya bake me a cake in the oven")
             first = home.models.asked[0].messages
             assert sum(len(text.encode()) for _, text in first) < 8_000
+            assert (await home.bodies(Perceived))[0].tokens > 600, "what tools take is counted"
             assert "find_tools: Finds more tools" in first[0][1]
             assert "oven: Bakes." in first[0][1]
             assert "machine_321" not in first[0][1]

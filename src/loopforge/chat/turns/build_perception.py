@@ -15,6 +15,8 @@ from datetime import tzinfo
 from operator import is_
 from typing import NamedTuple
 
+import msgspec
+
 from loopforge.chat.room.participants import namesakes
 from loopforge.chat.room.permissions import tools_in_turn, unasked
 from loopforge.chat.room.room_state import RoomState
@@ -179,7 +181,9 @@ class Viewer:
         pictures = pictures_of(entries) if facts.vision else frozenset[Place]()
         for id, _ in pictures:
             tokens[id] += PICTURE_TOKENS
+        tools = await self._offered(state, mate, due, entries)
         system = await self.counter.prompt(route, mate) + TAIL_TOKENS
+        system += 0 if facts.small else tool_tokens(tools)
         budget = room_for_lines(
             facts.window,
             system=system,
@@ -215,14 +219,14 @@ class Viewer:
             local_events=lines,
             protocols=(),
             context=self._context(state, mate, due, facts),
-            tools=await self._offered(state, mate, due, seen),
+            tools=tools,
         )
         spoken = sum(entry.kind in ("heard", "said") for entry in seen)
         gone = max(state.spoken - spoken, len(fitted.purged))
         return RoomView(perception, _edits(gone, fitted.cuts), purged, system + fitted.after)
 
     async def _offered(
-        self, state: RoomState, mate: Mate, due: Due, seen: Sequence[ContextEntry]
+        self, state: RoomState, mate: Mate, due: Due, entries: Sequence[ContextEntry]
     ) -> tuple[ToolOffer, ...]:
         """The tools that it was granted, as far as whoever it answers may have them used.
 
@@ -232,7 +236,7 @@ class Viewer:
         may = tools_in_turn(state, due.lines, tuple(known.values()))
         own = [known[name] for name in own_tools(mate, known.values()) if name in may]
         free = unasked(state, mate.handle)
-        talk = [entry.text.text or "" for entry in seen[-TALK:] if entry.kind != "told"]
+        talk = [entry.text.text or "" for entry in entries[-TALK:] if entry.kind != "told"]
         return tuple(
             ToolOffer(name=tool.name, summary=_summary(tool, free), schema=tool.schema)
             for tool in await self._tools.choose((state.stream, mate.handle), own, talk)
@@ -338,6 +342,11 @@ def own_tools(mate: Mate, known: Collection[Tool]) -> list[str]:
     own = [name for entry in mate.tools for name in (fnmatch.filter(names, entry) or [entry])]
     always = [tool.name for tool in known if tool.always and mate.tools]
     return list(dict.fromkeys((*own, *always)))
+
+
+def tool_tokens(tools: Sequence[ToolOffer]) -> int:
+    """Tokens that these take in a prompt, about; schemas are JSON, of which three bytes are one."""
+    return len(msgspec.json.encode(tools)) // 3 if tools else 0
 
 
 def _summary(tool: Tool, free: Collection[str]) -> str:
