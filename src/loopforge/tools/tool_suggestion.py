@@ -30,9 +30,9 @@ log = logging.getLogger(__name__)
 NAME, SUMMARY, ARGUMENT, EXPLAINED = 1.0, 1.0, 0.5, 0.25
 """How much a word counts in a tool's name, in its summary, as an argument's name, in what is said
 of an argument."""
-K1, B = 1.2, 0.75
+K1, B = 0.9, 0.75
 """BM25's own: how soon a word that is repeated counts no more, how much length counts."""
-WORDS = 0.2
+WORDS = 0.3
 """What the words of a tool that has all words of the talk add to a cosine."""
 FADE = 0.5
 """How much an earlier line of the talk counts, of what the one after it does."""
