@@ -29,7 +29,8 @@ def cook(question: Question) -> dict[str, object]:
         return {"say": "Hello."}
     results = [text for _, text in question.messages if "[result of oven" in text]
     if not results:
-        return {"say": "", "tool": "oven", "arguments": '{"degrees": 180}'}
+        degrees = 220 if "another" in str(question.messages) else 180
+        return {"say": "", "tool": "oven", "arguments": f'{{"degrees": {degrees}}}'}
     return {"say": f"I was told: {results[-1][-90:]}"}
 
 
@@ -138,13 +139,14 @@ async def test_questions_are_numbered(tmp_path: Path) -> None:
         await home.hears("ana", "@maya bake me a cake")
         await home.does("ana", "new")
         await home.hears("ana", "@maya and another")
-        assert await told(home) == [ASKED.format(n=1), ASKED.format(n=2)]
+        hotter = ASKED.format(n=2).replace("180", "220")
+        assert await told(home) == [ASKED.format(n=1), hotter]
         with pytest.raises(InputError, match="Open here: 1, 2"):
             await home.does("ana", "approve", "3")
         await home.does("ana", "deny", "1")
         await home.does("ana", "approve", "2")
         await baking(home, oven)
-        assert oven.baked == [180]
+        assert oven.baked == [220]
 
 
 async def test_what_a_mate_is_told_of_it(tmp_path: Path) -> None:
@@ -176,7 +178,7 @@ async def test_a_standing_yes_is_seen_and_taken_back(tmp_path: Path) -> None:
         await home.hears("ana", "@maya and another")
         await home.clock.advance(60)
         await home.rest()
-        assert oven.baked == [180, 180]
+        assert oven.baked == [180, 220]
         assert [one.by for one in await home.bodies(EffectApproved)] == [
             "terminal",
             "a standing yes",
@@ -188,4 +190,24 @@ async def test_a_standing_yes_is_seen_and_taken_back(tmp_path: Path) -> None:
         await home.does("ana", "new")
         await home.hears("ana", "@maya a third")
         assert (await told(home))[-1] == ASKED.format(n=2)
-        assert oven.baked == [180, 180]
+        assert oven.baked == [180, 220]
+
+
+async def test_people_are_not_asked_the_same_twice(tmp_path: Path) -> None:
+    """A mate that wants just that again, in this turn or a later one, waits for the first answer."""
+
+    def eager(question: Question) -> dict[str, object]:
+        if "[the room: " in question.messages[-1][1] or "waits" in str(question.messages[-3:]):
+            return {"say": "I wait."}
+        return {"say": "", "tool": "oven", "arguments": '{"degrees": 180}'}
+
+    async with kitchen(tmp_path, eager, asks=True) as (home, oven):
+        await home.hears("ana", "@maya bake me a cake")
+        await home.hears("ana", "@maya and?")
+        assert await told(home) == [ASKED.format(n=1)]
+        refused = await home.bodies(EffectDenied)
+        assert {one.rule for one in refused} == {"asked"}
+        assert "Do not ask again" in str(refused[0].value)
+        await home.does("ana", "approve", "1")
+        await baking(home, oven)
+        assert oven.baked == [180]

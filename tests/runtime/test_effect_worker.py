@@ -43,7 +43,7 @@ async def propose(stage: Stage, tool: str, **arguments: object) -> str:
     """A mind wants a tool used that it was granted, or any other; the effect's id."""
     granted = {known.name for known in stage.tools.known()} - {"fuse"}
     call = Call(tool, arguments)
-    facts = stage.effects.proposal(call, "t1", 1, "mate:maya", ToolLeave(granted))
+    facts = stage.effects.proposal(call, STREAM, "t1", 1, "mate:maya", ToolLeave(granted))
     return (await stage.ledger.append(STREAM, facts))[0].id
 
 

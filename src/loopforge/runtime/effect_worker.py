@@ -13,7 +13,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from difflib import get_close_matches
 from typing import Any, NamedTuple, Protocol, get_args
 
@@ -49,6 +49,7 @@ DIED = "This was under way when the program died; it may or may not have happene
 GONE = "What it was to be used with has been forgotten."
 GOES_ON = "It is not done yet and goes on; you are told when it ends."
 ASKED = "People were asked first, and nobody has answered yet; you are told what they say."
+AGAIN = "People were asked just that already, and nobody has answered yet. Do not ask again."
 UNANSWERED = "Nobody said yes to it in a day, so it was not done."
 HEAD = 4_000
 """Characters of a result that a mind is told; of a longer one they are its head, and it is kept."""
@@ -153,6 +154,7 @@ class Effects:
         self._limits: dict[str, asyncio.Task[None]] = {}
         self._waiting: dict[str, asyncio.Future[EffectEnd]] = {}
         self._asked: dict[str, asyncio.Task[None]] = {}
+        self._questions: dict[str, tuple[str, str, str, str | None]] = {}
         self._tasks = Tasks()
         self._lanes = LocalLanes(self._work, stamp.clock)
         self._started = False
@@ -166,7 +168,9 @@ class Effects:
             if found.halted:
                 self._stop(found, found.halted)
             elif found.state == "proposed":
-                self._ask(found.effect, (await self._ledger.event(found.effect)).at)
+                event = await self._ledger.event(found.effect)
+                assert isinstance(event.body, EffectProposed)
+                self._ask(event, event.body)
         for effect in tuple(self._open):
             self._wake(effect)
 
@@ -185,6 +189,7 @@ class Effects:
     def proposal(
         self,
         call: Call,
+        stream: str,
         turn: str,
         nth: int,
         actor: str,
@@ -199,11 +204,14 @@ class Effects:
         standing = call.tool in leave.unasked
         wants = tool is not None and (tool.asks or leave.asks(call))
         asks = wants and not standing and objection is None
+        written = as_json(call.arguments)
+        if asks and (stream, actor, call.tool, written) in self._questions.values():
+            asks, objection = False, ("asked", AGAIN)
         body = EffectProposed(
             turn=turn,
             nth=nth,
             tool=call.tool,
-            arguments=Words(as_json(call.arguments)),
+            arguments=Words(written),
             idempotent=tool is not None and tool.idempotent,
             asks=asks,
             people=leave.people,
@@ -264,7 +272,7 @@ class Effects:
             if (new := OpenEffect.proposed(event)) is not None:
                 self._open[event.id] = new
                 if isinstance(body, EffectProposed) and body.asks:
-                    self._ask(event.id, event.at)
+                    self._ask(event, body)
             elif type(body) in HALTS:
                 self.stop(stream, HALTS[type(body)])
             elif isinstance(body, EffectApproved):
@@ -275,11 +283,12 @@ class Effects:
             elif isinstance(body, EffectEnd):
                 self._over(body)
 
-    def _ask(self, effect: str, at: datetime) -> None:
+    def _ask(self, event: Event, body: EffectProposed) -> None:
         """Let it expire where nobody answers."""
+        self._questions[event.id] = (event.stream, event.actor, body.tool, body.arguments.text)
         if self._started:
-            left = (at + DAY - self._stamp.clock.now()).total_seconds()
-            self._asked[effect] = self._tasks.spawn(self._lapse(effect, left), f"asking {effect}")
+            left = (event.at + DAY - self._stamp.clock.now()).total_seconds()
+            self._asked[event.id] = self._tasks.spawn(self._lapse(event.id, left), "asking")
 
     async def _lapse(self, effect: str, left: float) -> None:
         await self._stamp.clock.sleep(max(0.0, left))
@@ -287,6 +296,7 @@ class Effects:
         self._wake(effect)
 
     def _moved(self, effect: str, state: str) -> None:
+        self._questions.pop(effect, None)
         if asked := self._asked.pop(effect, None):
             asked.cancel()
         if found := self._open.get(effect):
@@ -300,6 +310,7 @@ class Effects:
     def _forget(self, effect: str) -> None:
         self._open.pop(effect, None)
         self._ends.pop(effect, None)
+        self._questions.pop(effect, None)
         if asked := self._asked.pop(effect, None):
             asked.cancel()
         if limit := self._limits.get(effect):

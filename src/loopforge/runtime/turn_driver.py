@@ -230,7 +230,7 @@ class Turn:
     def _propose(self, call: Call, nth: int) -> None:
         """Note that a tool is wanted, and whether it may be used."""
         seat, effects = self._seat, self._ports.effects
-        facts = effects.proposal(call, seat.turn, nth, self._actor, seat.leave())
+        facts = effects.proposal(call, seat.stream, seat.turn, nth, self._actor, seat.leave())
         self._effects[nth] = facts[0].id
         self._facts += facts
         if getattr(facts[0].body, "asks", False):

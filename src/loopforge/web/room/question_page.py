@@ -39,9 +39,14 @@ async def question(site: Site, place: RoomAccess, number: Number) -> Template:
                 number=number,
                 open=state.turns.question(number) is not None,
                 always=may(state, place.visitor.person, "change", owner=place.owner),
-                asked=markdown_html.render(body.text.text or "This was forgotten."),
+                asked=markdown_html.render(_what(body.text.text or "This was forgotten.")),
             )
     raise Unknown("There is no such question in this room.")
+
+
+def _what(told: str) -> str:
+    """What is asked, without the commands by which it is answered elsewhere: the last paragraph."""
+    return told.rpartition("\n\n")[0] or told
 
 
 @post("/rooms/{room:str}/questions/{number:int}")
