@@ -23,6 +23,9 @@ from loopforge.tools.sandbox.confined_process import (
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from tests.tools.sandbox.drills import alive
 
+pytestmark = pytest.mark.xdist_group("sandbox")
+"""They share a user, whose processes are counted in sum, and look for what is left running."""
+
 
 @pytest.fixture
 def sandbox() -> Iterator[Sandbox]:

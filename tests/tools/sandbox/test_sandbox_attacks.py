@@ -18,6 +18,9 @@ from loopforge.tools.sandbox.bubblewrap import RUNNER, find_bubblewrap
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from tests.tools.sandbox.drills import DRILLS, SECRET, Ground, Outcomes, without
 
+pytestmark = pytest.mark.xdist_group("sandbox")
+"""They share a user, whose processes are counted in sum, and look for what is left running."""
+
 ROOT = os.geteuid() == 0
 SOMEBODY = 61234
 """A user of no name, who may do what a normal one may."""
