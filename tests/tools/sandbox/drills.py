@@ -223,7 +223,7 @@ async def open_files(ground: Ground) -> list[str]:
 async def memory_of_one(ground: Ground) -> list[str]:
     ended = await python(
         ground.workspace("memory-one", memory=96 * MIB),
-        "import time; b = bytearray(300 << 20)\nfor i in range(0, len(b), 4096): b[i] = 1\ntime.sleep(2); print('WON')",
+        "import time; b = bytearray(300 << 20)\nfor i in range(0, len(b), 4096): b[i] = 1\ntime.sleep(15); print('WON')",
     )
     return told(ended.met == "memory", ended)
 
@@ -256,16 +256,21 @@ async def one_big_file(ground: Ground) -> list[str]:
 
 @drill
 async def many_files(ground: Ground) -> list[str]:
-    code = "import time\nfor n in range(40): open(f'{n}', 'wb').write(bytes(4 << 20))\ntime.sleep(2); print('WON')"
+    code = "import time\nfor n in range(40): open(f'{n}', 'wb').write(bytes(4 << 20))\ntime.sleep(15); print('WON')"
     ended = await python(ground.workspace("many", disk=32 * MIB), code)
     return told(ended.met == "disk", ended)
 
 
 @drill
+async def many_files_and_an_end(ground: Ground) -> list[str]:
+    code = "for n in range(12): open(f'{n}', 'wb').write(bytes(4 << 20))"
+    ended = await python(ground.workspace("quick", disk=32 * MIB), code)
+    return told(ended.met == "disk" and ended.code is None, ended)
+
+
+@drill
 async def many_empty_files(ground: Ground) -> list[str]:
-    code = (
-        "import time\nfor n in range(3000): open(f'{n}', 'wb').close()\ntime.sleep(2); print('WON')"
-    )
+    code = "import time\nfor n in range(3000): open(f'{n}', 'wb').close()\ntime.sleep(15); print('WON')"
     ended = await python(ground.workspace("empty", files=1000), code)
     return told(ended.met == "files", ended)
 
@@ -274,7 +279,7 @@ async def many_empty_files(ground: Ground) -> list[str]:
 async def files_in_a_locked_folder(ground: Ground) -> list[str]:
     code = (
         "import os, time; os.mkdir('d'); os.chdir('d'); os.chmod('.', 0o333)\n"
-        "for n in range(40): open(f'{n}', 'wb').write(bytes(4 << 20))\nos.chmod('.', 0)\ntime.sleep(2); print('WON')"
+        "for n in range(40): open(f'{n}', 'wb').write(bytes(4 << 20))\nos.chmod('.', 0)\ntime.sleep(15); print('WON')"
     )
     ended = await python(ground.workspace("locked", disk=32 * MIB), code)
     return told(ended.met == "disk", ended)
@@ -283,7 +288,7 @@ async def files_in_a_locked_folder(ground: Ground) -> list[str]:
 @drill
 async def folders_in_folders(ground: Ground) -> list[str]:
     sandbox = ground.workspace("deep")
-    code = "import os, time\nfor _ in range(3000): os.mkdir('d'); os.chdir('d')\ntime.sleep(2); print('WON')"
+    code = "import os, time\nfor _ in range(3000): os.mkdir('d'); os.chdir('d')\ntime.sleep(15); print('WON')"
     ended = await python(sandbox, code)
     files = WorkspaceFiles(sandbox.workspace)
     held = ended.met == "files" and len(files.listing()) < 100
@@ -298,7 +303,7 @@ async def files_that_are_deleted_while_open(ground: Ground) -> list[str]:
     code = (
         "import os, time; h = []\n"
         "for n in range(100): h.append(open('f', 'wb', 0)); os.unlink('f'); h[-1].write(bytes(4 << 20))\n"
-        "time.sleep(5); print('WON')"
+        "time.sleep(15); print('WON')"
     )
     ended = await python(ground.workspace("deleted", reserve=reserve), code)
     return told(ended.met == "disk", ended)
