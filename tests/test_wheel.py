@@ -7,11 +7,11 @@ What it needs is taken from the environment of the tests, so that nothing is fet
 from __future__ import annotations
 
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import sysconfig
-import tarfile
 import urllib.request
 import venv
 import zipfile
@@ -136,8 +136,7 @@ def test_the_source_distribution_makes_the_same_wheel(wheel: Path, tmp_path: Pat
     command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     (packed,) = tmp_path.glob("loopforge_city-*.tar.gz")
-    with tarfile.open(packed) as tar:
-        tar.extractall(tmp_path, filter="data")
+    shutil.unpack_archive(packed, tmp_path)
     source = tmp_path / packed.name.removesuffix(".tar.gz")
     assert {each.name for each in source.iterdir()} == {
         ".gitignore", "CHANGELOG.md", "LICENSE", "PKG-INFO", "README.md", "docs", "pyproject.toml", "src",

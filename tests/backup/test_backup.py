@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import tarfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -75,6 +76,9 @@ async def test_a_home_is_itself_again(home: Home, tmp_path: Path, way: str) -> N
     """Lines, files, mates and settings come back, every hash is right, and the talk goes on."""
     (home.path / "loopforge.toml").write_text("history_lines = 7\n")
     await home.app.live.change("line_limit", "70", "terminal")
+    zuzu = home.path / "mates/zuzu.md"
+    zuzu.rename(tmp_path / "zuzu.md").chmod(0o600)
+    zuzu.symlink_to(tmp_path / "zuzu.md")  # as people do whose mates lie in a repository of theirs
     (home.path / "data/runs/one").mkdir(parents=True)
     (home.path / "data/runs/one/rows.jsonl").write_text("{}\n")
     hash = await talk(home)
@@ -94,6 +98,8 @@ async def test_a_home_is_itself_again(home: Home, tmp_path: Path, way: str) -> N
         "merlin.md",
         "zuzu.md",
     ]
+    again_zuzu = tmp_path / "new/mates/zuzu.md"
+    assert (again_zuzu.is_symlink(), oct(again_zuzu.stat().st_mode)) == (False, "0o100600")
     async with living(tmp_path / "new") as again:
         assert (await again.app.ledger.verify(anchors=manifest.heads)).sound
         again.people = home.people
@@ -102,6 +108,18 @@ async def test_a_home_is_itself_again(home: Home, tmp_path: Path, way: str) -> N
         await again.says("ana", "@maya are you still there?")
         await again.rest()
         assert (await again.said())[-1] == "maya"
+
+
+@pytest.mark.parametrize(("name", "kind"), [("../out", "0"), ("/tmp/out", "0"), ("mates", "2")])
+def test_nothing_is_put_outside_a_home(tmp_path: Path, name: str, kind: str) -> None:
+    """A backup that somebody made up writes no file elsewhere, and lays no link."""
+    odd = tarfile.TarInfo(name)
+    odd.type, odd.linkname = kind.encode(), str(tmp_path)
+    with tarfile.open(tmp_path / "home.tar.gz", "w:gz") as tar:
+        tar.addfile(odd)
+    with pytest.raises(BackupError, match="is no file of a home"):
+        unpack(tmp_path, tmp_path / "new")
+    assert list((tmp_path / "new").iterdir()) == []
 
 
 @pytest.mark.postgres

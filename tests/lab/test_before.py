@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import tarfile
+import shutil
 from pathlib import Path
 
 import pytest
@@ -27,8 +27,7 @@ from loopforge.lab.verification.run_verify import verify
 @pytest.fixture
 def before(tmp_path: Path) -> Path:
     """The folder with both."""
-    with tarfile.open(Path(__file__).with_name("before.tar.gz")) as packed:
-        packed.extractall(tmp_path, filter="data")
+    shutil.unpack_archive(Path(__file__).with_name("before.tar.gz"), tmp_path)
     return tmp_path
 
 

@@ -11,7 +11,7 @@ after it. `ledger.sql` in it is the same ledger as PostgreSQL had it.
 
 from __future__ import annotations
 
-import tarfile
+import shutil
 from datetime import timedelta
 from pathlib import Path
 
@@ -40,8 +40,7 @@ TODAY = "schema-0002"
 
 def unpacked(name: str, home: Path) -> Path:
     """A home that is kept here."""
-    with tarfile.open(Path(__file__).with_name(f"{name}.tar.gz")) as packed:
-        packed.extractall(home, filter="data")
+    shutil.unpack_archive(Path(__file__).with_name(f"{name}.tar.gz"), home)
     return home
 
 

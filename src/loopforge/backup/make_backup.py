@@ -157,7 +157,7 @@ async def _keep(wanted: frozenset[str], files: Artifacts, kept: Artifacts) -> se
 
 
 def _pack(home: Path, into: Path) -> None:
-    with tarfile.open(into, "w:gz") as tar:
+    with tarfile.open(into, "w:gz", dereference=True) as tar:
         for path in _packed(home):
             try:
                 tar.add(path, path.relative_to(home).as_posix(), recursive=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -53,12 +54,23 @@ async def inspected(store: BackupStore, name: str, folder: Path) -> BackupManife
 
 
 def unpack(folder: Path, home: Path) -> None:
-    """Put settings, mates and runs into a new home. Raises InputError for a folder with files."""
+    """Put settings, mates and runs into a new home; only files, and only within it.
+
+    Raises InputError for a folder with files, BackupError for what no backup of ours holds.
+    """
     if home.exists() and any(home.iterdir()):
         raise InputError(f"{home} is not empty; restore into a new folder: `loopforge --home NEW`.")
     home.mkdir(parents=True, exist_ok=True)
     with tarfile.open(folder / HOME, "r:gz") as tar:
-        tar.extractall(home, filter="data")
+        for each in tar:  # tarfile's own filters came with Python 3.11.4; Debian 12 has 3.11.2
+            place = home / each.name
+            held = tar.extractfile(each) if each.isfile() else None
+            if held is None or not place.resolve().is_relative_to(home.resolve()):
+                raise BackupError(f"{each.name!r} in this backup is no file of a home.")
+            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with place.open("wb") as file:
+                place.chmod(each.mode & 0o755)
+                shutil.copyfileobj(held, file)
 
 
 async def restore(
