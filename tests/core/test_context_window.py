@@ -14,6 +14,7 @@ from loopforge.core.context_window import (
     CUT,
     FILE_BEGINS,
     FILE_ENDS,
+    SHORTENED,
     ContextEntry,
     Fit,
     Size,
@@ -23,21 +24,23 @@ from loopforge.core.context_window import (
     readable,
     room_for_lines,
     sees,
+    shortened,
 )
 from loopforge.core.room_vocabulary import File
 from loopforge.core.text.erasable_text import Words, public
 
 MARKS = st.sampled_from([None, None, None, "keep", "spent"])
+SHORT = st.sampled_from([0, 0, 0, 0, 10, 60])
 LOWS = st.floats(0.1, 0.95)
 
 
 @st.composite
 def sizes(draw: st.DrawFn, most: int = 30) -> list[Size]:
     """Entries of all sizes, some kept, some spent."""
-    tokens = draw(st.lists(st.tuples(st.integers(0, 120), MARKS), max_size=most))
+    tokens = draw(st.lists(st.tuples(st.integers(0, 120), MARKS, SHORT), max_size=most))
     return [
-        Size(id=f"e{n}", tokens=count, mark=mark)  # type: ignore[arg-type]
-        for n, (count, mark) in enumerate(tokens)
+        Size(id=f"e{n}", tokens=count, mark=mark, short=short)  # type: ignore[arg-type]
+        for n, (count, mark, short) in enumerate(tokens)
     ]
 
 
@@ -54,6 +57,7 @@ def test_never_over_budget(entries: list[Size], budget: int, low: float) -> None
     """Whatever the entries, what is visible fits, and `after` counts it."""
     fitted = fit(entries, budget, low)
     shown = {e.id: e.tokens * fitted.cuts.get(e.id, 1) for e in entries}
+    shown |= {e.id: e.short for e in entries if e.id in fitted.shortened}
     assert fitted.after <= budget
     assert sum(shown[id] for id in fitted.visible) <= budget + 1e-6
 
@@ -74,7 +78,7 @@ def test_a_purge_begins_above_the_budget_and_goes_down_to_the_low_water_mark(
 ) -> None:
     """After it more than the mark is left only if nothing unmarked or spent was left to go."""
     fitted = fit(entries, budget, low)
-    assert bool(fitted.purged) == (fitted.before > budget)
+    assert bool(fitted.purged or fitted.shortened) == (fitted.before > budget)
     if fitted.purged and fitted.after > int(budget * low):
         stayed = [e for e in entries[:-1] if e.id in fitted.visible]
         assert all(entry.mark == "keep" for entry in stayed)
@@ -145,6 +149,26 @@ def test_what_goes_of_ten_lines_of_ten(marks: str, low: float, purged: str) -> N
     fitted = fit(entries, 99, low)
     assert fitted.purged == tuple(f"e{nth}" for nth in purged)
     assert (fitted.before, fitted.after) == (100, 100 - 10 * len(purged))
+
+
+def test_what_tools_gave_is_shortened_before_anything_goes() -> None:
+    """If that makes room enough, every line stays; if not, the oldest ones go as always."""
+    result = Size(id="r", tokens=80, short=8)
+    enough = fit([result, *plain(20, 10)], 100)
+    assert (enough.visible, enough.shortened, enough.after) == (("r", "e0", "e1"), ("r",), 38)
+    more = fit([result, *plain(60, 30)], 100)
+    assert (more.visible, more.purged, more.shortened) == (("e1",), ("r", "e0"), ())
+    assert fit([*plain(80), replace(result, tokens=30)], 100).shortened == (), "the newest is whole"
+
+
+def test_a_result_in_short_is_its_head_and_its_handles() -> None:
+    """What has no handle, or is short, stays as it is: nobody could read on in it."""
+    handle = "[file 3fa9c1d2: annals.txt, text/plain, 25,890 bytes]"
+    told = "Slugs came. " * 300 + "\n[the first 4,000 of 25,890 characters]\n" + handle
+    head, mark, last = shortened(told).split("\n")
+    assert (head[:11], len(head) < 200, mark, last) == ("Slugs came.", True, SHORTENED, handle)
+    for whole in ("Slugs came. " * 300, f"A plot.\n{handle}"):
+        assert shortened(whole) == whole
 
 
 def test_a_line_larger_than_the_budget_is_cut_not_dropped() -> None:

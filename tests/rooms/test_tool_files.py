@@ -9,8 +9,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from loopforge.artifacts.artifact_store import hash_of
+from loopforge.core.context_window import SHORTENED
 from loopforge.core.effect_states import EffectReturned
-from loopforge.core.room_vocabulary import RightsSet
+from loopforge.core.room_vocabulary import Purged, RightsSet
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall, ToolFile, ToolResult
 from tests.rooms.conftest import Home, living
@@ -89,6 +90,25 @@ async def test_a_call_knows_for_whom_it_is_and_a_picture_has_a_handle(tmp_path: 
         assert await home.app.artifacts.get(hash_of(PLOT)) == PLOT
         ends = await home.app.ledger.read(call.stream, kinds=["effect.returned"])
         assert [e.body.cost for e in ends if isinstance(e.body, EffectReturned)] == [0.25]
+
+
+async def test_what_was_read_gives_way_before_what_was_said(tmp_path: Path) -> None:
+    """At a full window results shrink to their handles, all at once; no line of anybody goes."""
+    async with study(tmp_path) as (home, _):
+        home.models.window = 7000
+        handle = handle_in(await used(home, "ana", "annals"))
+        for number in range(3):
+            await used(home, "bo", "annals", number=number)
+        (purge, *_) = await home.bodies(Purged)
+        assert purge.shortened
+        assert not purge.lines
+        assert purge.after < purge.before / 2
+        prompt = str(home.models.asked[-1].messages)
+        assert "@maya use annals {}" in prompt
+        assert SHORTENED in prompt
+        assert f"file {handle}: " in prompt
+        onward = await used(home, "ana", "read_result", file=handle, **{"from": 4000})
+        assert "characters 4,000 to" in onward
 
 
 async def test_a_long_result_is_read_on_in(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ Pure. Knows nothing of tokenizers (counts are given), of rooms, or of how a prom
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta, tzinfo
 from typing import Literal
@@ -30,7 +31,7 @@ class ContextEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `who` is a person's id, a mate's handle, or a tool's name; `name` a person's name as it was
     then. `answers` is the line that called the turn in which a mate said it. `surface` and what
-    follows `bot` are as in Heard.
+    follows `bot` are as in Heard, but `short`: a result of which the head and handles are shown.
     """
 
     id: str
@@ -57,6 +58,7 @@ class ContextEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     owner: bool = False
     guest: bool = False
     called: bool = False
+    short: bool = False
 
 
 def sees(mate: str, entry: ContextEntry) -> bool:
@@ -68,18 +70,26 @@ def sees(mate: str, entry: ContextEntry) -> bool:
 
 
 class Size(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One visible entry as the window sees it: its id, its tokens, its mark."""
+    """One visible entry as the window sees it: its id, its tokens, its mark.
+
+    `short` is what it takes once it is shortened; 0 where it cannot be.
+    """
 
     id: str
     tokens: int
     mark: Mark | None = None
+    short: int = 0
 
 
 class Fit(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What fits. `before` and `after` are tokens; `cuts` maps an id to the share of it shown."""
+    """What fits. `before` and `after` are tokens; `cuts` maps an id to the share of it shown.
+
+    `shortened` are visible, and shown by their heads and handles from now on.
+    """
 
     visible: tuple[str, ...]
     purged: tuple[str, ...] = ()
+    shortened: tuple[str, ...] = ()
     before: int = 0
     after: int = 0
     cuts: dict[str, float] = {}
@@ -88,18 +98,23 @@ class Fit(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def fit(sizes: Sequence[Size], budget: int, low: float = 0.5) -> Fit:
     """Fit entries (oldest first) into `budget` tokens; `low` is the low-water share.
 
-    Over budget: all spent ones go, then the oldest unmarked ones until the low-water mark is
-    reached; kept ones only if they are over the budget by themselves. The newest always stays. An
-    entry that is larger than the whole budget is shown cut to the low-water mark.
+    Over budget: all that can be shortened are; if that is not enough, all spent ones go, then the
+    oldest unmarked ones until the low-water mark is reached; kept ones only if they are over the
+    budget by themselves. The newest always stays. An entry that is larger than the whole budget is
+    shown cut to the low-water mark.
     """
     budget = max(0, budget)
     mark = int(budget * low)
     tokens = {size.id: size.tokens if size.tokens <= budget else mark for size in sizes}
     before = sum(tokens.values())
     going: dict[str, None] = {}
+    short: dict[str, int] = {}
+    left, old = before, sizes[:-1]
     if before > budget:
-        left = before
-        old = sizes[:-1]
+        short = {size.id: size.short for size in old if 0 < size.short < tokens[size.id]}
+        tokens |= short
+        left = sum(tokens.values())
+    if before > budget and left > mark:
         for size in old:
             if size.mark == "spent":
                 going[size.id] = None
@@ -111,12 +126,13 @@ def fit(sizes: Sequence[Size], budget: int, low: float = 0.5) -> Fit:
     return Fit(
         visible=visible,
         purged=tuple(size.id for size in sizes if size.id in going),
+        shortened=tuple(id for id in short if id not in going),
         before=before,
         after=sum(tokens[id] for id in visible),
         cuts={
             size.id: mark / size.tokens
             for size in sizes
-            if size.tokens > budget and size.id not in going
+            if size.tokens > budget and size.id not in going and size.id not in short
         },
     )
 
@@ -231,6 +247,19 @@ def _many(count: int) -> str:
     return MANY[count] if 0 <= count < len(MANY) else f"{count:,}"
 
 
+SHORT = 160
+HANDLED = re.compile(r"\[file [0-9a-f]{8}: .*\]")
+SHORTENED = "[shortened, since it was read; read_result reads on]"
+
+
+def shortened(text: str) -> str:
+    """A result by its head and the handles in it; as it is where it has none, or is short."""
+    handles = [line for line in text.split("\n") if HANDLED.fullmatch(line)]
+    if not handles or len(text) <= 2 * SHORT:
+        return text
+    return "\n".join([f"{text[:SHORT].rstrip()} …", SHORTENED, *handles])
+
+
 def clip(text: str, length: int) -> str:
     """The text, cut to at most `length` characters with a mark that says so (or only the mark)."""
     if len(text) <= length:
@@ -275,6 +304,8 @@ def _lines(
     pictures: Collection[Place],
 ) -> Iterator[Line]:
     texts = [entry.text, *(file.text for file in entry.files)]
+    if entry.short:
+        texts[0] = Words(shortened(str(entry.text)), public=entry.text.public)
     if share is not None:
         texts = _cut(texts, share)
     mine = entry.kind == "said" and entry.who == for_mate

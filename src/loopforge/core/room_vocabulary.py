@@ -422,13 +422,17 @@ class Marked(Struct, frozen=True, tag="room.marked", kw_only=True):
     by: str
 
 
-class Purged(Struct, frozen=True, tag="room.purged", kw_only=True):
-    """Lines left a mate's context (not the ledger): ids, tokens before and after."""
+class Purged(Struct, frozen=True, tag="room.purged", kw_only=True, omit_defaults=True):
+    """Lines left a mate's context (not the ledger): ids, tokens before and after.
+
+    Of those `shortened`, results of tools, it sees head and handles from now on.
+    """
 
     mate: str
     lines: tuple[str, ...]
     before: int
     after: int
+    shortened: tuple[str, ...] = ()
 
 
 class PolicyChosen(Struct, frozen=True, tag="room.policy_chosen", kw_only=True, omit_defaults=True):

@@ -349,6 +349,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
             case Purged():
                 if body.mate in self.mates:
                     self.page.purge(body.mate, body.lines)
+                    self.page.shorten(body.shortened)
                     self.page.release(self.mates, self.weighed)
 
     # ------------------------------------------------------------ lines

@@ -89,6 +89,11 @@ class VisibleLines(Struct, kw_only=True, omit_defaults=True):
         held = {id for id in lines if id in self.lines}
         self.purged[mate] = self.purged.get(mate, set()) | held
 
+    def shorten(self, lines: Collection[str]) -> None:
+        """Results of tools are shown by their heads and handles from now on."""
+        for id in self.lines.keys() & set(lines):
+            self.lines[id] = replace(self.lines[id], short=True)
+
     def release(self, mates: Collection[str], weighed: int) -> None:
         """Let go of what none of these mates sees any more; lines after `weighed` stay."""
         self.purged = {mate: gone for mate, gone in self.purged.items() if mate in mates}

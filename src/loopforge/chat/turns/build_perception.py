@@ -16,6 +16,7 @@ from operator import is_
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from loopforge.chat.room.participants import namesakes
 from loopforge.chat.room.permissions import tools_in_turn, unasked
@@ -32,6 +33,7 @@ from loopforge.core.context_window import (
     fit,
     pictures_of,
     room_for_lines,
+    shortened,
     told_apart,
 )
 from loopforge.core.mates.mate_file import Mate
@@ -75,13 +77,13 @@ class LineCounter:
 
     def __init__(self, models: Models) -> None:
         self._models = models
-        self._known: OrderedDict[tuple[str, str, str], int] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str, str, bool], int] = OrderedDict()
         self._prompts: dict[tuple[str, str], int] = {}
 
     async def entries(self, route: Route, entries: Sequence[ContextEntry]) -> dict[str, int]:
         """Tokens of each entry by its id, joints included."""
         model = self._models.facts(route).name
-        keys = {entry.id: (model, entry.id, entry.text.ref) for entry in entries}
+        keys = {entry.id: (model, entry.id, entry.text.ref, entry.short) for entry in entries}
         unknown = [entry for entry in entries if keys[entry.id] not in self._known]
         if unknown:
             texts = [_text(entry) for entry in unknown]
@@ -105,7 +107,8 @@ class LineCounter:
 
 def _text(entry: ContextEntry) -> str:
     files = "".join(f"\n{file.name}\n{file.text}" for file in entry.files)
-    return f"{entry.name or entry.who}: {entry.text}{files} {entry.narrative}"
+    text = shortened(str(entry.text)) if entry.short else entry.text
+    return f"{entry.name or entry.who}: {text}{files} {entry.narrative}"
 
 
 class _Shown(NamedTuple):
@@ -135,7 +138,8 @@ class ShownContext:
     ) -> tuple[Line, ...]:
         """The entries as this mate sees them; the same lines again as far as nothing changed."""
         called = {handle: public(name) for handle, name in names.items()}
-        if cuts:  # a cut text is a copy, which forgetting does not reach: it is not held
+        # a cut text is a copy, which forgetting does not reach: it is not held
+        if cuts or any(entry.short for entry in entries):
             return as_lines(entries, mate, called, self.zone, cuts, pictures=pictures)
         last = self._last.get((stream, mate)) or _Shown((), names, ())
         known = last.entries
@@ -192,8 +196,9 @@ class Viewer:
             reserve=RESERVE,
             share=self._rules.share,
         )
-        fitted = _fitted(entries, tokens, budget, self._rules.low)
-        stay = set(fitted.visible)
+        fitted = await self._fitted(route, entries, tokens, budget)
+        stay, spent = set(fitted.visible), set(fitted.shortened)
+        entries = [replace(each, short=True) if each.id in spent else each for each in entries]
         names = {handle: one.name for handle, one in self._mates.items()}
         seen = tuple(entry for entry in entries if entry.id in stay)
         pictures = frozenset(place for place in pictures if place[0] in stay)
@@ -205,8 +210,14 @@ class Viewer:
         lines = self._shown.lines(state.stream, mate.handle, seen, names, fitted.cuts, pictures)
         lines = told_apart(lines, seen, which)
         purged = (
-            Purged(mate=mate.handle, lines=fitted.purged, before=fitted.before, after=fitted.after)
-            if fitted.purged
+            Purged(
+                mate=mate.handle,
+                lines=fitted.purged,
+                before=fitted.before,
+                after=fitted.after,
+                shortened=fitted.shortened,
+            )
+            if fitted.purged or fitted.shortened
             else None
         )
         perception = AgentPerception(
@@ -222,8 +233,31 @@ class Viewer:
             tools=tools,
         )
         spoken = sum(entry.kind in ("heard", "said") for entry in seen)
+        short = [entry.id for entry in seen if entry.short]
         gone = max(state.spoken - spoken, len(fitted.purged))
-        return RoomView(perception, _edits(gone, fitted.cuts), purged, system + fitted.after)
+        return RoomView(perception, _edits(gone, fitted.cuts, short), purged, system + fitted.after)
+
+    async def _fitted(
+        self,
+        route: Route,
+        entries: Sequence[ContextEntry],
+        tokens: Mapping[str, int],
+        budget: int,
+    ) -> Fit:
+        """What of the entries fits; mostly it is all of them."""
+        if (total := sum(tokens.values())) <= budget:
+            return Fit(visible=tuple(tokens), before=total, after=total)
+        results = [
+            replace(each, short=True)
+            for each in entries
+            if each.kind == "result" and not each.short and each.mark is None
+        ]
+        short = await self.counter.entries(route, results)
+        sizes = [
+            Size(id=e.id, tokens=tokens[e.id], mark=e.mark, short=short.get(e.id, 0))
+            for e in entries
+        ]
+        return fit(sizes, budget, self._rules.low)
 
     async def _offered(
         self, state: RoomState, mate: Mate, due: Due, entries: Sequence[ContextEntry]
@@ -323,16 +357,6 @@ def _place(state: RoomState) -> str:
     return "a room without a title" if MADE.fullmatch(state.name) else f"the room “{state.name}”"
 
 
-def _fitted(
-    entries: Sequence[ContextEntry], tokens: dict[str, int], budget: int, low: float
-) -> Fit:
-    """What of the entries fits; mostly it is all of them."""
-    total = sum(tokens.values())
-    if total <= budget:
-        return Fit(visible=tuple(tokens), before=total, after=total)
-    return fit([Size(id=e.id, tokens=tokens[e.id], mark=e.mark) for e in entries], budget, low)
-
-
 def own_tools(mate: Mate, known: Collection[Tool]) -> list[str]:
     """The tools that it has, in its file's order, then those that every mate has that has any.
 
@@ -361,7 +385,7 @@ def now_said(clock: Clock, rules: Rules) -> str:
     return f"{now:%A} {now.day} {now:%B %Y, %H:%M} ({rules.zone.key})"
 
 
-def _edits(gone: int, cuts: dict[str, float]) -> tuple[Edit, ...]:
+def _edits(gone: int, cuts: dict[str, float], short: Sequence[str]) -> tuple[Edit, ...]:
     """How the view departs from the truth."""
     edits = []
     if gone:
@@ -382,6 +406,16 @@ def _edits(gone: int, cuts: dict[str, float]) -> tuple[Edit, ...]:
                 by="room",
                 why="it alone is larger than the window",
                 lines=tuple(cuts),
+            )
+        )
+    if short:
+        edits.append(
+            Edit(
+                kind="withheld",
+                what="what a tool gave, but for its head and its handle",
+                by="room",
+                why="it was read before, and the window was full",
+                lines=tuple(short),
             )
         )
     return tuple(edits)

@@ -245,7 +245,7 @@ def _shown(found: TurnTrace, view: RecordRedaction) -> ShownPrompt:
             for edit in shown.edits
         ),
         purge=Purge(lines=len(purge.lines), before=purge.before, after=purge.after)
-        if isinstance(purge, Purged)
+        if isinstance(purge, Purged) and purge.lines
         else None,
     )
 
