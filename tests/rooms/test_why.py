@@ -6,9 +6,10 @@ from pathlib import Path
 
 from loopforge.app import minds
 from loopforge.chat.why.turn_replay import replayed
-from loopforge.core.room_vocabulary import Said
+from loopforge.core.room_vocabulary import RightsSet, Said
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.models.scripted_model import ScriptedAnswer
+from loopforge.runtime.ports import Question, Tool, ToolCall
 from tests.rooms.conftest import Home, living
 
 
@@ -45,6 +46,37 @@ async def test_the_record_answers_everything(tmp_path: Path) -> None:
         "screen queued →  accepted",
     ):
         assert " ".join(fact.split()) in " ".join(record.split()), f"{fact!r} is not in:\n{record}"
+
+
+async def test_a_deed_that_was_not_done_is_odd(tmp_path: Path) -> None:
+    """Of a mate that says it sent something the record says so, unless a tool of the turn did."""
+
+    def script(question: Question) -> ScriptedAnswer:
+        told = [text for role, text in question.messages if role == "user"]
+        wanted = "use it" in str(told) and "[result of " not in str(told)
+        used = {"tool": "post", "arguments": "{}"} if wanted else {}
+        done = "" if used else f"I have sent it to Ben ({len(told)})."
+        return ScriptedAnswer(data={"say": done} | used)
+
+    async def post(_: ToolCall) -> str:
+        return "It is on its way."
+
+    (tmp_path / "mates").mkdir()
+    (tmp_path / "mates/maya.md").write_text("---\nname: Maya\nrole: r\ntools: [post]\n---\nMaya.")
+    async with living(tmp_path, script) as home:
+        home.app.tools.add(Tool(name="post", summary="Sends.", harmless=True), post)
+        await home.hears("bo", "hello")
+        rights = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
+        await home.app.rooms.add(home.room, "", rights)
+        odd = "and no tool that it used in this turn did that."
+        told = []
+        for wish in ("@maya send it to Ben", "@maya use it, and send it to Ben"):
+            await home.hears("ana", wish)
+            await home.rest()
+            line = [e for e in await home.events() if isinstance(e.body, Said)][-1]
+            await home.app.front.seen("commons", home.people["ana"], line.seq)
+            told.append(odd in " ".join((await home.app.front.why(line.id)).split()))
+    assert told == [True, False]
 
 
 async def test_any_event_of_the_turn_leads_to_the_record(home: Home) -> None:

@@ -8,7 +8,7 @@ plan is noted by the guard afresh.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from loopforge.chat.turns.turn_trace import TurnTrace, thing_of
@@ -27,6 +27,7 @@ from loopforge.chat.why.flight_record import (
     Try,
 )
 from loopforge.chat.why.redaction import RecordRedaction
+from loopforge.chat.why.unproven_claims import unproven_claims
 from loopforge.core.act_guard import RULES, notes
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.delivery_states import Accepted, Attempting, Failed, PutOff, Queued
@@ -242,7 +243,7 @@ def intent(found: TurnTrace, view: RecordRedaction) -> Intent | None:
             _intended(act, verdicts[nth] if nth < len(verdicts) else None, view)
             for nth, act in enumerate(acts)
         ),
-        notes=_notes(plan),
+        notes=(*_notes(plan), *_unproven(found, view)),
     )
 
 
@@ -259,6 +260,14 @@ def _notes(plan: dict[str, Any]) -> tuple[str, ...]:
         return tuple(notes(AgentActionPlan.from_dict(plan)))
     except BadPlan:
         return ()
+
+
+def _unproven(found: TurnTrace, view: RecordRedaction) -> Iterator[str]:
+    """What it says it did and did not; a turn that goes on after a result has that to speak of."""
+    if any(isinstance(line, Line) and line.kind == "result" for line in found.lines[-1:]):
+        return iter(())
+    said = [view.line(e.body.text, e.id) for e in found.events if isinstance(e.body, Said)]
+    return unproven_claims(found.events, said)
 
 
 def _intended(act: dict[str, Any], verdict: Verdict | None, view: RecordRedaction) -> Intended:
