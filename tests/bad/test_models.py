@@ -92,11 +92,11 @@ async def _listen(home: Home, drafts: list[str]) -> None:
 
 Given = Mapping[str, Any]
 ODD: dict[str, Given] = {
-    "a tool it has not": {"say": "", "tool": "rm", "arguments": "{}"},
-    "arguments that are none": {"say": "", "tool": "clock", "arguments": "}{"},
+    "a tool it has not": {"say": "", "calls": [{"tool": "rm", "arguments": "{}"}]},
+    "arguments that are none": {"say": "", "calls": [{"tool": "clock", "arguments": "}{"}]},
     "a mode that is none": {"mode": "rage", "say": "hello"},
     "numbers for words": {"say": 7, "narrative": 7, "mode": 7, "note": 7, "again": 7},
-    "nothing for words": {"say": None, "narrative": None, "note": None, "tool": None},
+    "nothing for words": {"say": None, "narrative": None, "note": None, "calls": None},
     "lists for words": {"say": ["a"], "note": {"b": 1}, "again": "no"},
     "a guardrail without its rule": {"mode": "guardrail", "rule": "", "say": "hello"},
 }
@@ -106,7 +106,7 @@ ODD: dict[str, Given] = {
 async def test_an_answer_of_odd_form_breaks_nothing(tmp_path: Path, kind: str) -> None:
     """Fields that hold what they should not: the turn ends, the room rests, the next line works."""
     answers: list[Given] = [ODD[kind]]
-    plain: Given = {"say": "Good day.", "again": False, "tool": ""}
+    plain: Given = {"say": "Good day.", "again": False, "calls": []}
 
     async with living(tmp_path, lambda question: answers.pop() if answers else plain) as home:
         await home.hears("ana", "@maya hello")

@@ -183,6 +183,6 @@ def test_what_was_missing_or_mended_is_noted() -> None:
 @pytest.mark.parametrize("arguments", ['{"zone": "UTC"}', {"zone": "UTC"}])
 def test_arguments_may_be_an_object_or_a_text(arguments: object) -> None:
     """A tool's arguments are kept in either form."""
-    answer = {"say": HI, "tool": "clock", "arguments": arguments}
+    answer = {"say": HI, "calls": [{"tool": "clock", "arguments": arguments}]}
     data = read(json.dumps(answer), TOOLS, "say").data
     assert data == answer

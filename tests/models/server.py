@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -27,7 +28,8 @@ class Behaviour:
     end that `finish` says; `stall` waits for the `gate` before the piece of that number (for ever,
     unless somebody opens it), `cut` breaks the connection there, `vanish` ends the stream there as
     if all was well but without an end. `raw` goes out in the stream's place, `endless` again and
-    again, after it; `wire` in the place of the whole response, its status line included.
+    again, after it; `wire` in the place of the whole response, its status line included. `calls` are
+    tools by name and arguments, as JSON that comes in two pieces.
     """
 
     pieces: Sequence[str] = ("Hello", ", ", "ana", "!")
@@ -40,7 +42,7 @@ class Behaviour:
     cut: int | None = None
     vanish: int | None = None
     refusal: str = ""
-    tool: str = ""
+    calls: Sequence[tuple[str, str]] = ()
     raw: bytes = b""
     endless: bytes = b""
     wire: bytes = b""
@@ -87,6 +89,8 @@ class Server:
         """Whatever the script says, in the protocol of the path."""
         body = await request.json()
         self.asked.append(Asked(request.path, request.headers, body))
+        if wrong := _refused(request.path, body):
+            return web.json_response({"error": {"message": wrong, "code": 400}}, status=400)
         behaviour = self.script.pop(0) if len(self.script) > 1 else self.script[0]
         self.reached.set()
         if behaviour.status != 200:
@@ -145,6 +149,19 @@ class Server:
             self.waiting -= 1
 
 
+def _refused(path: str, body: Mapping[str, Any]) -> str:
+    """Why a provider takes no such tools; "" where it does."""
+    given = [tool.get("function", tool) for tool in body.get("tools", [])]
+    if "gemini" in path:
+        given = [one for tool in given for one in tool.get("functionDeclarations", [])]
+        if given and "gemini-2" in path and "responseJsonSchema" in body["generationConfig"]:
+            return "Function calling with a response mime type: 'application/json' is unsupported"
+    names = [tool["name"] for tool in given]
+    if bad := [name for name in names if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name)]:
+        return f"Invalid tool name {bad[0]!r}: expected a pattern '^[a-zA-Z0-9_-]{{1,64}}$'."
+    return "tools: Tool names must be unique." if len(set(names)) < len(names) else ""
+
+
 def _sse(data: Any, event: str = "") -> bytes:
     head = f"event: {event}\n" if event else ""
     return f"{head}data: {json.dumps(data)}\n\n".encode()
@@ -171,10 +188,12 @@ def chat(behaviour: Behaviour) -> list[bytes]:
     events = [chunk({"role": "assistant", "content": piece}) for piece in behaviour.pieces]
     if behaviour.refusal:
         events = [chunk({"role": "assistant", "refusal": behaviour.refusal})]
-    if behaviour.tool:
-        call = {"index": 0, "id": "t1", "type": "function"}
-        function = {"name": behaviour.tool, "arguments": "{}"}
-        events.append(chunk({"tool_calls": [{**call, "function": function}]}))
+    for nth, (name, arguments) in enumerate(behaviour.calls):
+        call = {"index": nth, "id": f"t{nth}", "type": "function"}
+        begun = {"name": name, "arguments": arguments[:3]}
+        events.append(chunk({"tool_calls": [{**call, "function": begun}]}))
+        rest = {"arguments": arguments[3:]}
+        events.append(chunk({"tool_calls": [{"index": nth, "function": rest}]}))
     usage = {
         "prompt_tokens": behaviour.read,
         "completion_tokens": len(behaviour.pieces),
@@ -182,7 +201,7 @@ def chat(behaviour: Behaviour) -> list[bytes]:
         "prompt_tokens_details": {"cached_tokens": behaviour.cached},
     }
     tail = [_sse({**frame, "choices": [], "usage": usage}), b"data: [DONE]\n\n"]
-    return [*events, chunk({}, "tool_calls" if behaviour.tool else behaviour.finish), *tail]
+    return [*events, chunk({}, "tool_calls" if behaviour.calls else behaviour.finish), *tail]
 
 
 def _responses(behaviour: Behaviour) -> list[bytes]:
@@ -216,11 +235,19 @@ def _responses(behaviour: Behaviour) -> list[bytes]:
     if behaviour.refusal:
         said = [{"type": "response.refusal.delta", **place, "delta": behaviour.refusal}]
         done["content"] = [{"type": "refusal", "refusal": behaviour.refusal}]
-    if behaviour.tool:
-        call = {"id": "f1", "type": "function_call", "call_id": "t1", "name": behaviour.tool}
-        call |= {"arguments": "{}", "status": "completed"}
-        said.append({"type": "response.output_item.added", "output_index": 1, "item": call})
-        said.append({"type": "response.output_item.done", "output_index": 1, "item": call})
+    for nth, (name, arguments) in enumerate(behaviour.calls, 1):
+        call = {"id": f"f{nth}", "type": "function_call", "call_id": f"t{nth}", "name": name}
+        call |= {"arguments": "", "status": "in_progress"}
+        begun, ended = (
+            {"type": f"response.output_item.{how}", "output_index": nth}
+            for how in ("added", "done")
+        )
+        said.append(begun | {"item": call})
+        piece = {"type": "response.function_call_arguments.delta", "output_index": nth}
+        said += [
+            piece | {"item_id": f"f{nth}", "delta": part} for part in (arguments[:3], arguments[3:])
+        ]
+        said.append(ended | {"item": call | {"arguments": arguments, "status": "completed"}})
     if behaviour.finish == "length":
         ended = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
         last = "response.incomplete"
@@ -272,11 +299,16 @@ def _messages(behaviour: Behaviour) -> list[bytes]:
         ),
         {"type": "content_block_stop", "index": 0},
     ]
-    if behaviour.tool:
-        call = {"type": "tool_use", "id": "t1", "name": behaviour.tool, "input": {}}
+    for nth, (name, arguments) in enumerate(behaviour.calls, 1):
+        call = {"type": "tool_use", "id": f"t{nth}", "name": name, "input": {}}
+        pieces = [
+            {"type": "input_json_delta", "partial_json": part}
+            for part in (arguments[:3], arguments[3:])
+        ]
         events += [
-            {"type": "content_block_start", "index": 1, "content_block": call},
-            {"type": "content_block_stop", "index": 1},
+            {"type": "content_block_start", "index": nth, "content_block": call},
+            *({"type": "content_block_delta", "index": nth, "delta": each} for each in pieces),
+            {"type": "content_block_stop", "index": nth},
         ]
         stop = "tool_use"
     events += [
@@ -308,8 +340,9 @@ def _gemini(behaviour: Behaviour) -> list[bytes]:
     if behaviour.refusal:
         blocked = {"blockReason": "SAFETY", "blockReasonMessage": behaviour.refusal}
         return [_sse({"promptFeedback": blocked, "usageMetadata": usage, "modelVersion": "m-1"})]
-    if behaviour.tool:
-        events.append(chunk([{"functionCall": {"name": behaviour.tool, "args": {}}}]))
+    for name, arguments in behaviour.calls:
+        call = {"name": name, "args": json.loads(arguments)}
+        events.append(chunk([{"functionCall": call}]))
     return [*events, chunk([{"text": ""}], finish)]
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from loopforge.core.perception import ToolOffer
 from loopforge.core.text.erasable_text import public
 from loopforge.policies.answer_form import instructions, schema_of
-from loopforge.policies.prompt_building import opening
+from loopforge.policies.prompt_building import LISTING, opening
 from loopforge.policies.talk import talk
 from tests.playbook import PROMPTS, Playbook, heard, shown
 
@@ -64,18 +64,16 @@ def test_a_note_is_offered_where_something_is_to_be_kept(line: str) -> None:
 
 def test_tools_are_offered_where_they_are_granted() -> None:
     """Tools stand in the form and in what is said of it, with what they do and are given."""
-    assert fields("hi", tools="clock dice") == [*BASE, "tool", "arguments"]
+    assert fields("hi", tools="clock dice") == [*BASE, "calls"]
     prompts = PROMPTS | {"tools": "Yours: {tools}."}
     seen = shown(heard("ana", "hi"), model="full", tools="clock dice")
-    assert schema_of(seen)["properties"]["tool"] == {
-        "type": "string",
-        "enum": ["", "clock", "dice"],
-    }
+    item = schema_of(seen)["properties"]["calls"]["items"]
+    assert item["properties"]["tool"] == {"type": "string", "enum": ["clock", "dice"]}
     assert instructions(seen, prompts).endswith("<reply-tools>")
-    assert str(opening(seen, prompts)[0].parts[0]).endswith("Yours: clock dice.")
+    assert opening(seen, prompts)[LISTING].text == "Yours: clock dice."
     schema = {"type": "object", "properties": {"sides": {"type": "integer"}}}
     dice = ToolOffer(name="dice", summary="Throws one.", schema=schema)
-    told = str(opening(replace(seen, tools=(dice,)), prompts)[0].parts[0])
+    told = opening(replace(seen, tools=(dice,)), prompts)[LISTING].text
     assert 'Yours: - dice: Throws one. Its arguments: {"sides": {"type": "integer"}}.' in told
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from loopforge.core.perception import Line, LineKind, ToolOffer
-from loopforge.core.policy import Answer, AnswerOutcome, Ask, Call, Result, ResultOutcome
+from loopforge.core.policy import All, Answer, AnswerOutcome, Ask, Call, Result, ResultOutcome
 from loopforge.core.room_vocabulary import Continue, Note, Paper, Say, StaySilent
 from loopforge.core.text.erasable_text import Words
 from loopforge.policies.faq import RULE, TIME_RULE
@@ -64,9 +65,14 @@ CLOCK = ToolOffer(
 def at_the_clock(**answer: object) -> Playbook:
     """A mate that may use the clock was asked for the time, and answers this."""
     seen = shown(heard("ana", "@maya what time is it in Paris?", "first"), model="full")
-    wished: dict[str, Any] = {"say": "", "tool": "clock", "arguments": '{"zone": "Europe/Paris"}'}
+    wished: dict[str, Any] = {"say": "", "calls": [using(zone="Europe/Paris")]}
     book = Playbook(MIND, replace(seen, tools=(CLOCK,))).asks("talk")
     return book.answered(**(wished | answer))
+
+
+def using(tool: str = "clock", **arguments: object) -> dict[str, str]:
+    """A call as a model writes it."""
+    return {"tool": tool, "arguments": json.dumps(arguments)}
 
 
 def test_it_asks_for_a_tool_sees_what_it_gave_and_then_speaks() -> None:
@@ -92,7 +98,7 @@ def test_what_else_becomes_of_a_tool_is_put_to_the_model(outcome: ResultOutcome)
 
 def test_arguments_that_are_no_json_reach_no_tool() -> None:
     """They are put back to the model with a sentence."""
-    book = at_the_clock(arguments="Paris, please").asks("talk")
+    book = at_the_clock(calls=[using() | {"arguments": "Paris, please"}]).asks("talk")
     assert "its arguments were no JSON object" in book.prompt
 
 
@@ -101,11 +107,54 @@ def test_tools_are_used_a_few_times_and_then_no_longer_offered() -> None:
     book = at_the_clock()
     for _ in range(MOST_CALLS - 1):
         book.told(Result("returned", "nine")).asks("talk")
-        assert "tool" in book.form
-        book.answered(say="", tool="clock", arguments="{}")
+        assert "calls" in book.form
+        book.answered(say="", calls=[using()])
     book.told(Result("returned", "nine")).asks("talk")
-    assert "tool" not in book.form
-    assert book.answered(say="Nine.", tool="clock").plans().acts == (Say(text="Nine."),)
+    assert "calls" not in book.form
+    assert book.answered(say="Nine.", calls=[using()]).plans().acts == (Say(text="Nine."),)
+
+
+def with_tools(*wanted: dict[str, str]) -> Playbook:
+    """A mate that reads the clock and the map, and turns the oven, wants these used at once."""
+    offered = (
+        replace(CLOCK, reads=True),
+        ToolOffer(name="map", reads=True),
+        ToolOffer(name="oven"),
+    )
+    seen = replace(shown(heard("ana", "@maya do it", "first"), model="full"), tools=offered)
+    return Playbook(MIND, seen).asks("talk").answered(say="", calls=list(wanted))
+
+
+def test_what_only_reads_is_used_side_by_side() -> None:
+    """All at once; each result says which use it is of."""
+    book = with_tools(using(zone="Asia/Tokyo"), using("map", of="Kyoto"))
+    assert book.request == All(
+        (Call("clock", {"zone": "Asia/Tokyo"}), Call("map", {"of": "Kyoto"}))
+    )
+    results = (Result("returned", "Nine."), Result("failed", "No map."))
+    book.told(results).asks("talk")
+    assert '[result of clock: (for {"zone": "Asia/Tokyo"})\n| Nine.]' in book.prompt
+    assert '[result of map, failed: (for {"of": "Kyoto"})\n| No map.]' in book.prompt
+
+
+def test_what_changes_something_is_used_one_after_the_other() -> None:
+    """Until one does not come back: what stands behind it is not used, and it is told so."""
+    book = with_tools(using("oven", degrees=180), using(), using("oven", degrees=0))
+    assert book.request == Call("oven", {"degrees": 180})
+    assert book.told(Result("returned", "Hot.")).request == Call("clock", {})
+    book.told(Result("deferred", "It goes on.")).asks("talk")
+    assert "oven was not used: the tool before it did not come back." in book.prompt
+
+
+def test_each_of_several_uses_counts() -> None:
+    """What is more than a turn may use is told, and not used."""
+    book = with_tools(*[using(zone=f"{nth}") for nth in range(MOST_CALLS + 2)])
+    asked = book.request
+    assert isinstance(asked, All)
+    assert len(asked.requests) == MOST_CALLS
+    book.told(tuple(Result("returned", "nine") for _ in asked.requests)).asks("talk")
+    assert book.prompt.count(f"a turn uses tools {MOST_CALLS} times at most") == 2
+    assert "calls" not in book.form
 
 
 def test_whom_nobody_addressed_is_asked_first_whether_it_speaks() -> None:

@@ -78,8 +78,8 @@ async def test_a_mate_uses_no_tool_for_who_may_not_have_it_used(tmp_path: Path) 
         await crowded(home)
         await home.hears("ana", "@maya run it")
         assert ran == []
-        offered = [view for view in map(str, home.models.asked) if "shell" in view]
-        assert offered == []
+        offered = [one.name for question in home.models.asked for one in question.tools]
+        assert "shell" not in offered
         await home.hears("ana", "@maya run it", untrusted=True, keeper=True)
         assert ran == []
         await home.hears("ana", "@maya run it", keeper=True)

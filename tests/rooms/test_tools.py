@@ -24,6 +24,7 @@ from loopforge.core.events import (
 )
 from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import Script, ScriptedAnswer
+from loopforge.policies.prompt_building import LISTING
 from loopforge.runtime.effect_worker import DIED
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from loopforge.runtime.system_clock import SimClock
@@ -95,7 +96,7 @@ async def test_a_mate_is_told_what_a_tool_does_and_wants(tmp_path: Path) -> None
     """Its summary and the schema of its arguments stand in the front of the prompt."""
     async with kitchen(tmp_path) as (home, _):
         await home.hears("ana", "@maya hello")
-        front = home.models.asked[0].messages[0][1]
+        front = home.models.asked[0].messages[LISTING][1]
         assert 'oven: Bakes. Its arguments: {"degrees": {"type": "integer"}}' in front
 
 
@@ -323,10 +324,10 @@ async def test_of_five_hundred_tools_a_mate_is_shown_those_that_fit(tmp_path: Pa
             first = home.models.asked[0].messages
             assert sum(len(text.encode()) for _, text in first) < 8_000
             assert (await home.bodies(Perceived))[0].tokens > 600, "what tools take is counted"
-            assert "find_tools: Finds more tools" in first[0][1]
-            assert "oven: Bakes." in first[0][1]
-            assert "machine_321" not in first[0][1]
+            assert "find_tools: Finds more tools" in first[LISTING][1]
+            assert "oven: Bakes." in first[LISTING][1]
+            assert "machine_321" not in first[LISTING][1]
             assert "machine_321: Polishes item 321." in str(home.models.asked[1].messages)
             assert (await home.lines())[-1] == "maya: Polished."
             await home.hears("ana", "@maya polish item 77")
-            assert "machine_77: " in home.models.asked[3].messages[0][1]
+            assert "machine_77: " in home.models.asked[3].messages[LISTING][1]

@@ -75,11 +75,15 @@ class Edit(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ToolOffer(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A tool that a mind may ask for: what it does, and the JSON schema of its arguments."""
+    """A tool that a mind may ask for: what it does, and the JSON schema of its arguments.
+
+    `reads`: it changes nothing, so that several such may be used side by side.
+    """
 
     name: str
     summary: str = ""
     schema: dict[str, Any] = {}
+    reads: bool = False
 
 
 FINDER = "find_tools"

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, cast, get_args
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.perception import AgentPerception, Line, Picture
+from loopforge.core.perception import AgentPerception, Line, Picture, ToolOffer
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.prompt_rows import laid_out
 
@@ -95,6 +95,10 @@ class Ask:
     `field`. `purpose` is one word for the record. `max_tokens` bounds the answer. `fits`: "large"
     where the mind has another prompt for small models, and wants to be told when one stands in;
     "small" where this is that prompt, which goes to the small one and who comes after it.
+
+    `tools` are offered in the provider's own form to a model that knows such; one that does not
+    has `calls` in its form, and a list of them in the message number `listing`, which the other is
+    not shown. Either way the answer's `calls` have them: each a `tool` and its `arguments` as JSON.
     """
 
     messages: tuple[Message, ...]
@@ -104,6 +108,8 @@ class Ask:
     purpose: str = "answer"
     max_tokens: int = 400
     fits: Fits = "any"
+    tools: tuple[ToolOffer, ...] = ()
+    listing: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +197,12 @@ def ask(
     purpose: str = "answer",
     max_tokens: int = 400,
     fits: Fits = "any",
+    tools: tuple[ToolOffer, ...] = (),
+    listing: int = -1,
 ) -> Asking[Answer]:
     """`answer = yield from ask(prompt)`: ask a model; a plain string is one user message."""
     messages = (Message("user", (prompt,)),) if isinstance(prompt, str) else prompt
-    reply = yield Ask(messages, schema, aloud, field, purpose, max_tokens, fits)
+    reply = yield Ask(messages, schema, aloud, field, purpose, max_tokens, fits, tools, listing)
     return cast(Answer, reply)
 
 

@@ -194,7 +194,8 @@ def fill(
     """An object that fits the schema: `given` fields as they are, the others made up.
 
     The spoken field becomes `said`; an enum its first value; a boolean true; a number its minimum.
-    By itself it takes no note, uses no tool and wants no further step.
+    By itself it takes no note, uses no tool and wants no further step. `tool` and `arguments` are
+    short for one call.
     """
     fields: Mapping[str, Any] = schema.get("properties", {})
     spoken = next((name for name in SPOKEN if name in fields), "")
@@ -207,6 +208,8 @@ def fill(
         "title": " ".join(said.split()[:5]) or "A talk",
     }
     made = {name: _value(part, texts.get(name, "")) for name, part in fields.items()}
+    if "calls" in fields and given.get("tool"):
+        made["calls"] = [{"tool": given["tool"], "arguments": given.get("arguments", "{}")}]
     if made.get("again") is True:
         made["again"] = False
     return {name: given.get(name, value) for name, value in made.items()}

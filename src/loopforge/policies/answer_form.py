@@ -68,9 +68,14 @@ def schema_of(seen: AgentPerception) -> dict[str, Any]:
         fields["again"] = {"type": "boolean"}
     if seen.offered:
         names = [one.name for one in seen.offered]
-        those = {} if FINDER in names else {"enum": ["", *names]}
-        fields["tool"] = {"type": "string", **those}
-        fields["arguments"] = {"type": "string", "description": "the tool's arguments, as JSON"}
+        those = {} if FINDER in names else {"enum": names}
+        call = form_of(
+            {
+                "tool": {"type": "string", **those},
+                "arguments": {"type": "string", "description": "the tool's arguments, as JSON"},
+            }
+        )
+        fields["calls"] = {"type": "array", "items": call}
     return form_of(fields)
 
 

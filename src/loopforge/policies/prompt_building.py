@@ -152,12 +152,16 @@ def may_pass(seen: AgentPerception) -> bool:
     return seen.context.get("decide") == "yes"
 
 
+LISTING = 1
+"""The message of an opening that lists the tools, where there are any."""
+
+
 def opening(seen: AgentPerception, prompts: Prompts) -> tuple[Message, ...]:
-    """The system message: the mate's own character, the base prompt and its tools."""
+    """System messages: the mate's own character with the base prompt, and its tools."""
     character, known = for_capable(seen.context.get("character", "")), fields_of(seen)
-    parts = [character, fill(prompts["base"], known)]
-    parts += [fill(prompts["tools"], known)] if seen.offered else []
-    return (Message("system", ("\n\n".join(part for part in parts if part),)),)
+    parts = "\n\n".join(part for part in (character, fill(prompts["base"], known)) if part)
+    tools = (Message("system", (fill(prompts["tools"], known),)),) if seen.offered else ()
+    return (Message("system", (parts,)), *tools)
 
 
 class _Told(NamedTuple):

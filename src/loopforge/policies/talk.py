@@ -1,8 +1,8 @@
 """talk: decide whether to speak, and speak.
 
 Two forms of the same mind. A capable model gives one structured answer: its words first, then mode,
-rule and narrative, and perhaps a note to itself, a tool to use, or the wish for another step. What
-the tool gave is shown to it, and it is asked once more, a few times at most. A
+rule and narrative, and perhaps a note to itself, tools to use, or the wish for another step. What
+the tools gave is shown to it, and it is asked once more, until it has used them often enough. A
 small model speaks plainly first and accounts for it in a second, short question; if nobody
 addressed it, it is first asked whether it has anything to say.
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import structs
 
@@ -23,6 +23,7 @@ from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import (
     Answer,
     Asking,
+    Call,
     Mind,
     Policy,
     Prompts,
@@ -30,12 +31,14 @@ from loopforge.core.policy import (
     Thinking,
     ask,
     call,
+    together,
 )
 from loopforge.core.room_vocabulary import Continue, Note, Paper, Say
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.policies.answer_form import SAY, SPEAK, instructions, may_write, schema_of
 from loopforge.policies.faq import known
 from loopforge.policies.prompt_building import (
+    LISTING,
     Transcripts,
     account,
     fields_of,
@@ -61,7 +64,7 @@ from loopforge.policies.small_prompt import (
 )
 from loopforge.policies.speaker_messages import instruction
 
-VERSION = "talk/5"
+VERSION = "talk/6"
 
 SHORT = 50
 """Tokens of a small model's answer: its first two sentences are the sensible ones."""
@@ -73,8 +76,8 @@ NOTHING = re.compile(
 )
 """Plain words by which a model says that it says nothing."""
 
-MOST_CALLS = 4
-"""How often it may use a tool in one turn."""
+MOST_CALLS = 8
+"""How often it may use tools in one turn, each use counted."""
 
 LONG, LONG_WITH_FILES = 900, 3000
 """Tokens of a capable model's answer."""
@@ -161,7 +164,7 @@ def _wants(narrative: str, data: dict[str, Any]) -> bool:
 
 
 def _structured(seen: AgentPerception, prompts: Prompts, told: Transcripts) -> Thinking:
-    first, before = seen, list[dict[str, Any]]()
+    first, before, used = seen, list[dict[str, Any]](), 0
     front = opening(seen, prompts)
     while True:
         asked = instruction(instructions(seen, prompts), seen)
@@ -174,42 +177,110 @@ def _structured(seen: AgentPerception, prompts: Prompts, told: Transcripts) -> T
             purpose="talk",
             max_tokens=LONG_WITH_FILES if may_write(seen) else LONG,
             fits="large",
+            tools=seen.offered,
+            listing=LISTING if seen.offered else -1,
         )
         if answer.small:
             return (yield from plainly(for_small(first), prompts))
         if answer.outcome != "answered" or answer.data is None:
             return without_answer(answer, _came(answer, first), _to(first))
-        tool = str(answer.data.get("tool") or "")
-        if not tool or not seen.offered:
+        calls = _calls(answer.data) if seen.offered else []
+        if not calls:
             break
         before.append(answer.data)
-        result = yield from _use(tool, answer.data.get("arguments"))
-        seen = _with(result, tool, seen, more=len(before) < MOST_CALLS)
+        used += len(calls)
+        seen = yield from _use(calls, seen, left=MOST_CALLS - used + len(calls))
+        if used >= MOST_CALLS:
+            seen, front = without_tools(seen), opening(without_tools(seen), prompts)
     plan = _plan(answer.data, before, first)
     if plan.intent == "listen" and SAY not in answer.data and answer.data.get(SPEAK, True):
         return without_answer(replace(answer, outcome="malformed"))
     return plan
 
 
-def _use(tool: str, written: object) -> Asking[Result]:
-    """Have a tool used with arguments as they were written: as JSON, mostly in a string."""
-    arguments = written
+class _Wanted(NamedTuple):
+    """A tool that is to be used, and its arguments; None where they were no JSON object."""
+
+    tool: str
+    arguments: dict[str, Any] | None
+
+    @property
+    def told(self) -> str:
+        """Which of several uses it is."""
+        return json.dumps(self.arguments, ensure_ascii=False)
+
+
+def _calls(data: dict[str, Any]) -> list[_Wanted]:
+    """The tools that an answer wants used, in order; arguments mostly come as JSON in a string."""
+    written = data.get("calls")
+    named = (
+        [each for each in written if isinstance(each, dict)] if isinstance(written, list) else []
+    )
+    return [
+        _Wanted(tool, _arguments(each.get("arguments")))
+        for each in named
+        if (tool := str(each.get("tool") or ""))
+    ]
+
+
+def _arguments(written: object) -> dict[str, Any] | None:
     if not isinstance(written, dict):
         try:
-            arguments = json.loads(str(written or "{}"))
+            written = json.loads(str(written or "{}"))
         except ValueError:
-            arguments = None
-    if not isinstance(arguments, dict):
-        return Result("refused", f"{tool} was not used: its arguments were no JSON object.")
-    return (yield from call(tool, arguments))
+            return None
+    return written if isinstance(written, dict) else None
 
 
-def _with(result: Result, tool: str, seen: AgentPerception, *, more: bool) -> AgentPerception:
+def _use(wanted: list[_Wanted], seen: AgentPerception, *, left: int) -> Asking[AgentPerception]:
+    """Have tools used, at most so many, and what it is shown next: what they gave, and news.
+
+    They are used side by side where all of them only read, and else one after the other, until one
+    does not come back: what follows may have rested on it.
+    """
+    reads = {tool.name for tool in seen.offered if tool.reads}
+    results: dict[int, Result] = {}
+    good = [nth for nth, one in enumerate(wanted[:left]) if one.arguments is not None]
+    if len(good) > 1 and all(wanted[nth].tool in reads for nth in good):
+        given = yield from together(*(_call(wanted[nth]) for nth in good))
+        results = {
+            nth: one for nth, one in zip(good, given, strict=True) if isinstance(one, Result)
+        }
+        good = []
+    for nth in good:
+        request = _call(wanted[nth])
+        results[nth] = yield from call(request.tool, request.arguments)
+        if results[nth].outcome != "returned":
+            break
+    several = len(wanted) > 1
+    for nth, one in enumerate(wanted):
+        result = results.get(nth) or _unused(one, within=nth < left)
+        seen = _with(result, one, seen, several=several)
+    return seen
+
+
+def _call(wanted: _Wanted) -> Call:
+    return Call(wanted.tool, wanted.arguments or {})
+
+
+def _unused(wanted: _Wanted, *, within: bool) -> Result:
+    why = "the tool before it did not come back"
+    if not within:
+        why = f"a turn uses tools {MOST_CALLS} times at most"
+    elif wanted.arguments is None:
+        why = "its arguments were no JSON object"
+    return Result("refused", f"{wanted.tool} was not used: {why}.")
+
+
+def _with(
+    result: Result, wanted: _Wanted, seen: AgentPerception, *, several: bool
+) -> AgentPerception:
     """What it is shown next: the same, what the tool gave, and what was heard meanwhile."""
-    called = tool if result.outcome == "returned" else f"{tool}, {result.outcome}"
-    line = Line(kind="result", who=public(called), text=Words(result.value))
-    seen = structs.replace(seen, local_events=(*seen.local_events, line, *result.news))
-    return seen if more else without_tools(seen)
+    tool, good = wanted.tool, result.outcome == "returned"
+    value = f"(for {wanted.told})\n{result.value}" if several else result.value
+    called = tool if good else f"{tool}, {result.outcome}"
+    line = Line(kind="result", who=public(called), text=Words(value))
+    return structs.replace(seen, local_events=(*seen.local_events, line, *result.news))
 
 
 def _came(answer: Answer, seen: AgentPerception) -> str:

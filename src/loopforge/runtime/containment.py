@@ -23,7 +23,7 @@ import msgspec
 from msgspec.structs import replace
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.perception import AgentPerception
+from loopforge.core.perception import AgentPerception, ToolOffer
 from loopforge.core.policy import All, Answer, Ask, Asking, Call, Message, Result, is_text
 
 LONGEST = 300
@@ -144,6 +144,9 @@ def _ask_laws(ask: Ask) -> Iterator[tuple[bool, str]]:
         yield is_text(text), f"a {kind(text)} is no word of a question"
     yield type(ask.max_tokens) is int and type(ask.aloud) is bool, "a question's bounds are none"
     yield ask.schema is None or type(ask.schema) is dict, "the schema of a question is no dict"
+    yield type(ask.tools) is tuple and type(ask.listing) is int, "the tools of a question are none"
+    odd = [tool for tool in ask.tools if type(tool) is not ToolOffer]
+    yield not odd, f"a {kind(odd[0] if odd else None)} is no tool"
     yield bool(as_json(ask.schema)), ""
 
 

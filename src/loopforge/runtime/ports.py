@@ -16,6 +16,7 @@ from msgspec import Struct
 from loopforge.core.delivery_states import What
 from loopforge.core.events import Attempt, Event, Fact, Usage
 from loopforge.core.model_trouble import Delay
+from loopforge.core.perception import ToolOffer
 from loopforge.core.policy import AnswerOutcome, Fits
 from loopforge.core.room_vocabulary import File
 
@@ -147,7 +148,7 @@ class Pictured(Struct, frozen=True, kw_only=True):
 
 
 class Question(Struct, frozen=True, kw_only=True):
-    """One request to a language model. `messages` are (role, text) pairs; `fits` as in Ask.
+    """One request to a language model. `messages` are (role, text) pairs; the rest as in Ask.
 
     `pictures` stand by the hash of their bytes, in the order of their messages. `field` is the one
     that the answer is about; with `aloud` it (or without a schema, the text) is shown to people as
@@ -163,6 +164,8 @@ class Question(Struct, frozen=True, kw_only=True):
     aloud: bool = False
     longest: int = 0
     fits: Fits = "any"
+    tools: tuple[ToolOffer, ...] = ()
+    listing: int = -1
 
 
 class ModelReply(Struct, frozen=True, kw_only=True):
@@ -277,7 +280,8 @@ class Tool(Struct, frozen=True, kw_only=True):
     """A tool as a mind is told of it. `schema` is the JSON schema of its arguments.
 
     `idempotent`: used twice is used once. `harmless`: it tells, and neither changes anything nor
-    gives away what is not everybody's; with both, anybody may have it used. `asks`: before each use
+    gives away what is not everybody's; with both, anybody may have it used. `reads`: it changes
+    nothing, though what it tells may not be everybody's. `asks`: before each use
     people are shown exactly what is to run, and one of them has to say yes. `address` names the
     argument that is sent for as an address of the web: where it is one that no person of the room
     gave and no tool showed that `finds` addresses, people are asked first, too. `always`: every
@@ -290,6 +294,7 @@ class Tool(Struct, frozen=True, kw_only=True):
     schema: dict[str, Any] = {}
     idempotent: bool = False
     harmless: bool = False
+    reads: bool = False
     asks: bool = False
     address: str = ""
     finds: bool = False

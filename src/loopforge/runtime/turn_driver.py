@@ -479,4 +479,6 @@ def question_of(part: Ask, route: Route, longest: int = 0, texts: Texts = ()) ->
             if one.hash.text
         ),
         fits=part.fits,
+        tools=part.tools,
+        listing=part.listing,
     )

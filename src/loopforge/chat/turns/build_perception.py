@@ -272,7 +272,12 @@ class Viewer:
         free = unasked(state, mate.handle)
         talk = [entry.text.text or "" for entry in entries[-TALK:] if entry.kind != "told"]
         return tuple(
-            ToolOffer(name=tool.name, summary=_summary(tool, free), schema=tool.schema)
+            ToolOffer(
+                name=tool.name,
+                summary=_summary(tool, free),
+                schema=tool.schema,
+                reads=tool.harmless or tool.reads,
+            )
             for tool in await self._tools.choose((state.stream, mate.handle), own, talk)
         )
 

@@ -17,8 +17,8 @@ class Tried(Struct, frozen=True):
     `again`: the same model may well answer soon. `wait`: seconds it asked for, if it did.
     `lasting`: it will not answer anybody for a good while (no key, no credit, no such model).
     `ours`: the fault lies with the question, and says nothing of the model. `formless`: the server
-    does not take the form that an answer is asked for in. `cut`: more would have come. `shown`:
-    people were shown words of it.
+    does not take the form that an answer is asked for in; `toolless`: nor tools. `cut`: more would
+    have come. `shown`: people were shown words of it.
     """
 
     outcome: AnswerOutcome
@@ -29,6 +29,7 @@ class Tried(Struct, frozen=True):
     ours: bool = False
     cause: Cause = ""
     formless: bool = False
+    toolless: bool = False
     text: str = ""
     data: dict[str, Any] | None = None
     usage: Usage = Usage()

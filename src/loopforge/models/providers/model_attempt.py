@@ -28,6 +28,7 @@ from loopforge.errors import LoopforgeError
 from loopforge.models.providers.answer_prices import cost
 from loopforge.models.providers.attempt_outcome import Tried
 from loopforge.models.providers.model_spec import ModelSpec
+from loopforge.models.providers.native_tools import CALLS, calls_of, form_of, native
 from loopforge.models.providers.provider_client import (
     Wire,
     hanging_up,
@@ -108,12 +109,15 @@ class Provider:
         """Ask once. Cancelling closes the connection at once.
 
         `within` so many seconds the first word must come, if that is less than its own limit.
-        A server that does not take the form of the answer is asked for it in the prompt, from now
-        on; that the form was refused costs no try.
+        A server that does not take tools is shown them in the prompt, and one that does not take
+        the form of the answer is asked for it there, from now on; that costs no try.
         """
         least = self.spec.first_token_seconds
         least = least if within is None else min(within, least)
         tried = await self._attempt(question, hear, least)
+        if tried.toolless and native(self.spec, question):
+            self.spec = replace(self.spec, tools=False)
+            tried = await self._attempt(question, hear, least)
         if tried.formless and question.schema is not None and self.spec.structured:
             self.spec = replace(self.spec, structured=False)
             tried = await self._attempt(question, hear, least)
@@ -227,7 +231,7 @@ class Provider:
                     hear("")
                 piece = _text_of(event)
                 say(thoughts.feed(piece))
-                length += len(piece)
+                length += len(piece) or _written(event)
                 if 0 < longest < heard.spoken.length:
                     raise AnswerCut(f"cut off: more than {longest} characters to be said")
                 if length > most:
@@ -270,18 +274,24 @@ class Provider:
         if finish is None and "finish_reason" not in _details(heard):
             told = "the stream ended before the answer did"
             return Tried("failed", told, again=True, cause="cut"), None
+        if calls := calls_of(heard.response, question):
+            if finish == "length":
+                return Tried("malformed", CUT_OFF), None
+            return Tried("answered", ""), {**_beside(heard.text), CALLS: calls}
         if question.schema is None:
             if heard.text.strip():
                 cut = CUT_OFF if finish == "length" else ""
                 return Tried("answered", cut), None
             return Tried("malformed", f"no text came, the stream ended with {finish!r}"), None
+        form = form_of(self.spec, question)
+        assert form is not None
         if finish == "length":
             return Tried("malformed", CUT_OFF), None
         try:
             data = parse(heard.text, lenient=not self.spec.structured)
         except ValueError as error:
             return Tried("malformed", f"not JSON: {error}"), None
-        if wrong := complaint(question.schema, data, lengths=exact):
+        if wrong := complaint(form, data, lengths=exact):
             return Tried("malformed", wrong), None
         return Tried("answered", ""), data
 
@@ -316,6 +326,24 @@ def _text_of(event: ModelResponseStreamEvent) -> str:
         case PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
             return text
     return ""
+
+
+def _written(event: ModelResponseStreamEvent) -> int:
+    """How many characters of a call's arguments an event adds."""
+    from pydantic_ai.messages import PartDeltaEvent, ToolCallPartDelta
+
+    match event:
+        case PartDeltaEvent(delta=ToolCallPartDelta(args_delta=str(written))):
+            return len(written)
+    return 0
+
+
+def _beside(text: str) -> dict[str, Any]:
+    """What was written beside calls, as far as it is of the form that was asked for."""
+    with suppress(ValueError):
+        written = parse(text, lenient=True)
+        return written if isinstance(written, dict) else {}
+    return {}
 
 
 def _details(heard: StreamedText) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from loopforge.errors import ModelError
 from loopforge.models.providers.model_spec import ModelSpec
+from loopforge.models.providers.native_tools import definitions, form_of, native
 from loopforge.runtime.ports import Pictured, Question
 
 if TYPE_CHECKING:
@@ -245,14 +246,20 @@ def settings_of(spec: ModelSpec, question: Question) -> ModelSettings:
 
 
 def parameters_of(spec: ModelSpec, question: Question) -> ModelRequestParameters:
-    """The form of the answer."""
+    """The form of the answer, and the tools it may call."""
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.output import OutputObjectDefinition
 
-    if question.schema is None or not spec.structured:
-        return ModelRequestParameters()
-    form = OutputObjectDefinition(json_schema=question.schema, name="answer", strict=True)
-    return ModelRequestParameters(output_mode="native", output_object=form, allow_text_output=False)
+    schema, tools = form_of(spec, question), definitions(spec, question)
+    if schema is None or not spec.structured:
+        return ModelRequestParameters(function_tools=tools)
+    form = OutputObjectDefinition(json_schema=schema, name="answer", strict=True)
+    return ModelRequestParameters(
+        function_tools=tools,
+        output_mode="native",
+        output_object=form,
+        allow_text_output=bool(tools),  # else it would have to call one
+    )
 
 
 def _goes_as_it_is(spec: ModelSpec, question: Question) -> bool:
@@ -333,14 +340,16 @@ def turns_of(
     """
     turns: list[tuple[str, Content]] = []
     for nth, (role, text) in enumerate(question.messages):
+        if nth == question.listing and native(spec, question):
+            continue
         opening = all(known == "system" for known, _ in turns)
         if role == "system" and not opening and not _system_anywhere(spec):
             role = "user"
         if spec.provider != "embedded" and role == "assistant" and opening:
             turns.append(("user", ("[the talk goes on]",)))
         turns.append((role, _with_pictures(nth, text, question, pictures)))
-    if question.schema is not None and not spec.structured:
-        schema = json.dumps(question.schema, ensure_ascii=False)
+    if (form := form_of(spec, question)) is not None and not spec.structured:
+        schema = json.dumps(form, ensure_ascii=False)
         turns.append(("user", (JSON_ONLY.format(schema=schema),)))
     if all(role == "system" for role, _ in turns):
         turns.append(("user", ("Go on.",)))  # no provider answers a system message alone

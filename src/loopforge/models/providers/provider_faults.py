@@ -29,6 +29,8 @@ FORMS = re.compile(
     r"response_format|json_schema|guided|grammar|structured|xgrammar|outlines", re.IGNORECASE
 )
 """What servers name that do not take the form an answer is asked for in."""
+TOOLS = re.compile(r"\btools?\b|tool_(choice|use|call)|function.?(call|declaration)", re.IGNORECASE)
+"""What those name that take no tools, or none beside a form."""
 REFUSALS = ("content_filter", "content_policy_violation", "moderation_blocked", "safety")
 """Error codes by which services refuse a prompt instead of answering it."""
 
@@ -54,6 +56,8 @@ def fault_of(error: Exception) -> Tried:
             return Tried("failed", detail, ours=True, cause="long")
         case known.ModelRequestRejectedError():
             return _rejected(detail)
+        case known.UserError() if TOOLS.search(detail):  # as of Gemini 2.5: no tools beside a form
+            return Tried("failed", detail, ours=True, cause="rejected", toolless=True)
         case known.ModelRateLimitError():
             return Tried("failed", detail, again=True, wait=wait, cause="busy")
         case known.ModelUnavailableError() | known.ModelServerError():
@@ -72,8 +76,10 @@ def _rejected(detail: str) -> Tried:
         return Tried("failed", detail, lasting=True, cause="unknown")
     if TOO_LONG.search(detail):
         return Tried("failed", detail, ours=True, cause="long")
-    formless = bool(FORMS.search(detail))
-    return Tried("failed", detail, ours=True, cause="rejected", formless=formless)
+    formless, toolless = bool(FORMS.search(detail)), bool(TOOLS.search(detail))
+    return Tried(
+        "failed", detail, ours=True, cause="rejected", formless=formless, toolless=toolless
+    )
 
 
 def _broken(error: BaseException) -> Cause:
