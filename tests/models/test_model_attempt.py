@@ -300,7 +300,7 @@ async def test_who_is_offered_tools_may_simply_answer(kind: str) -> None:
     """Nothing makes a model call one."""
     async with talking(kind, Behaviour(pieces=('{"say": "Nine."}',)), **TOOLED[kind]) as (_, it):
         tried = await it.attempt(with_tools(), lambda _: None)
-    assert (tried.outcome, tried.data) == ("answered", {"say": "Nine."})
+    assert (tried.outcome, tried.data) == ("answered", {"say": "Nine.", "calls": []})
 
 
 @pytest.mark.parametrize("kind", ["chat", "gemini"])

@@ -17,6 +17,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, assert_never
 
+from msgspec.structs import replace
+
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.events import Answered, Asked, Body, Fact, Planned, Returned
 from loopforge.core.model_trouble import Delay, Trouble
@@ -452,7 +454,11 @@ def read_of(part: Ask, reply: ModelReply) -> tuple[AnswerOutcome, LenientReading
     if part.schema is None or not part.field:
         return reply.outcome, LenientReading(data=reply.data, cut=reply.cut)
     if reply.data is not None and reply.outcome == "answered":
-        return reply.outcome, accepted(reply.data, part.schema, part.field)
+        reading = accepted(reply.data, part.schema, part.field)
+        alone = part.tools and reply.data.get(
+            "calls"
+        )  # words and account come with the last answer
+        return reply.outcome, replace(reading, notes=()) if alone else reading
     broken = reply.cut or reply.outcome in ("timed_out", "failed")
     reading = read(reply.text, part.schema, part.field, cut=broken)
     if reply.outcome not in ("answered", "malformed"):

@@ -293,7 +293,8 @@ class Provider:
             return Tried("malformed", f"not JSON: {error}"), None
         if wrong := complaint(form, data, lengths=exact):
             return Tried("malformed", wrong), None
-        return Tried("answered", ""), data
+        without: dict[str, Any] = {} if form is question.schema else {CALLS: []}
+        return Tried("answered", ""), data | without
 
     def _usage(self, question: Question, heard: StreamedText) -> Usage:
         """Tokens as the provider counts them; of a stream that broke, what came is estimated."""
