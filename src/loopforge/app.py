@@ -89,6 +89,7 @@ from loopforge.runtime.turn_driver import Ports
 from loopforge.runtime.turn_record import Recorder
 from loopforge.runtime.world import Worlds
 from loopforge.settings import Settings, load_settings
+from loopforge.tools.shell import scratch_goes
 from loopforge.tools.tool_registry import Toolbox
 from loopforge.tools.tool_shortlist import Shortlist
 
@@ -316,6 +317,7 @@ async def open_app(
             switch = EmbeddedSwitch(models, app.live, partial(embedded_of, dice), tasks)
             app = dataclasses.replace(app, switch=switch)
         app.rooms.is_guest = app.accounts.is_guest
+        app.keeper.on_erased(partial(scratch_goes, app.settings.home, tasks))
         stack.push_async_callback(app.house.close)
         stack.push_async_callback(app.tools.close)
         stack.push_async_callback(app.deliveries.close)

@@ -33,11 +33,15 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 @dataclass(frozen=True)
 class WorkspaceEntry:
-    """Something that lies in a workspace. `path` leads to it; `shown` is safe to be shown."""
+    """Something that lies in a workspace. `path` leads to it; `shown` is safe to be shown.
+
+    `changed`: nanoseconds, as its program would have it, so that it may lie.
+    """
 
     path: str
     kind: Kind
     size: int
+    changed: int = 0
 
     @property
     def shown(self) -> str:
@@ -190,6 +194,5 @@ def _seen(way: tuple[str, ...], folder: int) -> WorkspaceEntry:
     except OSError:
         return WorkspaceEntry("/".join(way), "other", 0)
     kinds: dict[int, Kind] = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link"}
-    return WorkspaceEntry(
-        "/".join(way), kinds.get(stat.S_IFMT(seen.st_mode), "other"), seen.st_size
-    )
+    kind = kinds.get(stat.S_IFMT(seen.st_mode), "other")
+    return WorkspaceEntry("/".join(way), kind, seen.st_size, seen.st_mtime_ns)

@@ -1,0 +1,184 @@
+"""`shell`: a command in the sandbox, in a workspace that stays between uses.
+
+    files by handle -> in/ -> the command -> exit code, output, and what files it made or changed
+
+A workspace is for one mate in one room, and for the people whom it answers: what it made for Ana is
+shown to nobody else. It is scratch: whenever anything is forgotten in the home, all of them go, for
+a copy of it may lie there. Asks first; what programs may do is tools/sandbox/'s to say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from loopforge.errors import InputError
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.plugins.setting_rows import setting
+from loopforge.runtime.ports import (
+    Tool,
+    ToolCall,
+    ToolFile,
+    ToolHome,
+    ToolResult,
+    ToolWork,
+)
+from loopforge.tools.sandbox.bubblewrap import MIB, Sandbox, SandboxLimits, make_workspace
+from loopforge.tools.sandbox.confined_process import Ended, run_confined
+from loopforge.tools.sandbox.workspace_files import WorkspaceEntry, WorkspaceFiles
+
+FOLDER = "workspaces"
+"""Where they lie in a home."""
+MOST_GIVEN, LARGEST_GIVEN = 8, 5_000_000
+"""Files that come back from one use, and bytes of one."""
+LISTED = 200
+"""Files of a workspace that are looked at."""
+LONGEST = 4000
+"""Characters of a command; what is longer nobody who is asked would read."""
+LIMIT = 900.0
+"""Seconds that a use may be set to take."""
+
+SHELL = Tool(
+    name="shell",
+    summary="Runs a bash command (python3 is there) in a workspace of its own without network.",
+    schema={
+        "type": "object",
+        "properties": {
+            "command": {"type": "string", "minLength": 1, "maxLength": LONGEST},
+            "files": {
+                "type": "array",
+                "items": {"type": "string"},
+                "maxItems": MOST_GIVEN,
+                "description": "handles or names of files, put into in/ first",
+            },
+        },
+        "required": ["command"],
+        "additionalProperties": False,
+    },
+    asks=True,
+    limit=LIMIT + 30,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShellSettings:
+    """What can be set of the tool `shell`."""
+
+    seconds: int = setting(60, "Seconds that a command may take.", least=1, most=LIMIT, live=True)
+    memory: int = setting(
+        512, "MiB that all programs of a command may use.", least=16, most=65_536, live=True
+    )
+    disk: int = setting(256, "MiB that a workspace may hold.", least=1, most=65_536, live=True)
+
+
+class ShellPart:
+    """What is declared of it; its names begin with `shell_`."""
+
+    title = "Commands in the sandbox"
+    settings = ShellSettings
+
+
+PART = ShellPart()
+
+
+class Shell:
+    """The tool, as a plugin."""
+
+    tool = SHELL
+
+    def make(self, home: ToolHome) -> ToolWork:
+        """In the workspaces of a home."""
+        chosen = home.settings.of("shell", ShellSettings)
+        limits = SandboxLimits(
+            seconds=float(chosen.seconds), memory=chosen.memory * MIB, disk=chosen.disk * MIB
+        )
+        places = home.settings.home / FOLDER
+
+        async def run(call: ToolCall) -> ToolResult:
+            wanted = [str(each) for each in call.arguments.get("files") or ()]
+            given = [await home.files.data(call, each) for each in wanted]
+            place = await asyncio.to_thread(_workspace, places, call)
+            files = WorkspaceFiles(place)
+            put = await asyncio.to_thread(_put, files, given)
+            before = await asyncio.to_thread(files.listing, LISTED)
+            command = ("bash", "-c", str(call.arguments["command"]))
+            ended = await run_confined(Sandbox(place, limits=limits), command)
+            made, told = await asyncio.to_thread(_made, files, before)
+            return ToolResult(text="\n".join([*put, *_told(ended, limits), *told]), files=made)
+
+        return run
+
+
+def _workspace(places: Path, call: ToolCall) -> Path:
+    """Where the command runs; made if it is not there."""
+    whose = json.dumps([call.stream, call.mate, sorted(call.people)])
+    places.mkdir(mode=0o711, exist_ok=True)
+    return make_workspace(places / hashlib.sha256(whose.encode()).hexdigest()[:24])
+
+
+def forget_workspaces(home: Path) -> None:
+    """Let go of all workspaces of a home. Raises InputError for what cannot be removed."""
+    places = home / FOLDER
+    for place in sorted(places.iterdir()) if places.is_dir() else ():
+        WorkspaceFiles(place).remove()
+
+
+def scratch_goes(home: Path, tasks: Tasks) -> None:
+    """The same, without anybody waiting for it."""
+    tasks.spawn(asyncio.to_thread(forget_workspaces, home), "workspaces are let go")
+
+
+def _put(files: WorkspaceFiles, given: list[ToolFile]) -> list[str]:
+    for file in given:
+        files.write(f"in/{_named(file.name)}", file.data)
+    return [f"[in/{_named(file.name)} is there]" for file in given]
+
+
+def _named(name: str) -> str:
+    """A name that a file can have in a folder."""
+    plain = name.replace("/", "_").replace("\0", "_")
+    return plain if plain not in ("", ".", "..") else "file"
+
+
+def _told(ended: Ended, limits: SandboxLimits) -> list[str]:
+    output = ended.output.decode("utf-8", "replace").rstrip()
+    how = f"[exit code {ended.code}, {ended.seconds:.1f} s]"
+    if ended.met:
+        most = {
+            "time": f"{limits.seconds:g} seconds",
+            "memory": f"{limits.memory // MIB} MiB of memory",
+            "disk": f"{limits.disk // MIB} MiB of disk",
+            "files": f"{limits.files} files",
+            "output": f"{limits.output} bytes of output",
+        }
+        how = f"[it was ended: more than {most[ended.met]}]"
+    return [how, *([output] if output else [])]
+
+
+def _made(
+    files: WorkspaceFiles, before: list[WorkspaceEntry]
+) -> tuple[tuple[ToolFile, ...], list[str]]:
+    """What files the command made or changed, and what is to be said of them."""
+    known = set(before)
+    changed = [
+        each
+        for each in files.listing(LISTED)
+        if each not in known and each.kind == "file" and each.size
+    ]
+    made, told = list[ToolFile](), list[str]()
+    for each in changed:
+        if len(made) < MOST_GIVEN and each.size <= LARGEST_GIVEN:
+            try:
+                made.append(ToolFile(name=each.shown, data=files.read(each.path, LARGEST_GIVEN)))
+            except InputError as error:
+                told.append(f"[{error}]")
+        else:
+            told.append(f"[{each.shown}, {each.size:,} bytes, is in the workspace alone]")
+    return tuple(made), told
+
+
+shell = Shell()
+"""The tool."""
