@@ -9,7 +9,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import count
 
 from loopforge.chat.room.participants import namesakes
-from loopforge.chat.room.permissions import asker, asks_first, tools_in_turn, unasked
+from loopforge.chat.room.permissions import (
+    asker,
+    asks_first,
+    borrowed_words,
+    tools_in_turn,
+    unasked,
+)
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, House
 from loopforge.chat.room_loop import SCRIBE, Conduct, RoomTurn
@@ -40,10 +46,11 @@ from loopforge.runtime.turn_driver import Ports, TurnEnding
 from loopforge.runtime.world import Applied, OpeningView, Senses, TakenTurn
 
 QUESTION = (
-    "{name} asks first. It wants to use **{tool}** with exactly this:\n\n    {what}\n\n"
+    "{name} asks first. It wants to use **{tool}** with exactly this:\n\n    {what}\n\n{mind}"
     "Say `/approve {n}`, or `/deny {n}` and why. After a day without an answer it is not done."
 )
 """What people are told of a tool that asks first; its arguments stand in one line."""
+MIND = "Mind that `{which}` holds words that nobody here said: they come from {source}.\n\n"
 RECENT = 6
 """A mate may not say word for word what it said among its last so many lines."""
 BROKEN = "My last turn broke off half way; what I did then may or may not have happened."
@@ -125,8 +132,12 @@ class Bot:
 
         def asking(call: Call, effect: str) -> list[Fact]:
             number = before + next(numbers)
+            mate = turn.due.mate
+            strange = borrowed_words(state, mate.handle, call, self._ports.tools.known())
+            mind = (MIND.format(which=which, source=source) for which, source in strange.items())
+            what = as_json(call.arguments)
             text = QUESTION.format(
-                name=turn.due.mate.name, tool=call.tool, what=as_json(call.arguments), n=number
+                name=mate.name, tool=call.tool, what=what, mind="".join(mind), n=number
             )
             told = Told(text=Words(text), asks=number)
             fact = self._ports.stamp.fact(told, actor="room", cause=effect)

@@ -285,8 +285,9 @@ class Tool(Struct, frozen=True, kw_only=True):
     people are shown exactly what is to run, and one of them has to say yes. `address` names the
     argument that is sent for as an address of the web: where it is one that no person of the room
     gave and no tool showed that `finds` addresses, people are asked first, too. `always`: every
-    mate that has tools has it, whether its file names it or not. A turn waits for it for `patience`
-    seconds, then goes on without it; it may run for `limit` seconds.
+    mate that has tools has it, whether its file names it or not. `trusted`: what it gives holds no
+    words of strangers, as of a page or a file, so that nobody is warned of them. A turn waits for
+    it for `patience` seconds, then goes on without it; it may run for `limit` seconds.
     """
 
     name: str
@@ -299,6 +300,7 @@ class Tool(Struct, frozen=True, kw_only=True):
     address: str = ""
     finds: bool = False
     always: bool = False
+    trusted: bool = False
     patience: float = 5.0
     limit: float = 30.0
 

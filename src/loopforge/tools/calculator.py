@@ -42,6 +42,7 @@ CALCULATOR = Tool(
     },
     idempotent=True,
     harmless=True,
+    trusted=True,
 )
 _FUNCTIONS = (
     *("acos", "asin", "atan", "ceil", "cos", "degrees", "exp", "floor", "log", "log10", "log2"),

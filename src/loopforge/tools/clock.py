@@ -29,6 +29,7 @@ CLOCK = Tool(
     },
     idempotent=True,
     harmless=True,
+    trusted=True,
 )
 UNITS = ("years", "months", "weeks", "days", "hours", "minutes")
 _SPAN = re.compile(r"([+-]?\d{1,6})\s*(year|month|week|day|hour|minute)s?")

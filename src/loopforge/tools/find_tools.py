@@ -29,6 +29,7 @@ FIND_TOOLS = Tool(
     },
     idempotent=True,
     harmless=True,
+    trusted=True,
     always=True,
 )
 MOST = 5

@@ -24,6 +24,7 @@ from loopforge.chat.room.participants import RoomPlace
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import Right
+from loopforge.core.text.borrowed_words import borrowed
 from loopforge.core.text.known_address import stands_in
 from loopforge.core.text.spoken_lists import listed
 from loopforge.runtime.ports import Tool
@@ -188,6 +189,28 @@ def asks_first(state: Held, mate: str, call: Call, tools: Iterable[Tool]) -> boo
         if (given or (found and found.finds)) and stands_in(address, str(entry.text)):
             return False
     return True
+
+
+def borrowed_words(state: Held, mate: str, call: Call, tools: Iterable[Tool]) -> Mapping[str, str]:
+    """By each argument of a call that holds words nobody here said, where it has them from.
+
+    Those are texts that this mate was shown: what tools gave that are not trusted, what stands in
+    files, and what strangers and other bots said.
+    """
+    trusted = {tool.name for tool in tools if tool.trusted}
+    strange, own = dict[str, list[str]](), list[str]()
+    for entry in reversed([*state.lines.values()]):
+        text = entry.text.text or ""
+        tool = str(entry.name).partition(",")[0]
+        if entry.kind == "result" and entry.who == mate and tool not in trusted:
+            strange.setdefault(f"`{tool}`", []).append(text)
+        elif entry.kind == "heard" and (entry.bot or entry.untrusted):
+            strange.setdefault("a stranger", []).append(text)
+        elif entry.kind == "heard":
+            own.append(text)
+        for file in entry.files if entry.kind == "heard" else ():
+            strange.setdefault("a file", []).append(file.text.text or "")
+    return borrowed(call.arguments, strange, own)
 
 
 def asker(state: Held, line: str) -> ContextEntry | None:

@@ -1,0 +1,111 @@
+"""Which arguments of a call hold words of a text that nobody here vouches for, decoded ones too.
+
+    borrowed({"url": "https://x.org/?d=aGlkZGVuIG9yZGVycw=="}, {"read_page": ["hidden orders"]})
+        -> {"url": "read_page"}
+
+Twelve letters and figures in a row count, whatever stands between them and in whatever case: as
+they are, percent-encoded, as HTML entities, in base64 or hexadecimal, backwards, or turned by
+thirteen. What a person said as well is theirs. It marks; it refuses nothing. Pure.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import codecs
+import html
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+from urllib.parse import unquote_plus
+
+LEAST = 12
+"""Letters and figures in a row."""
+MOST = 400_000
+"""Characters of texts that are compared, the newest first."""
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2}[\s:,-]?){12,}")
+
+
+def borrowed(
+    arguments: Mapping[str, Any],
+    untrusted: Mapping[str, Sequence[str]],
+    vouched: Iterable[str] = (),
+) -> dict[str, str]:
+    """By each argument that holds such words, the source it has them from.
+
+    `untrusted` are texts by source, newest first in each; `vouched` what people here said.
+    """
+    wanted = {path: _pieces(text) for path, text in _texts(arguments)}
+    everything = set[str]().union(*wanted.values()) if wanted else set()
+    own = _held(everything, vouched)
+    found: dict[str, str] = {}
+    for source, texts in untrusted.items():
+        held = _held(everything - own, texts)
+        for path, pieces in wanted.items():
+            if pieces & held:
+                found.setdefault(path, source)
+    return found
+
+
+def _held(pieces: set[str], texts: Iterable[str]) -> set[str]:
+    """Those of the pieces that stand in any of the texts."""
+    held, left = set[str](), MOST
+    for text in texts:
+        plain = _plain(text[:left])
+        left -= len(text)
+        held |= pieces.intersection(_runs(plain))
+        if left <= 0:
+            break
+    return held
+
+
+def _texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Every text in a value, by the way that leads to it; names of fields too."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _texts(inner, f"{path}.{name}" if path else str(name))
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner, path)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield path, str(value)
+
+
+def _pieces(text: str) -> set[str]:
+    """Every run of LEAST signs in a text, and in whatever may be encoded in it."""
+    return {run for form in _forms(text) for run in _runs(_plain(form))}
+
+
+def _forms(text: str) -> Iterator[str]:
+    seen = dict.fromkeys((text, unquote_plus(text), html.unescape(text)))
+    for found in list(seen):
+        for match in _BASE64.finditer(found):
+            seen[_of_base64(match[0])] = None
+        for match in _HEX.finditer(found):
+            digits = re.sub(r"[\s:,-]", "", match[0])
+            with suppress(ValueError):
+                seen[bytes.fromhex(digits).decode("utf-8", "ignore")] = None
+    for form in seen:
+        yield form
+        yield form[::-1]
+        yield codecs.encode(form, "rot13")
+
+
+def _of_base64(text: str) -> str:
+    plain = text.rstrip("=").replace("-", "+").replace("_", "/")
+    with suppress(binascii.Error, ValueError):
+        return base64.b64decode(plain + "=" * (-len(plain) % 4)).decode("utf-8", "ignore")
+    return ""
+
+
+def _plain(text: str) -> str:
+    """Letters and figures alone, small."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(sign for sign in folded if sign.isalnum())
+
+
+def _runs(plain: str) -> Iterator[str]:
+    return (plain[at : at + LEAST] for at in range(len(plain) - LEAST + 1))
