@@ -22,6 +22,7 @@ from loopforge.core.events import (
     Verdict,
 )
 from loopforge.core.room_vocabulary import (
+    BoundsSet,
     ConversationBegan,
     ConversationEnded,
     EnergySet,
@@ -48,6 +49,7 @@ from loopforge.core.room_vocabulary import (
     Weight,
 )
 from loopforge.core.text.erasable_text import Words, digest, public
+from loopforge.core.text.turn_bounds import TurnBounds
 
 DAWN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 PEOPLE = ("p-ada", "p-bo", "p-cy")
@@ -393,6 +395,7 @@ def _settled(story: Chronicle, draw: st.DrawFn) -> None:
     bodies: list[Body] = [
         EnergySet(capacity=number, refill=number // 2),
         PolicyChosen(policy="stub", mate=mate),
+        BoundsSet(bounds=TurnBounds(calls=number, money=number / 10)),
         TriggersSet(mate=mate or MATES[0], triggers=tuple(sorted(triggers))),
         Told(text=public("The model is slow today.")),
         *titles,

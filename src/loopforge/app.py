@@ -39,7 +39,7 @@ from loopforge.chat.service.delivery_notices import LostNotices
 from loopforge.chat.service.line_deletion import Forgetting
 from loopforge.chat.service.room_closing import Closing
 from loopforge.chat.speaking.room_rules import SCREEN, Rules
-from loopforge.chat.speaking.triggers import Thresholds
+from loopforge.chat.speaking.triggers import SMALL, Thresholds
 from loopforge.chat.turns.build_perception import Viewer
 from loopforge.chat.turns.fallback_mate import Relief
 from loopforge.core.mates.mate_file import for_capable, parse
@@ -91,7 +91,7 @@ from loopforge.runtime.world import Worlds
 from loopforge.settings import Settings, load_settings
 from loopforge.tools.shell import scratch_goes
 from loopforge.tools.tool_registry import Toolbox
-from loopforge.tools.tool_shortlist import Shortlist
+from loopforge.tools.tool_shortlist import Shortlist, ToolSettings
 
 if TYPE_CHECKING:
     from loopforge.lab.run.robot_minds import Minds as LabMinds
@@ -133,9 +133,6 @@ def toolbox(live: LiveSettings, clock: Clock, files: RoomFiles) -> Toolbox:
 
 SMALL_WINDOW = 8192
 """Tokens that the small model was made for; beyond them it babbles."""
-SMALL = Thresholds(ask=55, speakers=1)
-"""A small model says yes whenever it is asked whether it has something to say, so it is asked only
-where the score alone nearly decides."""
 
 
 def rules_of(
@@ -158,6 +155,7 @@ def rules_of(
         file_limit=settings.file_limit_bytes,
         capacity=settings.energy_capacity,
         refill=settings.energy_refill,
+        bounds=settings.of("tools", ToolSettings).bounds,
         surfaces=tuple(surfaces),
         guests=GuestRules(
             mates=handles_in(settings.guest_mates),

@@ -13,7 +13,7 @@ from loopforge.core.policy import All, Answer, AnswerOutcome, Ask, Call, Result,
 from loopforge.core.room_vocabulary import Continue, Note, Paper, Say, StaySilent
 from loopforge.core.text.erasable_text import Words
 from loopforge.policies.faq import RULE, TIME_RULE
-from loopforge.policies.talk import MOST_CALLS, talk
+from loopforge.policies.talk import MOST_AT_ONCE, MOST_WASTED, talk
 from tests.playbook import PROMPTS, Playbook, heard, mine, shown
 
 MIND = talk(PROMPTS)
@@ -102,16 +102,27 @@ def test_arguments_that_are_no_json_reach_no_tool() -> None:
     assert "its arguments were no JSON object" in book.prompt
 
 
-def test_tools_are_used_a_few_times_and_then_no_longer_offered() -> None:
-    """The last question of a turn has no tool in its form, so that it comes to an end."""
+def test_tools_are_used_until_a_bound_of_the_turn_is_met() -> None:
+    """What is left is told in words; then no tool is offered, so that the turn comes to an end."""
     book = at_the_clock()
-    for _ in range(MOST_CALLS - 1):
-        book.told(Result("returned", "nine")).asks("talk")
-        assert "calls" in book.form
-        book.answered(say="", calls=[using()])
-    book.told(Result("returned", "nine")).asks("talk")
+    book.told(Result("returned", "nine", left="1 use of tools")).asks("talk")
+    assert book.prompt.endswith("Left to you in this turn: 1 use of tools.")
+    assert "calls" in book.form
+    book.answered(say="", calls=[using()])
+    book.told(Result("returned", "nine", left="0 uses", bound="one use is the most")).asks("talk")
+    assert "No tool can be used any more: one use is the most. Answer with what" in book.prompt
+    assert "Left to you" not in book.prompt
     assert "calls" not in book.form
     assert book.answered(say="Nine.", calls=[using()]).plans().acts == (Say(text="Nine."),)
+
+
+def test_who_wants_what_cannot_be_used_is_not_asked_for_ever() -> None:
+    """After a few answers without one call that could be made, no tool is offered any more."""
+    book = at_the_clock(calls=[using() | {"arguments": "Paris"}])
+    for _ in range(MOST_WASTED - 1):
+        assert "calls" in book.asks("talk").form
+        book.answered(say="", calls=[using() | {"arguments": "Paris"}])
+    assert "calls" not in book.asks("talk").form
 
 
 def with_tools(*wanted: dict[str, str]) -> Playbook:
@@ -146,15 +157,14 @@ def test_what_changes_something_is_used_one_after_the_other() -> None:
     assert "oven was not used: the tool before it did not come back." in book.prompt
 
 
-def test_each_of_several_uses_counts() -> None:
-    """What is more than a turn may use is told, and not used."""
-    book = with_tools(*[using(zone=f"{nth}") for nth in range(MOST_CALLS + 2)])
+def test_one_answer_uses_only_so_many() -> None:
+    """What is more than that is told, and not used."""
+    book = with_tools(*[using(zone=f"{nth}") for nth in range(MOST_AT_ONCE + 2)])
     asked = book.request
     assert isinstance(asked, All)
-    assert len(asked.requests) == MOST_CALLS
+    assert len(asked.requests) == MOST_AT_ONCE
     book.told(tuple(Result("returned", "nine") for _ in asked.requests)).asks("talk")
-    assert book.prompt.count(f"a turn uses tools {MOST_CALLS} times at most") == 2
-    assert "calls" not in book.form
+    assert book.prompt.count(f"one answer uses tools {MOST_AT_ONCE} times at most") == 2
 
 
 def test_whom_nobody_addressed_is_asked_first_whether_it_speaks() -> None:

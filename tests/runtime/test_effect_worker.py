@@ -12,7 +12,7 @@ from loopforge.core.events import Event
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import RoomClosed, Stopped
 from loopforge.core.text.erasable_text import Words
-from loopforge.runtime.effect_worker import DIED, GOES_ON, Effects, ToolLeave
+from loopforge.runtime.effect_worker import DIED, GOES_ON, EffectOutcome, Effects, ToolLeave
 from loopforge.runtime.ports import Tool, ToolCall
 from tests.runtime.conftest import SITE, STREAM, Stage
 
@@ -55,7 +55,8 @@ async def steps(stage: Stage) -> list[str]:
 
 async def outcome(stage: Stage, effect: str) -> tuple[str, str]:
     """What a turn that waits for it is told."""
-    return await stage.clock.until(asyncio.ensure_future(stage.effects.outcome(effect)))  # noqa: TID251
+    end = await stage.clock.until(asyncio.ensure_future(stage.effects.outcome(effect)))  # noqa: TID251
+    return end.outcome, end.value
 
 
 async def test_each_step_is_on_record(stage: Stage) -> None:
@@ -213,7 +214,7 @@ async def test_who_asks_after_the_unknown_is_told_so(stage: Stage) -> None:
     """What was under way may have happened or not, and that is what a turn hears."""
     event = await died(stage, "lamp", "running")
     await again(stage)
-    assert await stage.effects.outcome(event.id) == ("unknown", DIED)
+    assert await stage.effects.outcome(event.id) == EffectOutcome("unknown", DIED)
 
 
 @pytest.mark.parametrize("state", ["proposed", "approved", "running"])
@@ -234,7 +235,7 @@ async def test_forgotten_arguments_are_used_for_nothing(stage: Stage) -> None:
     event = await died(stage, "lamp", "approved")
     await stage.ledger.erase(Wish(stream=STREAM, by="p", why="asked"))
     await again(stage)
-    assert await stage.effects.outcome(event.id) == (
+    assert await stage.effects.outcome(event.id) == EffectOutcome(
         "failed",
         "What it was to be used with has been forgotten.",
     )

@@ -10,6 +10,7 @@ import pytest
 from loopforge.core.delivery_states import Accepted
 from loopforge.core.room_vocabulary import File, Heard
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.turn_bounds import TurnBounds
 from loopforge.errors import TooLarge
 from tests.web.conftest import Guest, Town, town
 
@@ -176,12 +177,14 @@ async def test_how_a_room_works_is_set_by_forms(site: Town, owner: Guest) -> Non
     await set("policy", mate="zuzu", policy="stub")
     await set("triggers", mate="maya", calls=["mention", "reply"])
     await set("energy", capacity="3", refill="2")
+    assert 'value="0.05"' in await set("bounds", calls="2", seconds="", money="0.05")
     state = await site.app.front.rooms.state(room)
     assert str(state.title) == "Tea"
     assert list(state.mates) == ["maya", "zuzu"]
     assert state.policy("zuzu") == "stub"
     assert state.triggers["maya"] == ("mention", "reply")
     assert (state.energy.capacity, state.energy.refill) == (3, 2)
+    assert state.bounds == TurnBounds(calls=2, money=0.05)
     await set("triggers", mate="maya")
     assert (await site.app.front.rooms.state(room)).triggers["maya"] == ()
     await set("remove", mate="zuzu")

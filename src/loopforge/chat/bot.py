@@ -6,10 +6,12 @@ What is due is room_loop.py's, and how a turn goes is the same in every world (r
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 
 from loopforge.chat.room.participants import namesakes
 from loopforge.chat.room.permissions import (
+    asked_through,
     asker,
     asks_first,
     borrowed_words,
@@ -40,6 +42,7 @@ from loopforge.core.perception import Line
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import Noted, Told
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.turn_bounds import strictest
 from loopforge.runtime.containment import as_json
 from loopforge.runtime.effect_worker import ENDS, ToolLeave
 from loopforge.runtime.turn_driver import Ports, TurnEnding
@@ -121,10 +124,15 @@ class Bot:
 
         if mate == SCRIBE:
             return Senses(leave=leave)
-        news, asking = self._news(state, mate), self._asking(state, turn)
-        if not turn.due.awaited:
-            return Senses(news=news, leave=leave, asking=asking)
-        return Senses(news=news, leave=leave, asking=asking, slow=self._slow(state, turn))
+        through = max((asked_through(state, line) for line in lines), default=0)
+        senses = Senses(
+            news=self._news(state, mate),
+            leave=leave,
+            asking=self._asking(state, turn),
+            bounds=strictest(turn.due.mate.bounds, state.bounds, self._rules.bounds),
+            depth=1 + turn.due.step + through,
+        )
+        return replace(senses, slow=self._slow(state, turn)) if turn.due.awaited else senses
 
     def _asking(self, state: RoomState, turn: Taken) -> Callable[[Call, str], list[Fact]]:
         """Ask the people of the room whether it may use a tool, with exactly what is to run."""

@@ -58,6 +58,7 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.core.text.name_labels import SOMEBODY, one_line, unseen
+from loopforge.core.text.turn_bounds import TurnBounds
 from loopforge.errors import BadLine, TooLarge, Unknown
 from loopforge.people.identity.account_names import shown
 from loopforge.people.identity.person_registry import Registry
@@ -133,6 +134,11 @@ class Rooms:
         self.behind, self.quota = Behind(ledger, stamp), quota
         self.is_guest: Callable[[str], bool] = lambda _: False
         ledger.subscribe(self._follow, streams=PREFIX, kinds=HALTING)
+
+    @property
+    def bounds(self) -> TurnBounds:
+        """The bounds of every turn in this home."""
+        return self._rules.bounds
 
     # ------------------------------------------------------------ starting
 

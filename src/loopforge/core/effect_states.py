@@ -85,7 +85,10 @@ class EffectApproved(Struct, frozen=True, tag="effect.approved", kw_only=True):
 
 
 class EffectDenied(Struct, frozen=True, tag="effect.denied", kw_only=True):
-    """It does not run; `value` says why, to the mind too. `rule`: grant, arguments, asked."""
+    """It does not run; `value` says why, to the mind too.
+
+    `rule`: grant, arguments, asked, bounds.
+    """
 
     effect: str
     rule: str

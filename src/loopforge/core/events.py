@@ -156,7 +156,10 @@ class Called(Struct, frozen=True, tag="turn.called", kw_only=True, omit_defaults
 
 
 class Returned(Struct, frozen=True, tag="turn.returned", kw_only=True, omit_defaults=True):
-    """What a mind was told of its request for a tool; `outcome` "deferred" if it goes on."""
+    """What a mind was told of its request for a tool; `outcome` "deferred" if it goes on.
+
+    `cost` in US dollars, as far as it is known; `left` and `bound` as in `Result`.
+    """
 
     turn: str
     nth: int
@@ -164,6 +167,9 @@ class Returned(Struct, frozen=True, tag="turn.returned", kw_only=True, omit_defa
     value: Words
     took: int = 0
     heard: tuple[Line, ...] = ()
+    cost: float = 0.0
+    left: str = ""
+    bound: str = ""
 
 
 class Planned(Struct, frozen=True, tag="turn.planned", kw_only=True, omit_defaults=True):

@@ -148,11 +148,17 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of a Call."""
+    """What became of a Call.
+
+    `left` says what the turn may still have done by tools; `bound` which bound of it is met, so
+    that no further call is made.
+    """
 
     outcome: ResultOutcome
     value: str = ""
     news: tuple[Line, ...] = ()
+    left: str = ""
+    bound: str = ""
 
 
 Request = Ask | Call | All

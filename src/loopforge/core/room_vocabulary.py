@@ -12,6 +12,7 @@ from typing import Literal
 from msgspec import Struct
 
 from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.turn_bounds import TurnBounds
 
 # ---------------------------------------------------------------- what a mind may do
 
@@ -449,6 +450,12 @@ class EnergySet(Struct, frozen=True, tag="room.energy_set", kw_only=True):
     refill: int
 
 
+class BoundsSet(Struct, frozen=True, tag="room.bounds_set", kw_only=True):
+    """What one turn may have done by tools in this room, at most; beside the mate's and home's."""
+
+    bounds: TurnBounds
+
+
 class TriggersSet(Struct, frozen=True, tag="room.triggers_set", kw_only=True):
     """What may call a mate in this room: mention, reply, name, conversation."""
 
@@ -479,6 +486,7 @@ RoomEvent = (
     | Purged
     | PolicyChosen
     | EnergySet
+    | BoundsSet
     | TriggersSet
     | LineEdited
     | LineDeleted

@@ -16,6 +16,7 @@ HEAD = """\
 #face: "🦊"
 #traits: {{curiosity: high, patience: low}}
 #tools: [clock]
+#bounds: {{calls: 4, seconds: 30}}
 #triggers: [{triggers}]
 #interests: [words, that, wake, its, attention]
 #greeting: "Hello, {{person}}! This is said to whoever is the first in a room."

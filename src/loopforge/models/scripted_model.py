@@ -35,7 +35,7 @@ class ScriptedAnswer(Struct, frozen=True, kw_only=True):
 
     `data` gives fields of an answer under a schema; the rest is filled in, the spoken field with
     `text`. With an `outcome` other than "answered", `text` is what came, as it is, and `cause` why
-    (see core/model_trouble.py). The answer
+    (see core/model_trouble.py). It costs `cost` US dollars. The answer
     streams in `pieces`, the first after `wait` seconds, the others `pause` seconds apart.
     """
 
@@ -48,6 +48,7 @@ class ScriptedAnswer(Struct, frozen=True, kw_only=True):
     model: str = "scripted"
     fallback: bool = False
     cause: Cause = ""
+    cost: str = "0"
 
 
 Script = Callable[[Question], ScriptedAnswer | str | Mapping[str, Any]]
@@ -117,7 +118,7 @@ class ScriptedModels:
             usage=Usage(
                 read=sum(estimate(said) for _, said in question.messages),
                 written=estimate(text),
-                cost="0",
+                cost=answer.cost,
             ),
             first=first,
             took=took,

@@ -2,7 +2,7 @@
 
 Two forms of the same mind. A capable model gives one structured answer: its words first, then mode,
 rule and narrative, and perhaps a note to itself, tools to use, or the wish for another step. What
-the tools gave is shown to it, and it is asked once more, until it has used them often enough. A
+the tools gave is shown to it, and it is asked once more, until a bound of the turn is met. A
 small model speaks plainly first and accounts for it in a second, short question; if nobody
 addressed it, it is first asked whether it has anything to say.
 
@@ -76,8 +76,12 @@ NOTHING = re.compile(
 )
 """Plain words by which a model says that it says nothing."""
 
-MOST_CALLS = 8
-"""How often it may use tools in one turn, each use counted."""
+MOST_AT_ONCE = 8
+"""How many uses of tools one answer may want."""
+MOST_WASTED = 3
+"""Answers of one turn of whose calls none could be made; then it is offered no tools any more."""
+LEFT = "Left to you in this turn: {left}."
+BOUND = "No tool can be used any more: {bound}. Answer with what you have; say what is missing."
 
 LONG, LONG_WITH_FILES = 900, 3000
 """Tokens of a capable model's answer."""
@@ -164,10 +168,10 @@ def _wants(narrative: str, data: dict[str, Any]) -> bool:
 
 
 def _structured(seen: AgentPerception, prompts: Prompts, told: Transcripts) -> Thinking:
-    first, before, used = seen, list[dict[str, Any]](), 0
+    first, before, wasted, told_left = seen, list[dict[str, Any]](), 0, ""
     front = opening(seen, prompts)
     while True:
-        asked = instruction(instructions(seen, prompts), seen)
+        asked = instruction(f"{instructions(seen, prompts)}{told_left}", seen)
         messages = (*front, *told.of(seen), asked)
         answer = yield from ask(
             messages,
@@ -188,9 +192,10 @@ def _structured(seen: AgentPerception, prompts: Prompts, told: Transcripts) -> T
         if not calls:
             break
         before.append(answer.data)
-        used += len(calls)
-        seen = yield from _use(calls, seen, left=MOST_CALLS - used + len(calls))
-        if used >= MOST_CALLS:
+        seen, last = yield from _use(calls, seen)
+        wasted += last is None
+        told_left = _left(last)
+        if (last and last.bound) or wasted >= MOST_WASTED:
             seen, front = without_tools(seen), opening(without_tools(seen), prompts)
     plan = _plan(answer.data, before, first)
     if plan.intent == "listen" and SAY not in answer.data and answer.data.get(SPEAK, True):
@@ -232,15 +237,17 @@ def _arguments(written: object) -> dict[str, Any] | None:
     return written if isinstance(written, dict) else None
 
 
-def _use(wanted: list[_Wanted], seen: AgentPerception, *, left: int) -> Asking[AgentPerception]:
-    """Have tools used, at most so many, and what it is shown next: what they gave, and news.
+def _use(
+    wanted: list[_Wanted], seen: AgentPerception
+) -> Asking[tuple[AgentPerception, Result | None]]:
+    """Have tools used: what it is shown next (what they gave, and news), and the last result.
 
     They are used side by side where all of them only read, and else one after the other, until one
     does not come back: what follows may have rested on it.
     """
     reads = {tool.name for tool in seen.offered if tool.reads}
     results: dict[int, Result] = {}
-    good = [nth for nth, one in enumerate(wanted[:left]) if one.arguments is not None]
+    good = [nth for nth, one in enumerate(wanted[:MOST_AT_ONCE]) if one.arguments is not None]
     if len(good) > 1 and all(wanted[nth].tool in reads for nth in good):
         given = yield from together(*(_call(wanted[nth]) for nth in good))
         results = {
@@ -254,9 +261,16 @@ def _use(wanted: list[_Wanted], seen: AgentPerception, *, left: int) -> Asking[A
             break
     several = len(wanted) > 1
     for nth, one in enumerate(wanted):
-        result = results.get(nth) or _unused(one, within=nth < left)
+        result = results.get(nth) or _unused(one, within=nth < MOST_AT_ONCE)
         seen = _with(result, one, seen, several=several)
-    return seen
+    return seen, results[max(results)] if results else None
+
+
+def _left(last: Result | None) -> str:
+    """What the turn may still have done by tools, as a row of what it is asked."""
+    if last is None or not (last.bound or last.left):
+        return ""
+    return "\n" + (BOUND.format(bound=last.bound) if last.bound else LEFT.format(left=last.left))
 
 
 def _call(wanted: _Wanted) -> Call:
@@ -266,7 +280,7 @@ def _call(wanted: _Wanted) -> Call:
 def _unused(wanted: _Wanted, *, within: bool) -> Result:
     why = "the tool before it did not come back"
     if not within:
-        why = f"a turn uses tools {MOST_CALLS} times at most"
+        why = f"one answer uses tools {MOST_AT_ONCE} times at most"
     elif wanted.arguments is None:
         why = "its arguments were no JSON object"
     return Result("refused", f"{wanted.tool} was not used: {why}.")

@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from difflib import get_close_matches
+from math import inf
 from typing import Any, NamedTuple, Protocol, get_args
 
 import msgspec
@@ -50,6 +51,7 @@ GONE = "What it was to be used with has been forgotten."
 GOES_ON = "It is not done yet and goes on; you are told when it ends."
 ASKED = "People were asked first, and nobody has answered yet; you are told what they say."
 AGAIN = "People were asked just that already, and nobody has answered yet. Do not ask again."
+UNUSED = "{tool} was not used: {bound}."
 UNANSWERED = "Nobody said yes to it in a day, so it was not done."
 HEAD = 4_000
 """Characters of a result that a mind is told; of a longer one they are its head, and it is kept."""
@@ -127,13 +129,28 @@ class EffectQueue(Protocol):
 class ToolLeave(NamedTuple):
     """By whose leave tools are used: those granted, those that need not ask, and for whom.
 
-    `asks`: whether people are asked before a call of a tool that does not always ask.
+    `asks`: whether people are asked before a call of a tool that does not always ask. `bound`:
+    which bound of the turn is met, so that none may be used any more.
     """
 
     granted: Collection[str] = frozenset()
     unasked: Collection[str] = frozenset()
     people: tuple[str, ...] = ()
     asks: Callable[[Call], bool] = lambda _call: False
+    bound: str = ""
+
+
+class EffectOutcome(NamedTuple):
+    """What a mind is told of an effect, and what that cost in US dollars, as far as it is known."""
+
+    outcome: ResultOutcome
+    value: str
+    cost: float = 0.0
+
+    @classmethod
+    def of(cls, end: EffectEnd) -> EffectOutcome:
+        """What it is told of this end."""
+        return cls(TOLD[type(end)], str(end.value), getattr(end, "cost", 0.0))
 
 
 @dataclass(frozen=True)
@@ -200,7 +217,7 @@ class Effects:
         The first has its id. Where somebody is to be asked, it stands alone.
         """
         tool = self._tool(call.tool)
-        objection = self._objection(call, leave.granted)
+        objection = self._objection(call, leave)
         standing = call.tool in leave.unasked
         wants = tool is not None and (tool.asks or leave.asks(call))
         asks = wants and not standing and objection is None
@@ -226,30 +243,35 @@ class Effects:
             verdict = EffectDenied(effect=proposed.id, rule=rule, value=Words(why))
         return [proposed, self._stamp.fact(verdict, actor="runtime", cause=proposed.id)]
 
-    def _objection(self, call: Call, granted: Collection[str]) -> tuple[str, str] | None:
+    def _objection(self, call: Call, leave: ToolLeave) -> tuple[str, str] | None:
         """By which rule it may not be used, and why; None where it may."""
-        if call.tool not in granted:
-            return "grant", _unknown(call.tool, granted)
+        if leave.bound:
+            return "bounds", UNUSED.format(tool=call.tool, bound=leave.bound)
+        if call.tool not in leave.granted:
+            return "grant", _unknown(call.tool, leave.granted)
         why = self._tools.misfit(call.tool, call.arguments)
         return ("arguments", why) if why else None
 
     def _tool(self, name: str) -> Tool | None:
         return next((tool for tool in self._tools.known() if tool.name == name), None)
 
-    async def outcome(self, effect: str) -> tuple[ResultOutcome, str]:
-        """How it ended; "deferred" where that takes longer than a turn waits, as people do."""
+    async def outcome(self, effect: str, within: float = inf) -> EffectOutcome:
+        """How it ended; "deferred" where that takes longer than a turn waits, as people do.
+
+        No turn waits longer than its tool's patience, nor than `within` seconds.
+        """
         found = self._open.get(effect)
         if found is None:
-            end = await self._recorded(effect)
-            return TOLD[type(end)], str(end.value)
+            return EffectOutcome.of(await self._recorded(effect))
         if found.state == "proposed":
-            return "deferred", ASKED
+            return EffectOutcome("deferred", ASKED)
         end_of = asyncio.get_running_loop().create_future
         waiting = self._waiting.setdefault(effect, end_of())
         tool = self._tool(found.tool)
-        if not await self._in_time(waiting, self._nap(tool.patience if tool else 0)):
-            return "deferred", GOES_ON
-        return TOLD[type(waiting.result())], str(waiting.result().value)
+        patience = min(tool.patience if tool else 0, within)
+        if not await self._in_time(waiting, self._nap(patience)):
+            return EffectOutcome("deferred", GOES_ON)
+        return EffectOutcome.of(waiting.result())
 
     async def _recorded(self, effect: str) -> EffectEnd:
         began = await self._ledger.event(effect)

@@ -113,7 +113,8 @@ async def exchange_of(ledger: Ledger, events: Sequence[Event]) -> tuple[ReplaySa
         if isinstance(body, Answered):
             replies[body.nth] = _answer(body)
         elif isinstance(body, Returned):
-            replies[body.nth] = Result(body.outcome, str(body.value), body.heard)  # type: ignore[arg-type]
+            value = str(body.value)
+            replies[body.nth] = Result(body.outcome, value, body.heard, body.left, body.bound)  # type: ignore[arg-type]
         if isinstance(body, Answered | Returned) and _forgotten(body):
             erased.add(body.nth)
     said: dict[int, ReplaySaid] = {}
@@ -197,7 +198,7 @@ async def replay(
     most: int = MOST_REQUESTS,
 ) -> Same | Diverged | Gone | Onward | MindFailed:
     """Run the policy on the record as far as the record goes; nothing is awaited in this."""
-    playback = Playback(exchange)
+    playback, most = Playback(exchange), max(most, len(exchange))
 
     async def perform(_nth: int, parts: Parts) -> Replies | Diverged | Gone | Onward:
         return playback.take(parts)

@@ -34,6 +34,7 @@ from loopforge.core.policy import (
 )
 from loopforge.core.text.erasable_text import Words, mended, public
 from loopforge.core.text.lenient_json import LenientReading, accepted, read
+from loopforge.core.text.turn_bounds import UNBOUND, UNSPENT, Spent, TurnBounds
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.containment import (
     MindFailed,
@@ -46,7 +47,7 @@ from loopforge.runtime.containment import (
     unshared,
 )
 from loopforge.runtime.draft_stream import DraftStream
-from loopforge.runtime.effect_worker import DIED, Effects, ToolLeave
+from loopforge.runtime.effect_worker import DIED, EffectOutcome, Effects, ToolLeave
 from loopforge.runtime.exchange_replay import (
     MOST_REQUESTS,
     Diverged,
@@ -68,6 +69,7 @@ from loopforge.runtime.ports import (
     Tools,
 )
 from loopforge.runtime.system_clock import Stamp
+from loopforge.runtime.turn_meter import TurnMeter
 from loopforge.runtime.turn_record import Recorder, Texts
 
 TurnOutcome = Literal["planned", "stopped", "diverged", "failed"]
@@ -96,7 +98,8 @@ class TurnSeat:
     may use now. `asking` gives what people are told of a tool
     that asks first, by its call and the id of its effect. `slow` is told of a model that lets one
     wait, as in draft_stream.py; models that did not answer are added to `troubles`. A line is at
-    most `longest` characters long (0: any). It asks at most `most` times.
+    most `longest` characters long (0: any). It asks at most `most` times, and has no more done by
+    tools than `bounds` allow, of which `spent` is gone.
     """
 
     stream: str
@@ -111,6 +114,8 @@ class TurnSeat:
     troubles: list[Trouble] = field(default_factory=list)
     longest: int = 0
     most: int = MOST_REQUESTS
+    bounds: TurnBounds = UNBOUND
+    spent: Spent = UNSPENT
 
 
 @dataclass
@@ -143,6 +148,7 @@ class Turn:
         self._news: dict[str, Line] = {}
         self._taken_in: dict[str, None] = {}
         self._fallback = ""
+        self._meter = TurnMeter(seat.bounds, seat.spent, ports.stamp.clock)
 
     def stop(self, why: str) -> None:
         """Halt: whatever is awaited is cancelled now, and the policy is closed."""
@@ -232,7 +238,9 @@ class Turn:
     def _propose(self, call: Call, nth: int) -> None:
         """Note that a tool is wanted, and whether it may be used."""
         seat, effects = self._seat, self._ports.effects
-        facts = effects.proposal(call, seat.stream, seat.turn, nth, self._actor, seat.leave())
+        leave = seat.leave()._replace(bound=self._meter.bound)
+        self._meter.called()
+        facts = effects.proposal(call, seat.stream, seat.turn, nth, self._actor, leave)
         self._effects[nth] = facts[0].id
         self._facts += facts
         if getattr(facts[0].body, "asks", False):
@@ -283,6 +291,7 @@ class Turn:
 
     def _answered(self, part: Ask, nth: int, reply: ModelReply) -> Answer:
         """Put down what came of a question, and tell the mind."""
+        self._meter.asked(reply.usage)
         news = self._hear_news()
         outcome, reading = read_of(part, reply)
         text, data = mended(reply.text), mended(reading.data)
@@ -319,19 +328,21 @@ class Turn:
         """What the tool came to, or that it goes on; unknown, if it is of before effects."""
         began = self._ports.stamp.clock.ticks()
         effect = self._effects.get(nth)
+        meter, end = self._meter, EffectOutcome("unknown", DIED)
         try:
-            outcome, value = (
-                await self._ports.effects.outcome(effect) if effect else ("unknown", DIED)
-            )
+            if effect:
+                end = await self._ports.effects.outcome(effect, meter.seconds)
         except asyncio.CancelledError:
             if self._stopped:
                 self._facts.append(self._returned(nth, Result("cancelled", self._stopped), began))
             raise
-        result = Result(outcome, value, self._hear_news())
-        self._facts.append(self._returned(nth, result, began))
+        gave = end.outcome == "returned"
+        value = meter.returned(end.value, end.cost) if gave else end.value
+        result = Result(end.outcome, value, self._hear_news(), meter.left, meter.bound)
+        self._facts.append(self._returned(nth, result, began, end.cost))
         return result
 
-    def _returned(self, nth: int, result: Result, began: float) -> Fact:
+    def _returned(self, nth: int, result: Result, began: float, cost: float = 0.0) -> Fact:
         body = Returned(
             turn=self._seat.turn,
             nth=nth,
@@ -339,6 +350,9 @@ class Turn:
             value=Words(result.value),
             took=round((self._ports.stamp.clock.ticks() - began) * 1000),
             heard=result.news,
+            cost=cost,
+            left=result.left,
+            bound=result.bound,
         )
         return self._fact(body)
 

@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
+from msgspec.structs import replace
+
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.events import Fact, Judged, Perceived, TurnEnded, Verdict
 from loopforge.core.mates.mate_file import Mate
@@ -26,11 +28,13 @@ from loopforge.core.perception import AgentPerception, Edit, Line
 from loopforge.core.policy import Call, Policy
 from loopforge.core.text.egress_filter import Egress
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.turn_bounds import UNBOUND, UNSPENT, Spent, TurnBounds
 from loopforge.errors import LedgerError
 from loopforge.runtime.effect_worker import ToolLeave
-from loopforge.runtime.exchange_replay import ReplaySaid, exchange_of
+from loopforge.runtime.exchange_replay import MOST_REQUESTS, ReplaySaid, exchange_of
 from loopforge.runtime.ports import Lanes, Rested, Route, Thinking, Timers, Withdrawn
 from loopforge.runtime.turn_driver import Ports, Turn, TurnEnding, TurnSeat
+from loopforge.runtime.turn_meter import spent_before
 from loopforge.runtime.turn_record import perception_of, shown_of
 
 ERASED = "what it rested on is gone"
@@ -80,13 +84,16 @@ class Senses:
 
     Lines that came in since it was last asked; the tools it may use now; `slow` is
     told of a model that lets one wait; `asking` gives what people are told of a call that asks
-    first.
+    first. `bounds` are those of this turn, which stands `depth` deep in what a person's line set
+    off.
     """
 
     news: Callable[[], tuple[Line, ...]] = tuple
     leave: Callable[[], ToolLeave] = ToolLeave
     slow: Callable[[str, str, Delay], None] = _untold
     asking: Callable[[Call, str], Sequence[Fact]] = lambda _call, _effect: ()
+    bounds: TurnBounds = UNBOUND
+    depth: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +130,7 @@ class _Begun(NamedTuple):
     perception: AgentPerception
     opening: Sequence[Fact]
     record: tuple[ReplaySaid, ...] = ()
+    spent: Spent = UNSPENT
 
 
 class World(Protocol[S, D]):
@@ -230,7 +238,7 @@ class Worlds:
                 return await self._abandon(stream, due)
             egress = Egress(secrets=self._secrets(), name=due.mate.name, length=due.longest)
             turn = TakenTurn(id=id, due=due, perception=begun.perception, egress=egress)
-            thinking = self._thinking(stream, turn, world.senses(state, turn), begun.opening)
+            thinking = self._thinking(stream, turn, world.senses(state, turn), begun)
             if halted:
                 thinking.stop(halted)
             ports.signals.publish(stream, Thinking(turn=id, mate=handle))
@@ -280,11 +288,11 @@ class Worlds:
             return None
         after = await ledger.read(stream, after=began.seq, kinds=EXCHANGE)
         own = [event for event in after if getattr(event.body, "turn", "") == id]
-        return _Begun(policy, perception, (), await exchange_of(ledger, own))
+        return _Begun(
+            policy, perception, (), await exchange_of(ledger, own), spent_before(began, own)
+        )
 
-    def _thinking(
-        self, stream: str, turn: TakenTurn[D], senses: Senses, opening: Sequence[Fact]
-    ) -> Turn:
+    def _thinking(self, stream: str, turn: TakenTurn[D], senses: Senses, begun: _Begun) -> Turn:
         mate = turn.due.mate
         seat = TurnSeat(
             stream,
@@ -298,8 +306,11 @@ class Worlds:
             asking=senses.asking,
             troubles=turn.troubles,
             longest=turn.due.longest,
+            most=MOST_REQUESTS + 2 * (senses.bounds.calls or 0),
+            bounds=senses.bounds,
+            spent=replace(begun.spent, depth=senses.depth),
         )
-        return Turn(self._ports, seat, opening)
+        return Turn(self._ports, seat, begun.opening)
 
     # ------------------------------------------------------------ its end
 

@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from loopforge.core.perception import FINDER
+from loopforge.core.text.turn_bounds import TurnBounds
 from loopforge.errors import LoopforgeError
 from loopforge.runtime.plugins.setting_rows import PluginSettings, setting
 from loopforge.runtime.ports import Embeddings, Tool
@@ -50,6 +51,54 @@ class ToolSettings:
     pinned: str = setting(
         "", "Tools that such a mate is shown always, by name, with commas between.", shown="none"
     )
+    calls: int = setting(
+        8,
+        "How often a mate may use tools in one turn. A room and a mate's file may say less.",
+        least=0,
+        most=100,
+        live=True,
+    )
+    depth: int = setting(
+        6,
+        "How deep a use of a tool may stand in what a person's line set off: a turn that another "
+        "mate's line or the end of a tool called is one deeper.",
+        least=1,
+        most=100,
+        live=True,
+    )
+    seconds: float = setting(
+        120.0,
+        "Seconds of one turn after which no tool is used or waited for.",
+        least=1,
+        most=86_400,
+        live=True,
+    )
+    output: int = setting(
+        40_000,
+        "Characters of what tools give that a mate may be told in one turn.",
+        least=100,
+        most=10_000_000,
+        live=True,
+    )
+    money: float = setting(
+        0.0,
+        "US dollars that one turn may cost before no tool is used any more: of models and tools, "
+        "as far as their prices are known. 0: any.",
+        least=0,
+        most=10_000,
+        live=True,
+    )
+
+    @property
+    def bounds(self) -> TurnBounds:
+        """The bounds of every turn of this home."""
+        return TurnBounds(
+            calls=self.calls,
+            depth=self.depth,
+            seconds=self.seconds,
+            output=self.output,
+            money=self.money or None,
+        )
 
 
 class ToolPart:

@@ -16,6 +16,7 @@ from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.server import Rooms, titled
 from loopforge.chat.speaking.triggers import CALLS
 from loopforge.core.room_vocabulary import (
+    BoundsSet,
     ConversationBegan,
     ConversationEnded,
     DefaultMateSet,
@@ -29,6 +30,7 @@ from loopforge.core.room_vocabulary import (
     Titled,
     TriggersSet,
 )
+from loopforge.core.text import turn_bounds
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
 from loopforge.mates.mate_editing import Workshop
@@ -58,6 +60,7 @@ class ChangeCommands:
             "end": self.end,
             "title": self.title,
             "energy": self.energy,
+            "bounds": self.bounds,
             "keep": self.keep,
             "spent": self.spent,
             "policy": self.policy,
@@ -123,6 +126,19 @@ class ChangeCommands:
         await self._rooms.add(asked.room, asked.person, body)
         return (
             f"Mates may say {numbers[0]} lines in a row; a person's line gives {numbers[1]} back."
+        )
+
+    async def bounds(self, asked: CommandRequest) -> str:
+        """Set, or tell, what one turn may have done by tools."""
+        if asked.argument:
+            words = [] if asked.argument == NOBODY else asked.argument.replace(",", " ").split()
+            bounds = turn_bounds.read(words)
+            await self._rooms.add(asked.room, asked.person, BoundsSet(bounds=bounds))
+        here = (await self._rooms.state(asked.room)).bounds
+        home = self._rooms.bounds
+        return (
+            f"One turn may have done by tools, at most, in this room: {turn_bounds.said(here)}; "
+            f"in this home: {turn_bounds.said(home)}. The strictest holds, a mate's own too."
         )
 
     async def keep(self, asked: CommandRequest) -> str:

@@ -84,6 +84,12 @@ COMMANDS: tuple[RoomCommand, ...] = (
     ),
     _set("title", "[TEXT]", "fix the room's title, or let it find its own"),
     _set("energy", "[N]", "how many lines mates may say without a person", asks=True),
+    _set(
+        "bounds",
+        "[CALLS]",
+        "what one turn may have done by tools: calls 4, seconds 30, output, depth, money; or none",
+        asks=True,
+    ),
     _set("keep", "LINE", "keep a line in the mates' minds", "lines"),
     _set("spent", "LINE", "let a line leave the mates' minds first", "lines"),
     _set("policy", "[NAME [MATE]]", "which kind of mind runs here", "policies", asks=True),

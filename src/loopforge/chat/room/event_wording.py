@@ -14,6 +14,7 @@ from loopforge.chat.room.room_snapshot import Scene
 from loopforge.core.events import Body, Event
 from loopforge.core.line_revision import Revised
 from loopforge.core.room_vocabulary import (
+    BoundsSet,
     ConversationBegan,
     ConversationEnded,
     DefaultMateSet,
@@ -34,6 +35,7 @@ from loopforge.core.room_vocabulary import (
     TalkSet,
     Titled,
 )
+from loopforge.core.text import turn_bounds
 
 SHOWN = (
     "room.heard",
@@ -59,6 +61,7 @@ SHOWN = (
     "room.talk_set",
     "room.rights_set",
     "room.default_mate_set",
+    "room.bounds_set",
 )
 """The kinds of event that people may see of a room's past."""
 MARKED = {"keep": "Kept in mind", "spent": "Let go first", "none": "Mark taken off"}
@@ -117,6 +120,10 @@ def reads(
         case RightsSet(who=who, rights=rights, tools=tools):
             whom = WHOM.get(who) or scene.person(who)
             return wording(whom, Grant(rights=rights, tools=tools))
+        case BoundsSet(bounds=bounds):
+            return (
+                f"What one turn may have done by tools here, at most: {turn_bounds.said(bounds)}."
+            )
         case DefaultMateSet(mate=mate):
             named = scene.mate(mate).name if mate else "Nobody"
             return f"{named} answers now what is said to mates and names none."

@@ -15,7 +15,8 @@ Pure. Does not know how a keeper is found out: the surface says it, and a line s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -215,11 +216,22 @@ def borrowed_words(state: Held, mate: str, call: Call, tools: Iterable[Tool]) ->
 
 def asker(state: Held, line: str) -> ContextEntry | None:
     """The line of a person that a line goes back to: a mate speaks because somebody did."""
+    last = deque(_led_to(state, line), maxlen=1)
+    return last[0] if last and last[0].kind == "heard" else None
+
+
+def asked_through(state: Held, line: str) -> int:
+    """How many lines of mates stand between a person's line and what this one sets off."""
+    return sum(entry.kind != "heard" for entry in _led_to(state, line))
+
+
+def _led_to(state: Held, line: str) -> Iterator[ContextEntry]:
+    """A line, and what it goes back to, as far as a person's line."""
     entry = state.lines.get(line)
-    while entry is not None and entry.kind != "heard":
-        before = state.lines.get(entry.answers)
+    while entry is not None:
+        yield entry
+        before = state.lines.get(entry.answers) if entry.kind != "heard" else None
         entry = before if before is not None and before.seq < entry.seq else None
-    return entry
 
 
 def heeded(state: Held, entry: ContextEntry) -> bool:

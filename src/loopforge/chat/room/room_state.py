@@ -58,6 +58,7 @@ from loopforge.core.events import (
     TurnEnded,
 )
 from loopforge.core.room_vocabulary import (
+    BoundsSet,
     ConversationBegan,
     ConversationEnded,
     DefaultMateSet,
@@ -93,6 +94,7 @@ from loopforge.core.room_vocabulary import (
     Weighed,
 )
 from loopforge.core.text.erasable_text import Words, decode_stored, encode_stored, public
+from loopforge.core.text.turn_bounds import TurnBounds
 from loopforge.errors import LedgerBehind, LedgerBroken
 
 VERSION = 10
@@ -144,6 +146,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
     policies: dict[str, str] = {}
     triggers: dict[str, tuple[str, ...]] = {}
     energy: Energy = Energy()
+    bounds: TurnBounds = TurnBounds()
     page: VisibleLines = msgspec.field(default_factory=VisibleLines)
     turns: Turns = msgspec.field(default_factory=Turns)
     places: dict[str, RoomPlace] = {}
@@ -247,6 +250,8 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
                 self.rights[body.who] = Grant(rights=body.rights, tools=body.tools)
             case DefaultMateSet():
                 self.default_mate = body.mate
+            case BoundsSet():
+                self.bounds = body.bounds
             case StoodIn() | StoodDown():
                 self._stand(body)
             case EnergySet() | TriggersSet() | PolicyChosen() | Titled() | Marked() | Purged():

@@ -13,6 +13,7 @@ from msgspec import Struct
 from loopforge.chat.room.guest_rules import GuestRules
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.speaking.triggers import Thresholds
+from loopforge.core.text.turn_bounds import TurnBounds
 
 SCREEN = "screen"
 """Stands for the terminals and pages of this home: they fetch lines by themselves."""
@@ -26,7 +27,7 @@ class Rules(Struct, kw_only=True):
     in a row; `thresholds` of the conversation trigger. `share` of a model's window
     that a prompt may fill, purged down to `low` of that. `line_limit` and `say_limit` in
     characters, `file_limit` in bytes. `surfaces` are the ones every line goes out to;
-    `guests` may use what those rules say.
+    `guests` may use what those rules say. `bounds` of every turn.
     """
 
     zone: ZoneInfo = ZoneInfo("UTC")
@@ -44,6 +45,7 @@ class Rules(Struct, kw_only=True):
     refill: int = 4
     surfaces: tuple[str, ...] = (SCREEN,)
     guests: GuestRules = GuestRules()
+    bounds: TurnBounds = TurnBounds()
 
     def become(self, other: Rules) -> None:
         """Take over what the other one says, for everybody who holds these."""

@@ -125,6 +125,9 @@ class Thresholds(Struct, frozen=True, kw_only=True):
 
 
 USUAL = Thresholds()
+SMALL = Thresholds(ask=55, speakers=1)
+"""A small model says yes whenever it is asked whether it has something to say, so it is asked only
+where the score alone nearly decides."""
 
 
 # ---------------------------------------------------------------- weighing

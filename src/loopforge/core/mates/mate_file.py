@@ -36,6 +36,7 @@ from loopforge.core.mates.yaml_header import Field, HeadFlaw
 from loopforge.core.text import css_colours as colour
 from loopforge.core.text.name_labels import one_line
 from loopforge.core.text.quantity_bands import BANDS, Band
+from loopforge.core.text.turn_bounds import TurnBounds, flaw_of
 from loopforge.errors import BadMate
 
 TRIGGERS = ("mention", "reply", "name", "conversation")
@@ -56,7 +57,8 @@ class Mate(Struct, frozen=True, kw_only=True):
 
     `colour` is "#rrggbb". A mate asks for one `model` by name, or for a `tier` (1 to 4).
     `triggers` are what may call it; `interests` are words that wake its attention. `greeting` is
-    what it says to whoever is the first in a room, with their name for "{person}".
+    what it says to whoever is the first in a room, with their name for "{person}". `bounds` are
+    those of its turns, beside the room's and the home's.
     """
 
     name: str
@@ -76,6 +78,7 @@ class Mate(Struct, frozen=True, kw_only=True):
     interests: tuple[str, ...] = ()
     policy: str = ""
     greeting: str = ""
+    bounds: TurnBounds = TurnBounds()
 
 
 def parse(text: str | bytes, source: str) -> Mate:
@@ -307,6 +310,20 @@ def _traits(node: yaml.Node) -> dict[str, Band]:
     return traits
 
 
+def _bounds(node: yaml.Node) -> TurnBounds:
+    if not isinstance(node, yaml.MappingNode) or yaml_header.kind(node) != "map":
+        raise _Wrong("says how much one turn may take, such as {calls: 4, seconds: 30}")
+    found: dict[str, Any] = {}
+    for key, value in node.value:
+        name, number = yaml_header.word(key) or "", yaml_header.number(value)
+        if name in found:
+            raise _Wrong(f"names {name} twice", key)
+        if flaw := flaw_of(name, number):
+            raise _Wrong(f"is not as it should be: {flaw}", key)
+        found[name] = number
+    return TurnBounds(**found)
+
+
 def _one_of(written: str, known: tuple[str, ...]) -> str:
     """The choices, and which of them was perhaps meant."""
     near = get_close_matches(written.lower()[:80], known, 1)
@@ -330,6 +347,7 @@ FIELDS: dict[str, Callable[[yaml.Node], Any]] = {
     "interests": _words("[bread, bridges]"),
     "policy": _policy,
     "greeting": _text(280),
+    "bounds": _bounds,
 }
 """What may stand in the front matter, and how it is read."""
 

@@ -25,6 +25,7 @@ from loopforge.chat.speaking.triggers import CALLS
 from loopforge.core.events import Event
 from loopforge.core.mates.mate_file import dialogue
 from loopforge.core.room_vocabulary import File, Heard, Said
+from loopforge.core.text import turn_bounds
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import BadLine, InputError, Unknown
 from loopforge.people.accounts.account_values import Visitor
@@ -357,6 +358,8 @@ async def _settings(site: Site, place: RoomAccess, told: str) -> Template:
         calls=CALLS,
         holds=rights_parsing.told(state).splitlines(),
         meanings=MEANING,
+        bounds=turn_bounds.MEANING,
+        home_bounds=site.front.rooms.bounds,
         told=told,
         not_inviting=await site.front.inviting.why_not(
             place.visitor.person, place.room, owner=place.owner
@@ -367,6 +370,7 @@ async def _settings(site: Site, place: RoomAccess, told: str) -> Template:
 ACTS = (
     "title",
     "energy",
+    "bounds",
     "policy",
     "triggers",
     "add",
@@ -403,6 +407,9 @@ async def change(
             argument = f"{given('policy')} {mate}".strip()
         case "energy":
             argument = f"{given('capacity')} {given('refill')}".strip()
+        case "bounds":
+            every = [f"{name} {given(name)}" for name in turn_bounds.MEANING if given(name).strip()]
+            argument = " ".join(every) or "none"
         case "rights" if given("who"):
             rights = [str(right) for right in form.getall("right", [])]
             argument = " ".join([given("who"), *(rights or [NOTHING])])

@@ -1,0 +1,95 @@
+"""What a turn has taken of its bounds so far, counted by the driver as it goes.
+
+Each result says what is left, and is recorded with that: so a turn that is taken up after a crash
+shows its mind the same words again, and goes on counting where it was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from math import inf
+
+from msgspec.structs import replace
+
+from loopforge.core.effect_states import EffectProposed
+from loopforge.core.events import Answered, Event, Returned, Usage
+from loopforge.core.text import turn_bounds
+from loopforge.core.text.turn_bounds import Spent, TurnBounds
+from loopforge.runtime.ports import Clock
+
+HANDLES = re.compile(r"(?:\n\[[^\n]*\])*\Z")
+"""The rows at the end of a result that name what was kept."""
+
+
+class TurnMeter:
+    """Counts one turn. `spent` is what it took before, where it was broken off."""
+
+    def __init__(self, bounds: TurnBounds, spent: Spent, clock: Clock) -> None:
+        self._bounds, self._spent, self._clock = bounds, spent, clock
+        self._began = clock.ticks() - spent.seconds
+
+    @property
+    def _now(self) -> Spent:
+        return replace(self._spent, seconds=self._clock.ticks() - self._began)
+
+    @property
+    def bound(self) -> str:
+        """Which bound is met, so that no tool is used any more; "" for none."""
+        return turn_bounds.met(self._bounds, self._now)
+
+    @property
+    def left(self) -> str:
+        """What is left, in words."""
+        return turn_bounds.left(self._bounds, self._now)
+
+    @property
+    def seconds(self) -> float:
+        """How long a tool may still be waited for."""
+        most = self._bounds.seconds
+        return inf if most is None else max(0.0, most - self._now.seconds)
+
+    def asked(self, usage: Usage) -> None:
+        """A model answered."""
+        self._add(money=_dollars(usage))
+
+    def called(self) -> None:
+        """A tool is wanted."""
+        self._add(calls=1)
+
+    def returned(self, value: str, cost: float) -> str:
+        """A tool gave this; as much of it as may be told. What names kept files stays."""
+        most = self._bounds.output
+        room = len(value) if most is None else max(0, most - self._spent.output)
+        if len(value) > room:
+            tail = HANDLES.search(value)[0]  # type: ignore[index]
+            cut = f"\n[cut here: this turn may be told no more of what tools give]{tail}"
+            value = value[: min(room, len(value) - len(tail))] + cut
+        self._add(output=len(value), money=cost)
+        return value
+
+    def _add(self, calls: int = 0, output: int = 0, money: float = 0.0) -> None:
+        now = self._spent
+        self._spent = replace(
+            now, calls=now.calls + calls, output=now.output + output, money=now.money + money
+        )
+
+
+def spent_before(began: Event, events: Iterable[Event]) -> Spent:
+    """What a turn had taken that was broken off, by what is recorded of it since it began."""
+    calls, output, money, last = 0, 0, 0.0, began.at
+    for event in events:
+        last = max(last, event.at)
+        match event.body:
+            case EffectProposed():
+                calls += 1
+            case Answered(usage=usage):
+                money += _dollars(usage)
+            case Returned(value=value, cost=cost):
+                output, money = output + len(value.text or ""), money + cost
+    seconds = (last - began.at).total_seconds()
+    return Spent(calls=calls, seconds=seconds, output=output, money=money)
+
+
+def _dollars(usage: Usage) -> float:
+    return float(usage.cost or 0)
