@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.core.text.css_colours import PALETTE, code, given_to, named
+from loopforge.core.mates.css_colours import PALETTE, code, given_to, named
 
 
 @pytest.mark.parametrize(

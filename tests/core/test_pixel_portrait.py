@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loopforge.core.mates.css_colours import code
 from loopforge.core.mates.pixel_portrait import portrait
-from loopforge.core.text.css_colours import code
 
 
 @given(st.text(max_size=40))

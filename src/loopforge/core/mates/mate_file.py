@@ -31,9 +31,9 @@ from typing import Any, NamedTuple
 import yaml
 from msgspec import Struct
 
+from loopforge.core.mates import css_colours as colour
 from loopforge.core.mates import yaml_header
 from loopforge.core.mates.yaml_header import Field, HeadFlaw
-from loopforge.core.text import css_colours as colour
 from loopforge.core.text.name_labels import one_line
 from loopforge.core.text.quantity_bands import BANDS, Band
 from loopforge.core.text.turn_bounds import TurnBounds, flaw_of

@@ -16,6 +16,7 @@ from textual.widget import Widget
 
 from loopforge.chat.room.event_wording import asides
 from loopforge.core.events import Body, Event
+from loopforge.core.mates.css_colours import given_to
 from loopforge.core.room_vocabulary import (
     ConversationBegan,
     ConversationEnded,
@@ -30,7 +31,6 @@ from loopforge.core.room_vocabulary import (
     Said,
     Told,
 )
-from loopforge.core.text.css_colours import given_to
 from loopforge.io.socket.socket_client import UnsentLine
 from loopforge.io.terminal.client_state import Minutes
 from loopforge.io.terminal.keyboard_input import one_line, visible

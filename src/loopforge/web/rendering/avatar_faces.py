@@ -15,8 +15,8 @@ from functools import lru_cache
 
 from markupsafe import Markup, escape
 
+from loopforge.core.mates.css_colours import code, given_to
 from loopforge.core.mates.pixel_portrait import face, inks, shade
-from loopforge.core.text.css_colours import code, given_to
 
 DOT = 5
 """A side of a pixel, of 64."""
