@@ -37,6 +37,7 @@ from loopforge.chat.rooms_api import Front
 from loopforge.chat.server import Rooms
 from loopforge.chat.service.delivery_notices import LostNotices
 from loopforge.chat.service.line_deletion import Forgetting
+from loopforge.chat.service.line_history import LineHistory
 from loopforge.chat.service.room_closing import Closing
 from loopforge.chat.speaking.room_rules import SCREEN, Rules
 from loopforge.chat.speaking.triggers import SMALL, Thresholds
@@ -74,16 +75,7 @@ from loopforge.runtime.local.room_pubsub import LocalSignals
 from loopforge.runtime.local.stream_lanes import LocalLanes
 from loopforge.runtime.local.stream_timers import LocalTimers
 from loopforge.runtime.plugins.installed_plugins import installed
-from loopforge.runtime.ports import (
-    Clock,
-    Dice,
-    Models,
-    Pictures,
-    RoomFiles,
-    Route,
-    Surface,
-    ToolHome,
-)
+from loopforge.runtime.ports import Clock, Dice, Models, Pictures, Route, Surface, ToolHome
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 from loopforge.runtime.turn_driver import Ports
 from loopforge.runtime.turn_record import Recorder
@@ -119,12 +111,14 @@ def choices() -> list[str]:
     return sorted(mind.name for mind in known if not mind.hidden)
 
 
-def toolbox(live: LiveSettings, clock: Clock, files: RoomFiles) -> Toolbox:
+def toolbox(
+    live: LiveSettings, clock: Clock, files: KeptRoomFiles, history: LineHistory
+) -> Toolbox:
     """Every tool that is installed, as the settings of the home have it."""
     tools = Toolbox(Shortlist(live.now, partial(embeddings_of, live.now, clock)))
 
     def furnish(settings: Settings) -> None:
-        tools.furnish(ToolHome(clock, settings.timezone, settings, files))
+        tools.furnish(ToolHome(clock, settings.timezone, settings, files, history))
 
     furnish(live.now)
     live.follow(furnish)
@@ -366,7 +360,7 @@ def _wired(
     cast = Cast(roster, clock)
     house = House(ledger, signals, recorder)
     files = KeptRoomFiles(ledger, artifacts)
-    tools = toolbox(live, clock, files)
+    tools = toolbox(live, clock, files, LineHistory(ledger, house))
     effects = Effects(ledger, tools, stamp, EffectSite(files.keep, house.present))
     ports = Ports(ledger, models, tools, effects, signals, stamp, recorder, tasks)
     policies = minds(PromptBook(settings.home / "prompts"))

@@ -9,6 +9,7 @@ from pathlib import Path
 from loopforge.artifacts.file_lookup import extracted
 from loopforge.core.room_vocabulary import File
 from loopforge.errors import Unknown
+from loopforge.runtime.looking_back import FoundLine, LineSearch
 from loopforge.runtime.ports import ToolCall, ToolFile, ToolHome
 from loopforge.runtime.system_clock import SimClock
 from loopforge.settings import load_settings
@@ -34,6 +35,14 @@ class NoFiles:
         return await extracted(file)
 
 
+class NoHistory:
+    """A room where nothing was said."""
+
+    async def lines(self, call: ToolCall, wanted: LineSearch) -> Sequence[FoundLine]:
+        """None."""
+        return ()
+
+
 def tool_home(now: datetime, zone: str = "UTC") -> ToolHome:
     """A home at this moment, in this zone."""
-    return ToolHome(SimClock(now), zone, load_settings(Path(), environ={}), NoFiles())
+    return ToolHome(SimClock(now), zone, load_settings(Path(), environ={}), NoFiles(), NoHistory())

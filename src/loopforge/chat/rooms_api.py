@@ -26,7 +26,6 @@ from loopforge.chat.why.record_text import told
 from loopforge.chat.why.redaction import places
 from loopforge.core.delivery_states import Drafted
 from loopforge.core.events import Event
-from loopforge.core.line_revision import Revised
 from loopforge.core.room_vocabulary import (
     ConversationBegan,
     Heard,
@@ -59,11 +58,6 @@ def changed(event: Event) -> str:
 
 
 AWAY = "[changed while you were away]"
-
-
-def _follows(event: Event, sight: MemberSight) -> bool:
-    """Whether this reader may see the change that made a line what it is."""
-    return not isinstance(event, Revised) or sight.sees(event.revision.seq)
 
 
 def _withheld(event: Event) -> Event:
@@ -159,7 +153,7 @@ class Front:
         if not any(isinstance(event.body, Heard | Said) for event in page):
             return list(page)
         now = await self._ledger.look(lambda found: standing(found, page))
-        return [event if _follows(event, sight) else _withheld(event) for event in now]
+        return [event if sight.follows(event) else _withheld(event) for event in now]
 
     async def _seen(self, page: Sequence[Event], sight: MemberSight) -> list[Event]:
         """Those that may be seen; what changes a line that may not is not for these eyes either."""
@@ -178,7 +172,7 @@ class Front:
         await self.rooms.state(room)
         wide = limit if sight == EVERYTHING else limit * 10
         found = await self._ledger.search(stream_of(room), words, wide)
-        return [event for event in sight.only(found) if _follows(event, sight)][:limit][::-1]
+        return [event for event in sight.only(found) if sight.follows(event)][:limit][::-1]
 
     async def line(self, room: str, id: str, sight: MemberSight = EVERYTHING) -> Event:
         """One event of this room. Raises Unknown, also where it may not be seen."""

@@ -19,6 +19,7 @@ from loopforge.core.model_trouble import Delay
 from loopforge.core.perception import ToolOffer
 from loopforge.core.policy import AnswerOutcome, Fits
 from loopforge.core.room_vocabulary import File
+from loopforge.runtime.looking_back import FoundLine, LineSearch
 
 if TYPE_CHECKING:
     import numpy as np
@@ -371,17 +372,27 @@ class RoomFiles(Protocol):
         ...
 
 
+class RoomHistory(Protocol):
+    """What was said in a room, as far as all may see it who are there and whom a call is for."""
+
+    async def lines(self, call: ToolCall, wanted: LineSearch) -> Sequence[FoundLine]:
+        """The lines that are wanted, the oldest first."""
+        ...
+
+
 @dataclass(frozen=True)
 class ToolHome:
     """What the home gives to its tools.
 
-    `zone` is its time zone (an IANA name); `files` are those of the rooms where tools are used.
+    `zone` is its time zone (an IANA name); `files` are those of the rooms where tools are used,
+    `history` is what was said there.
     """
 
     clock: Clock
     zone: str
     settings: PluginSettings
     files: RoomFiles
+    history: RoomHistory
 
 
 class ToolMaker(Protocol):

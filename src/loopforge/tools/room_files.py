@@ -5,10 +5,14 @@ What a tool gave that is too long for a prompt is such a file too, so a mind rea
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import Sequence
 
-from loopforge.errors import InputError
-from loopforge.runtime.effect_worker import HEAD, handled
+from loopforge.core.room_vocabulary import File
+from loopforge.core.text.topics import folded
+from loopforge.errors import InputError, LoopforgeError
+from loopforge.runtime.effect_worker import HANDLE, HEAD, handled
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
 
 PART = HEAD - 500
@@ -21,6 +25,8 @@ MOST = 6
 """Places that are told."""
 LISTED = 30
 """Files that are listed."""
+SEARCHED, PLACES, LINES = 100, 12, 3
+"""Files that are searched, places that are told of all, and lines in which the words stand."""
 
 LIST_FILES = Tool(
     name="list_files",
@@ -45,6 +51,22 @@ READ_RESULT = Tool(
     idempotent=True,
     harmless=True,
     always=True,
+)
+SEARCH_FILES = Tool(
+    name="search_files",
+    summary="Finds words in all files of this room: which file, where, and the lines around.",
+    schema={
+        "type": "object",
+        "properties": {
+            "words": {"type": "string", "description": "all of them stand near one another"},
+            "name": {"type": "string", "description": "only in files whose name holds this"},
+        },
+        "required": ["words"],
+        "additionalProperties": False,
+    },
+    idempotent=True,
+    harmless=True,
+    patience=15.0,
 )
 
 
@@ -83,6 +105,73 @@ class ReadResult:
         return tell
 
 
+class SearchFiles:
+    """Where words stand in the files, as a plugin."""
+
+    tool = SEARCH_FILES
+
+    def make(self, home: ToolHome) -> ToolWork:
+        """Over the rooms of a home."""
+
+        async def tell(call: ToolCall) -> str:
+            words = str(call.arguments["words"]).split()
+            if not words:
+                raise InputError("say which words to look for")
+            wanted = folded(str(call.arguments.get("name") or ""))
+            known = await home.files.known(call)
+            latest = {str(file.hash): file for file in known if wanted in folded(str(file.name))}
+            rows, unread = list[str](), list[str]()
+            for file in [*latest.values()][:SEARCHED]:
+                try:
+                    _, text = await home.files.text(call, str(file.hash))
+                except LoopforgeError:
+                    unread.append(str(file.name))
+                    continue
+                rows += await asyncio.to_thread(places_of, handle_of(file), text, words)
+            return searched(rows, unread, len(latest) - SEARCHED)
+
+        return tell
+
+
+def searched(rows: Sequence[str], unread: Sequence[str], beyond: int) -> str:
+    """What was found in files, and what was not looked at."""
+    told = list(rows[:PLACES]) or ["These words stand near one another in no file of this room."]
+    if len(rows) > PLACES:
+        told.append(f"[{len(rows) - PLACES} more places; read_result finds words in one file]")
+    if unread:
+        told.append(f"[no text could be read in: {', '.join(unread[:LISTED])}]")
+    if beyond > 0:
+        told.append(f"[{beyond} older files were not looked at; give a part of their name]")
+    return "\n".join(told)
+
+
+def places_of(file: str, text: str, words: Sequence[str]) -> list[str]:
+    """Where all these words stand within a few lines of a text, each with the lines around."""
+    lines, starts = text.splitlines(keepends=True), [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line))
+    kept = [folded(line) for line in lines]
+    wanted, rows, after = [folded(word) for word in words], list[str](), 0
+    for at, line in enumerate(kept):
+        if at < after or not any(word in line for word in wanted):
+            continue
+        near = "\n".join(kept[at : at + LINES])
+        if not all(word in near for word in wanted):
+            continue
+        after = at + LINES
+        shown = "".join(lines[max(0, at - 1) : after])
+        if len(shown) > 2 * AROUND:  # a line may be a whole book
+            found = starts[at] + max(0, line.find(next(each for each in wanted if each in line)))
+            shown = text[max(0, found - AROUND) : found + AROUND]
+        rows.append(f"- {file}, line {at + 1}, character {starts[at]:,}: {' '.join(shown.split())}")
+    return rows
+
+
+def handle_of(file: File) -> str:
+    """A file in few words: its name and the handle by which it is read."""
+    return f"{file.name} ({str(file.hash)[:HANDLE]})"
+
+
 def part(name: str, text: str, start: int) -> str:
     """A part of a text from this character on, with where it stands. Raises InputError."""
     if start >= len(text):
@@ -109,4 +198,4 @@ def found(name: str, text: str, wanted: str) -> str:
     return f"{wanted!r} stands {len(places):,} times in {name}.\n" + "\n".join(rows)
 
 
-list_files, read_result = ListFiles(), ReadResult()
+list_files, read_result, search_files = ListFiles(), ReadResult(), SearchFiles()

@@ -17,6 +17,7 @@ from sqlalchemy import BigInteger, Boolean, Column, PrimaryKeyConstraint, Table,
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
+from loopforge.core.line_revision import Revised
 from loopforge.core.room_vocabulary import PersonJoined, PersonLeft, RoomClosed
 from loopforge.ledger.database.table_schema import Name, metadata
 
@@ -55,6 +56,10 @@ class MemberSight(NamedTuple):
     def sees(self, seq: int) -> bool:
         """Whether an event of this sequence number may be seen."""
         return any(stay.since <= seq <= stay.until for stay in self.stays)
+
+    def follows(self, event: Event) -> bool:
+        """Whether the change may be seen that made a line what it is, if there was one."""
+        return not isinstance(event, Revised) or self.sees(event.revision.seq)
 
     def only(self, events: Iterable[Event]) -> list[Event]:
         """Those that may be seen."""

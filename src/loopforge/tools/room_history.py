@@ -1,0 +1,89 @@
+"""What was said in the room, as a tool: by words, by whom, from when to when, with addresses.
+
+Only what all may see who are present, and for whom it is looked up; that is decided where the
+lines are (`RoomHistory`).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from loopforge.errors import InputError
+from loopforge.runtime.looking_back import LineSearch
+from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
+from loopforge.tools.clock import moment
+
+MOST = 30
+"""Lines that are told at most."""
+LONGEST = 500
+"""Characters of one line."""
+ROOM_HISTORY = Tool(
+    name="room_history",
+    summary="Finds what was said in this room, long ago too: by words, by whom, from when to when.",
+    schema={
+        "type": "object",
+        "properties": {
+            "words": {"type": "string", "description": "all of them stand in the line"},
+            "who": {"type": "string", "description": "name of a person or mate"},
+            "since": {"type": "string", "description": "2026-03-05 or 2026-03-05T14:00"},
+            "until": {"type": "string", "description": "a date: to its end"},
+            "limit": {"type": "integer", "minimum": 1, "maximum": MOST},
+        },
+        "additionalProperties": False,
+    },
+    idempotent=True,
+    harmless=True,
+)
+
+
+class RoomHistoryTool:
+    """What was said, as a plugin."""
+
+    tool = ROOM_HISTORY
+
+    def make(self, home: ToolHome) -> ToolWork:
+        """Over the rooms of a home, in its time zone."""
+        zone = ZoneInfo(home.zone)
+
+        async def tell(call: ToolCall) -> str:
+            wanted = wanted_lines(call, zone)
+            found = await home.history.lines(call, wanted)
+            rows = [
+                f"- {line.at.astimezone(zone):%Y-%m-%d %H:%M} {line.who}: "
+                f"{_short(line.text)} ({line.address})"
+                for line in found
+            ]
+            if not rows:
+                return "No such line was found that everybody here may see."
+            more = ", the newest; there may be older ones" * (len(rows) == wanted.limit)
+            return f"{len(rows)} lines{more}:\n" + "\n".join(rows)
+
+        return tell
+
+
+def wanted_lines(call: ToolCall, zone: ZoneInfo) -> LineSearch:
+    """What is looked for, as the arguments say. Raises InputError."""
+    given = call.arguments
+    words, who = str(given.get("words") or ""), str(given.get("who") or "").strip().lstrip("@")
+    since, until = (_time(given.get(name), zone) for name in ("since", "until"))
+    if not (words.strip() or who or since or until):
+        raise InputError("say what to look for: words, who, since or until")
+    if until and len(str(given["until"]).strip()) <= len("2026-03-05"):
+        until += timedelta(days=1)
+    if since and until and since >= until:
+        raise InputError("since has to be before until")
+    limit = int(given.get("limit") or 10)
+    return LineSearch(words=words, who=who, since=since, until=until, limit=limit)
+
+
+def _time(text: object, zone: ZoneInfo) -> datetime | None:
+    return moment(str(text), zone) if text else None
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else f"{line[:LONGEST].rstrip()}…"
+
+
+room_history = RoomHistoryTool()

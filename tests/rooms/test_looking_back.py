@@ -1,0 +1,100 @@
+"""What was said and given in a room is found again, by those who may see it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+from loopforge.artifacts.file_intake import keep
+from loopforge.models.scripted_model import ScriptedAnswer
+from loopforge.runtime.ports import Question
+from tests.rooms.conftest import Home, living
+
+MATE = "---\nname: Maya\nrole: gardener\ntools: [room_history, '*_files']\n---\nYou are Maya."
+ASKED = re.compile(r"use (\w+) (\{.*\})")
+
+
+def scripted(question: Question) -> ScriptedAnswer:
+    """Use the tool that the last line asks for, then say what came."""
+    texts = [text for role, text in question.messages if role == "user"]
+    asked = [nth for nth, text in enumerate(texts) if ASKED.search(text)]
+    results = [text for text in texts[asked[-1] :] if "[result of " in text] if asked else []
+    if results or not asked:
+        return ScriptedAnswer(data={"say": results[-1] if results else "Yes?"})
+    tool, arguments = [*ASKED.finditer(texts[asked[-1]])][-1].groups()
+    return ScriptedAnswer(data={"say": "", "tool": tool, "arguments": arguments})
+
+
+@asynccontextmanager
+async def archive(tmp_path: Path) -> AsyncIterator[Home]:
+    """A home whose maya looks things up for whoever asks."""
+    (tmp_path / "mates").mkdir(parents=True)
+    (tmp_path / "mates" / "maya.md").write_text(MATE)
+    async with living(tmp_path, scripted) as home:
+        yield home
+
+
+async def used(home: Home, by: str, tool: str, **arguments: object) -> str:
+    """What maya says that a tool gave her, when somebody has her use it."""
+    await home.hears(by, f"@maya use {tool} {json.dumps(arguments)}")
+    await home.rest()
+    return (await home.lines())[-1]
+
+
+async def test_lines_are_found_by_words_by_whom_and_by_when(tmp_path: Path) -> None:
+    """Each with its time and its address, the newest last; the question itself is none."""
+    async with archive(tmp_path) as home:
+        first = await home.hears("ana", "The slugs ate the hostas")
+        await home.hears("bo", "Slugs again!")
+        await home.clock.advance(timedelta(days=2).total_seconds())
+        await home.hears("ana", "Copper keeps slugs away")
+        told = await used(home, "ana", "room_history", words="slugs", who="Ana")
+        assert "2026-11-21 09:0" in told
+        assert (
+            f"ana: The slugs ate the hostas (/rooms/commons?at={first.seq}#l-{first.seq})" in told
+        )
+        assert told.index("hostas") < told.index("Copper")
+        assert "again" not in told
+        told = await used(
+            home, "ana", "room_history", since="2026-11-22", who="ana", words="copper"
+        )
+        assert "Copper keeps" in told
+        told = await used(home, "ana", "room_history", until="2026-11-21", limit=2, who="bo")
+        assert "bo: Slugs again!" in told
+        assert "since has to be before until" in await used(
+            home, "ana", "room_history", since="2026-11-23", until="2026-11-21"
+        )
+        assert "say what to look for" in await used(home, "ana", "room_history")
+
+
+async def test_what_one_who_is_present_may_not_see_is_not_told(tmp_path: Path) -> None:
+    """Cy came later: while he is there, what was said before is found for nobody."""
+    async with archive(tmp_path) as home:
+        await home.hears("ana", "The key lies under the hosta")
+        assert "under the hosta" in await used(home, "ana", "room_history", words="the key lies")
+        await home.app.front.bring(home.room, home.people["ana"], "cy", "Cy")
+        told = await used(home, "ana", "room_history", words="the key lies under")
+        assert "No such line was found" in told
+
+
+async def test_words_are_found_in_all_files(tmp_path: Path) -> None:
+    """With the file, the line, and what is around; what has no text is named."""
+    async with archive(tmp_path) as home:
+        keeper = home.app.artifacts
+        diary = await keep(keeper, "diary.txt", b"Monday\nThe SLUGS came\nover the wall\nTuesday")
+        page = b"<html><body><h1>Hostas</h1><p>Slugs climb no copper wall.</p></body></html>"
+        web = await keep(keeper, "hostas.html", page)
+        blank = await keep(keeper, "blank.png", b"\x89PNG\r\n\x1a\n" + b"\0" * 40)
+        await home.hears("ana", "look", files=(diary, web, blank))
+        told = await used(home, "ana", "search_files", words="slugs wall")
+        assert f"diary.txt ({str(diary.hash)[:8]}), line 2, character 7:" in told
+        assert "Monday The SLUGS came over the wall" in told
+        assert "hostas.html" in told
+        assert "no text could be read in: blank.png" in told
+        told = await used(home, "ana", "search_files", words="slugs", name="HOSTAS")
+        assert "diary" not in told
+        assert "in no file" in await used(home, "ana", "search_files", words="Monday copper")
