@@ -59,6 +59,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "loopforge.cli.ledger_command",
         "The record of all that happened: verify, follow, export, forget.",
     ),
+    "tool": ("loopforge.cli.tool_command", "What mates can be given to use: list, try, check."),
     "backup": (
         "loopforge.cli.backup_command",
         "Keep ledger, files, mates and settings somewhere else.",

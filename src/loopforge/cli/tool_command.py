@@ -1,0 +1,134 @@
+"""loopforge tool: which tools mates can be given here, a use of one by hand, and what is amiss."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from loopforge.cli import Json, on_app, print_json
+from loopforge.errors import InputError, LoopforgeError, Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from loopforge.app import App
+    from loopforge.runtime.ports import Tool
+
+app = typer.Typer(no_args_is_help=True)
+
+LACKING = "it has not what it needs: see its settings (`loopforge settings list`, docs/tools.md)"
+
+
+@app.command("list")
+def list_tools(context: typer.Context, as_json: Json = False) -> None:
+    """List the tools that mates of this home can be given, by `tools:` in their files."""
+
+    async def work(home: App) -> list[dict[str, Any]]:
+        return [_row(tool) for tool in sorted(home.tools.known(), key=lambda tool: tool.name)]
+
+    rows = on_app(context, work)
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        typer.echo(f"{row['name']}\t{row['does']}\t{row['summary']}")
+
+
+@app.command("try")
+def try_tool(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The tool's name, such as clock.")],
+    arguments: Annotated[str, typer.Argument(help="Its arguments, as a JSON object.")] = "{}",
+    room: Annotated[
+        str, typer.Option("--room", help="The room whose files it is given.")
+    ] = "commons",
+) -> None:
+    """Use a tool by hand, and see what a mate would be told. What it does, it does."""
+    given = _read(arguments)
+
+    async def work(home: App) -> str:
+        from loopforge.runtime.ports import ToolCall
+
+        known = {tool.name: tool for tool in home.tools.known()}
+        if name not in known:
+            raise Unknown(f"There is no tool {name!r} here; `loopforge tool list` says which are.")
+        if wrong := home.tools.misfit(name, given):
+            raise InputError(wrong)
+        call = ToolCall(arguments=given, id="by hand", stream=f"room:{room}")
+        worked, result = await home.tools.call(name, call)
+        if not worked:
+            raise LoopforgeError(result.text)
+        files = (f"[file {one.name}: {len(one.data):,} bytes; not kept]" for one in result.files)
+        return "\n".join([result.text, *files])
+
+    typer.echo(on_app(context, work))
+
+
+@app.command("check")
+def check(context: typer.Context) -> None:
+    """Say of each tool whether it can be used here, and what to do where it cannot."""
+
+    async def work(home: App) -> list[tuple[str, str]]:
+        return [(name, await _amiss(home, name)) for name in _named(home)]
+
+    found = on_app(context, work)
+    for name, why in found:
+        typer.echo(f"{name}: {why or 'well'}")
+    raise typer.Exit(1 if any(why and why != LACKING for _, why in found) else 0)
+
+
+def _named(home: App) -> Iterator[str]:
+    """The tools that are known, and those that are installed and are not."""
+    from loopforge.runtime.plugins.installed_plugins import installed
+
+    makers = installed("loopforge.tools").values()
+    yield from sorted(
+        {tool.name for tool in home.tools.known()} | {one.tool.name for one in makers}
+    )
+
+
+async def _amiss(home: App, name: str) -> str:
+    """Why a tool cannot be used; "" where it can."""
+    if name not in {tool.name for tool in home.tools.known()}:
+        return LACKING
+    said = home.tools.misfit(name, {})
+    if "its own schema is broken" in said:
+        return said
+    return await _unconfined() if name == "shell" else ""
+
+
+async def _unconfined() -> str:
+    """Why no program can be run in the sandbox here; "" where one can."""
+    import tempfile
+    from pathlib import Path
+
+    from loopforge.tools.sandbox.bubblewrap import Sandbox, make_workspace
+    from loopforge.tools.sandbox.confined_process import why_unconfined
+
+    with tempfile.TemporaryDirectory(prefix="loopforge-") as folder:
+        Path(folder).chmod(0o711)  # noqa: ASYNC240  quick
+        return await why_unconfined(Sandbox(make_workspace(Path(folder) / "trial")))
+
+
+def _read(arguments: str) -> dict[str, Any]:
+    try:
+        given = json.loads(arguments)
+    except ValueError as error:
+        raise InputError(f"{arguments!r} is no JSON: {error}.") from error
+    if not isinstance(given, dict):
+        raise InputError(f'{arguments!r} is no JSON object, such as \'{{"zone": "UTC"}}\'.')
+    return given
+
+
+def _row(tool: Tool) -> dict[str, Any]:
+    does = "reads" if tool.harmless or tool.reads else "changes"
+    free = tool.harmless and tool.idempotent
+    return {
+        "name": tool.name,
+        "does": f"{does}{', asks first' if tool.asks else ''}",
+        "summary": tool.summary,
+        "for": "everybody" if free else "who has the right to it",
+        "schema": tool.schema,
+    }
