@@ -152,13 +152,23 @@ class Server:
 def _refused(path: str, body: Mapping[str, Any]) -> str:
     """Why a provider takes no such tools; "" where it does."""
     given = [tool.get("function", tool) for tool in body.get("tools", [])]
-    if "gemini" in path:
+    pattern, google = r"[a-zA-Z0-9_-]{1,64}", "gemini" in path
+    if google:
+        pattern = r"[a-zA-Z_][a-zA-Z0-9_.-]{0,63}"
         given = [one for tool in given for one in tool.get("functionDeclarations", [])]
         if given and "gemini-2" in path and "responseJsonSchema" in body["generationConfig"]:
             return "Function calling with a response mime type: 'application/json' is unsupported"
     names = [tool["name"] for tool in given]
-    if bad := [name for name in names if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name)]:
-        return f"Invalid tool name {bad[0]!r}: expected a pattern '^[a-zA-Z0-9_-]{{1,64}}$'."
+    if bad := [name for name in names if not re.fullmatch(pattern, name)]:
+        return f"Invalid tool name {bad[0]!r}: expected a pattern {pattern!r}."
+    if any(len(tool.get("description", "")) > 1024 for tool in given):
+        return "Invalid 'tools[0].function.description': string too long."
+    for tool in given:
+        schema = tool.get("parameters") or tool.get("input_schema") or {"type": "object"}
+        schema = tool.get("parametersJsonSchema", schema)
+        top = {"oneOf", "anyOf", "allOf", "enum", "not"} & schema.keys()
+        if schema.get("type") != "object" or (top and not google):
+            return f"tools.0: schema must have type 'object' and not have {sorted(top)} at the top"
     return "tools: Tool names must be unique." if len(set(names)) < len(names) else ""
 
 

@@ -257,6 +257,7 @@ OFFERED = (
     ToolOffer(name="clock", summary="Tells the time.", schema=ZONE),
     ToolOffer(name="maps/find a way", summary="Finds a way."),
     ToolOffer(name="maps find a way", summary="Finds another."),
+    ToolOffer(name="3d", summary="Draws. " * 200, schema={"anyOf": [ZONE, {"required": ["x"]}]}),
 )
 CALLED = (("clock", '{"zone": "Asia/Tokyo"}'), ("maps_find_a_way_2", "{}"))
 
@@ -291,6 +292,7 @@ async def test_tools_are_offered_in_the_providers_own_form(kind: str, beside: An
     sent = json.dumps(server.asked[0].body)
     assert len(server.asked) == 1
     assert '"maps_find_a_way_2"' in sent
+    assert '"_3d"' in sent
     assert "Your tools: clock" not in sent
     assert '"calls"' not in sent
 
@@ -303,16 +305,23 @@ async def test_who_is_offered_tools_may_simply_answer(kind: str) -> None:
     assert (tried.outcome, tried.data) == ("answered", {"say": "Nine.", "calls": []})
 
 
-@pytest.mark.parametrize("kind", ["chat", "gemini"])
+REFUSALS = {
+    "some": (400, "this model has no tool calling"),
+    "llama.cpp": (500, "tools param requires --jinja flag"),
+    "openrouter": (404, "No endpoints found that support tool use."),
+    "gemini": (0, ""),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSALS)
 async def test_who_takes_no_tools_is_shown_them_in_the_prompt(kind: str) -> None:
     """It is asked in its own form once, and never again; the calls are in the answer's."""
     answer = {"say": "", "calls": [{"tool": "clock", "arguments": "{}"}]}
     good = Behaviour(pieces=(json.dumps(answer),))
-    refusing = Behaviour(
-        status=400, body='{"error": {"message": "this model has no tool calling"}}'
-    )
-    script = (refusing, good) if kind == "chat" else (good,)
-    async with talking(kind, *script) as (server, provider):
+    status, words = REFUSALS[kind]
+    refusing = Behaviour(status=status, body=json.dumps({"error": {"message": words}}))
+    script = (refusing, good) if status else (good,)
+    async with talking("chat" if status else kind, *script) as (server, provider):
         for _ in range(2):
             tried = await provider.attempt(with_tools(), lambda _: None)
             assert (tried.outcome, tried.data) == ("answered", answer)
@@ -320,6 +329,18 @@ async def test_who_takes_no_tools_is_shown_them_in_the_prompt(kind: str) -> None
     tooled = [text for text in sent if "Tells the time." in text]
     assert len(sent) - len(tooled) == 2
     assert "Your tools: clock" in sent[-1]
+
+
+async def test_who_speaks_of_tools_without_any_meant_something_else() -> None:
+    """A model whose name holds the word is not there today; tomorrow it is offered tools again."""
+    gone = Behaviour(status=404, body='{"error": {"message": "the model tool-7b is not found"}}')
+    back = Behaviour(pieces=(), calls=(("clock", "{}"),))
+    async with talking("chat", gone, gone, back) as (server, provider):
+        first = await provider.attempt(with_tools(), lambda _: None)
+        then = await provider.attempt(with_tools(), lambda _: None)
+    assert (first.outcome, first.cause, first.lasting) == ("failed", "unknown", True)
+    assert then.data == {"calls": [{"tool": "clock", "arguments": "{}"}]}
+    assert ["tools" in one.body for one in server.asked] == [True, False, True]
 
 
 async def test_where_tools_are_found_the_form_has_calls_too() -> None:

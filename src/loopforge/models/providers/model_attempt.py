@@ -110,17 +110,21 @@ class Provider:
 
         `within` so many seconds the first word must come, if that is less than its own limit.
         A server that does not take tools is shown them in the prompt, and one that does not take
-        the form of the answer is asked for it there, from now on; that costs no try.
+        the form of the answer is asked for it there, from now on; that costs no try. One that goes
+        on to speak of tools where none were offered meant something else.
         """
         least = self.spec.first_token_seconds
         least = least if within is None else min(within, least)
         tried = await self._attempt(question, hear, least)
-        if tried.toolless and native(self.spec, question):
+        offered = native(self.spec, question)
+        if tried.toolless and offered and not tried.text:
             self.spec = replace(self.spec, tools=False)
             tried = await self._attempt(question, hear, least)
         if tried.formless and question.schema is not None and self.spec.structured:
             self.spec = replace(self.spec, structured=False)
             tried = await self._attempt(question, hear, least)
+        if tried.toolless and offered:
+            self.spec = replace(self.spec, tools=True)
         return tried
 
     async def _attempt(

@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from loopforge.core.perception import FINDER
+from loopforge.core.perception import FINDER, ToolOffer
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.runtime.ports import Question
 
@@ -29,6 +29,10 @@ BROKEN = "INVALID_JSON"
 """Where pydantic-ai puts arguments that could not be read."""
 LONGEST_NAME = 64
 """Characters of a tool's name that OpenAI, Anthropic and Google all take."""
+LONGEST_SUMMARY = 1024
+"""Characters of what is said of a tool that OpenAI takes."""
+CHOICES = ("anyOf", "oneOf", "allOf", "enum", "not")
+"""What OpenAI and Anthropic refuse at the top of a tool's schema. A call is still held to it."""
 
 
 def native(spec: ModelSpec, question: Question) -> bool:
@@ -61,11 +65,17 @@ def definitions(spec: ModelSpec, question: Question) -> list[ToolDefinition]:
     return [
         ToolDefinition(
             name=own[tool.name],
-            description=tool.summary,
-            parameters_json_schema={"type": "object", "properties": {}, **tool.schema},
+            description=tool.summary[:LONGEST_SUMMARY],
+            parameters_json_schema=_wants(tool),
         )
         for tool in question.tools
     ]
+
+
+def _wants(tool: ToolOffer) -> dict[str, Any]:
+    """The schema of its arguments, as all providers take it."""
+    schema = {name: part for name, part in tool.schema.items() if name not in CHOICES}
+    return {"properties": {}, **schema, "type": "object"}
 
 
 def calls_of(response: ModelResponse | None, question: Question) -> list[dict[str, str]]:
@@ -94,7 +104,8 @@ def _names(question: Question) -> dict[str, str]:
     """The tools' names by those that every provider takes."""
     names: dict[str, str] = {}
     for tool in question.tools:
-        plain = re.sub(r"[^a-zA-Z0-9_-]", "_", tool.name)[:LONGEST_NAME]
+        plain = re.sub(r"[^a-zA-Z0-9_-]", "_", tool.name)
+        plain = re.sub(r"^(?![a-zA-Z_])", "_", plain)[:LONGEST_NAME]  # Google wants a letter first
         given, nth = plain, 2
         while given in names:
             given, nth = f"{plain[: LONGEST_NAME - len(str(nth)) - 1]}_{nth}", nth + 1

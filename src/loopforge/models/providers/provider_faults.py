@@ -51,7 +51,10 @@ def fault_of(error: Exception) -> Tried:
         case known.ModelQuotaExceededError():
             return Tried("failed", detail, wait=wait, lasting=True, cause="credit")
         case known.ModelNotFoundError():
-            return Tried("failed", detail, wait=wait, lasting=True, cause="unknown")
+            toolless = bool(TOOLS.search(detail))  # OpenRouter: no endpoints that support tool use
+            return Tried(
+                "failed", detail, wait=wait, lasting=True, cause="unknown", toolless=toolless
+            )
         case known.ModelContextWindowExceededError():
             return Tried("failed", detail, ours=True, cause="long")
         case known.ModelRequestRejectedError():
@@ -61,7 +64,8 @@ def fault_of(error: Exception) -> Tried:
         case known.ModelRateLimitError():
             return Tried("failed", detail, again=True, wait=wait, cause="busy")
         case known.ModelUnavailableError() | known.ModelServerError():
-            return Tried("failed", detail, again=True, wait=wait, cause="broken")
+            toolless = bool(TOOLS.search(detail))  # llama.cpp: tools param requires --jinja flag
+            return Tried("failed", detail, again=True, wait=wait, cause="broken", toolless=toolless)
         case known.ModelConnectionError():
             return Tried("failed", detail, again=True, wait=wait, cause=_broken(error))
         case known.ModelHTTPError(status_code=status) if status in (408, 409, 425):
