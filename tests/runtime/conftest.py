@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,13 +12,14 @@ import pytest
 
 from loopforge.core.events import Event, Fact, LineRun, Perceived
 from loopforge.core.perception import AgentPerception
+from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import File
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.effect_worker import Effects, EffectSite, ToolLeave
+from loopforge.runtime.effect_worker import CallPermission, Effects, EffectSite
 from loopforge.runtime.local.room_pubsub import Ear, LocalSignals
 from loopforge.runtime.ports import Route, Tool, ToolCall, ToolFile
 from loopforge.runtime.system_clock import SeededDice, SimClock, Stamp
@@ -43,6 +44,15 @@ async def alone(_stream: str) -> tuple[str, ...]:
 
 
 SITE = EffectSite(unkept, alone)
+
+
+def permitting(granted: Collection[str]) -> Callable[[Call], CallPermission]:
+    """These tools run, and no others."""
+
+    def permit(call: Call) -> CallPermission:
+        return CallPermission("runs" if call.tool in granted else "refused", granted=granted)
+
+    return permit
 
 
 @dataclass
@@ -82,8 +92,7 @@ class Stage:
         """A turn of maya's that opens with what she is shown."""
         fact = self.opening(perception)
         may = seat.pop("granted", frozenset())
-        leave = ToolLeave(granted=may)
-        seated = TurnSeat(STREAM, "maya", fact.id, Route(), leave=lambda: leave, **seat)
+        seated = TurnSeat(STREAM, "maya", fact.id, Route(), permit=permitting(may), **seat)
         return Turn(self.ports, seated, [fact])
 
     def opening(self, perception: AgentPerception) -> Fact:

@@ -12,9 +12,9 @@ from loopforge.core.events import Event
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import RoomClosed, Stopped
 from loopforge.core.text.erasable_text import Words
-from loopforge.runtime.effect_worker import DIED, GOES_ON, EffectOutcome, Effects, ToolLeave
+from loopforge.runtime.effect_worker import DIED, GOES_ON, EffectOutcome, Effects
 from loopforge.runtime.ports import Tool, ToolCall
-from tests.runtime.conftest import SITE, STREAM, Stage
+from tests.runtime.conftest import SITE, STREAM, Stage, permitting
 
 STUBBORN = Tool(name="stubborn", summary="Never ends.", patience=5, limit=1000)
 
@@ -43,7 +43,7 @@ async def propose(stage: Stage, tool: str, **arguments: object) -> str:
     """A mind wants a tool used that it was granted, or any other; the effect's id."""
     granted = {known.name for known in stage.tools.known()} - {"fuse"}
     call = Call(tool, arguments)
-    facts = stage.effects.proposal(call, STREAM, "t1", 1, "mate:maya", ToolLeave(granted))
+    facts = stage.effects.proposal(call, STREAM, "t1", 1, "mate:maya", permitting(granted)(call))
     return (await stage.ledger.append(STREAM, facts))[0].id
 
 

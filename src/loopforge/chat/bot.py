@@ -12,11 +12,8 @@ from itertools import count
 from loopforge.chat.room.participants import namesakes
 from loopforge.chat.room.permissions import (
     asked_through,
-    asker,
-    asks_first,
     borrowed_words,
-    tools_in_turn,
-    unasked,
+    call_permission,
 )
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, House
@@ -44,7 +41,7 @@ from loopforge.core.room_vocabulary import Noted, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.turn_bounds import strictest
 from loopforge.runtime.containment import as_json
-from loopforge.runtime.effect_worker import ENDS, ToolLeave
+from loopforge.runtime.effect_worker import ENDS, CallPermission
 from loopforge.runtime.turn_driver import Ports, TurnEnding
 from loopforge.runtime.world import Applied, OpeningView, Senses, TakenTurn
 
@@ -112,22 +109,16 @@ class Bot:
         """See `World.senses`."""
         lines, known, mate = turn.due.called.lines, self._ports.tools.known, turn.due.mate.handle
         own = frozenset(own_tools(turn.due.mate, known()))
-        askers = (asker(state, line) for line in lines)
-        people = tuple(dict.fromkeys(entry.who for entry in askers if entry))
 
-        def asks(call: Call) -> bool:
-            return asks_first(state, mate, call, known())
-
-        def leave() -> ToolLeave:
-            granted = own & tools_in_turn(state, lines, known())
-            return ToolLeave(granted, unasked(state, mate), people, asks)
+        def permit(call: Call) -> CallPermission:
+            return call_permission(state, mate, own, lines, call, known())
 
         if mate == SCRIBE:
-            return Senses(leave=leave)
+            return Senses(permit=permit)
         through = max((asked_through(state, line) for line in lines), default=0)
         senses = Senses(
             news=self._news(state, mate),
-            leave=leave,
+            permit=permit,
             asking=self._asking(state, turn),
             bounds=strictest(turn.due.mate.bounds, state.bounds, self._rules.bounds),
             depth=1 + turn.due.step + through,

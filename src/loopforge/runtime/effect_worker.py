@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from difflib import get_close_matches
 from math import inf
-from typing import Any, NamedTuple, Protocol, get_args
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import msgspec
 
@@ -51,7 +51,6 @@ GONE = "What it was to be used with has been forgotten."
 GOES_ON = "It is not done yet and goes on; you are told when it ends."
 ASKED = "People were asked first, and nobody has answered yet; you are told what they say."
 AGAIN = "People were asked just that already, and nobody has answered yet. Do not ask again."
-UNUSED = "{tool} was not used: {bound}."
 UNANSWERED = "Nobody said yes to it in a day, so it was not done."
 HEAD = 4_000
 """Characters of a result that a mind is told; of a longer one they are its head, and it is kept."""
@@ -126,18 +125,18 @@ class EffectQueue(Protocol):
         ...
 
 
-class ToolLeave(NamedTuple):
-    """By whose leave tools are used: those granted, those that need not ask, and for whom.
+class CallPermission(NamedTuple):
+    """Whether a call may run: at once, once somebody was asked, or not; by what; and for whom.
 
-    `asks`: whether people are asked before a call of a tool that does not always ask. `bound`:
-    which bound of the turn is met, so that none may be used any more.
+    `by` is "rights" or "a standing yes"; where it may not run the rule (as in `EffectDenied`), and
+    `why`. `granted` are tools that may be used, of which the nearest are named.
     """
 
-    granted: Collection[str] = frozenset()
-    unasked: Collection[str] = frozenset()
+    verdict: Literal["runs", "asks", "refused"] = "refused"
+    by: str = "grant"
     people: tuple[str, ...] = ()
-    asks: Callable[[Call], bool] = lambda _call: False
-    bound: str = ""
+    granted: Collection[str] = frozenset()
+    why: str = ""
 
 
 class EffectOutcome(NamedTuple):
@@ -210,17 +209,15 @@ class Effects:
         turn: str,
         nth: int,
         actor: str,
-        leave: ToolLeave,
+        permission: CallPermission,
     ) -> list[Fact]:
         """The facts that a mind wants a tool used, and whether it may.
 
         The first has its id. Where somebody is to be asked, it stands alone.
         """
         tool = self._tool(call.tool)
-        objection = self._objection(call, leave)
-        standing = call.tool in leave.unasked
-        wants = tool is not None and (tool.asks or leave.asks(call))
-        asks = wants and not standing and objection is None
+        objection = self._objection(call, permission)
+        asks = permission.verdict == "asks" and objection is None
         written = as_json(call.arguments)
         if asks and (stream, actor, call.tool, written) in self._questions.values():
             asks, objection = False, ("asked", AGAIN)
@@ -231,24 +228,22 @@ class Effects:
             arguments=Words(written),
             idempotent=tool is not None and tool.idempotent,
             asks=asks,
-            people=leave.people,
+            people=permission.people,
         )
         proposed = self._stamp.fact(body, actor=actor, cause=turn)
         if asks:
             return [proposed]
-        by = "a standing yes" if tool is not None and tool.asks and standing else "rights"
-        verdict: EffectApproved | EffectDenied = EffectApproved(effect=proposed.id, by=by)
+        verdict: EffectApproved | EffectDenied
+        verdict = EffectApproved(effect=proposed.id, by=permission.by)
         if objection:
             rule, why = objection
             verdict = EffectDenied(effect=proposed.id, rule=rule, value=Words(why))
         return [proposed, self._stamp.fact(verdict, actor="runtime", cause=proposed.id)]
 
-    def _objection(self, call: Call, leave: ToolLeave) -> tuple[str, str] | None:
+    def _objection(self, call: Call, permission: CallPermission) -> tuple[str, str] | None:
         """By which rule it may not be used, and why; None where it may."""
-        if leave.bound:
-            return "bounds", UNUSED.format(tool=call.tool, bound=leave.bound)
-        if call.tool not in leave.granted:
-            return "grant", _unknown(call.tool, leave.granted)
+        if permission.verdict == "refused":
+            return permission.by, permission.why or _unknown(call.tool, permission.granted)
         why = self._tools.misfit(call.tool, call.arguments)
         return ("arguments", why) if why else None
 

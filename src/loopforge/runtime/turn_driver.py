@@ -47,7 +47,7 @@ from loopforge.runtime.containment import (
     unshared,
 )
 from loopforge.runtime.draft_stream import DraftStream
-from loopforge.runtime.effect_worker import DIED, EffectOutcome, Effects, ToolLeave
+from loopforge.runtime.effect_worker import DIED, CallPermission, EffectOutcome, Effects
 from loopforge.runtime.exchange_replay import (
     MOST_REQUESTS,
     Diverged,
@@ -94,8 +94,8 @@ class TurnSeat:
     """Who takes this turn, and where.
 
     `safe` makes a draft fit to be shown (the egress filter: the whole raw text so far, in and
-    out). `news` gives the lines heard since it was last called; `leave` which tools it
-    may use now. `asking` gives what people are told of a tool
+    out). `news` gives the lines heard since it was last called; `permit` says
+    whether a call may run. `asking` gives what people are told of a tool
     that asks first, by its call and the id of its effect. `slow` is told of a model that lets one
     wait, as in draft_stream.py; models that did not answer are added to `troubles`. A line is at
     most `longest` characters long (0: any). It asks at most `most` times, and has no more done by
@@ -106,7 +106,7 @@ class TurnSeat:
     mate: str
     turn: str
     route: Route
-    leave: Callable[[], ToolLeave] = ToolLeave
+    permit: Callable[[Call], CallPermission] = lambda _call: CallPermission()
     safe: Callable[[str], str] = str
     news: Callable[[], tuple[Line, ...]] = tuple
     slow: Callable[[str, str, Delay], None] = lambda _model, _others, _how: None
@@ -238,9 +238,12 @@ class Turn:
     def _propose(self, call: Call, nth: int) -> None:
         """Note that a tool is wanted, and whether it may be used."""
         seat, effects = self._seat, self._ports.effects
-        leave = seat.leave()._replace(bound=self._meter.bound)
+        permission = seat.permit(call)
+        if bound := self._meter.bound:
+            why = f"{call.tool} was not used: {bound}."
+            permission = permission._replace(verdict="refused", by="bounds", why=why)
         self._meter.called()
-        facts = effects.proposal(call, seat.stream, seat.turn, nth, self._actor, leave)
+        facts = effects.proposal(call, seat.stream, seat.turn, nth, self._actor, permission)
         self._effects[nth] = facts[0].id
         self._facts += facts
         if getattr(facts[0].body, "asks", False):

@@ -30,7 +30,7 @@ from loopforge.core.text.egress_filter import Egress
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.turn_bounds import UNBOUND, UNSPENT, Spent, TurnBounds
 from loopforge.errors import LedgerError
-from loopforge.runtime.effect_worker import ToolLeave
+from loopforge.runtime.effect_worker import CallPermission
 from loopforge.runtime.exchange_replay import MOST_REQUESTS, ReplaySaid, exchange_of
 from loopforge.runtime.ports import Lanes, Rested, Route, Thinking, Timers, Withdrawn
 from loopforge.runtime.turn_driver import Ports, Turn, TurnEnding, TurnSeat
@@ -82,14 +82,14 @@ def _untold(_model: str, _others: str, _how: Delay) -> None:
 class Senses:
     """What reaches a mind while it takes its turn.
 
-    Lines that came in since it was last asked; the tools it may use now; `slow` is
+    Lines that came in since it was last asked; whether a call may run; `slow` is
     told of a model that lets one wait; `asking` gives what people are told of a call that asks
     first. `bounds` are those of this turn, which stands `depth` deep in what a person's line set
     off.
     """
 
     news: Callable[[], tuple[Line, ...]] = tuple
-    leave: Callable[[], ToolLeave] = ToolLeave
+    permit: Callable[[Call], CallPermission] = lambda _call: CallPermission()
     slow: Callable[[str, str, Delay], None] = _untold
     asking: Callable[[Call, str], Sequence[Fact]] = lambda _call, _effect: ()
     bounds: TurnBounds = UNBOUND
@@ -299,7 +299,7 @@ class Worlds:
             mate.handle,
             turn.id,
             Route(tier=mate.tier, model=mate.model, temperature=mate.temperature),
-            senses.leave,
+            senses.permit,
             turn.egress.feed,
             senses.news,
             slow=senses.slow,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 
 from loopforge.chat.commands.command_request import CommandRequest, number_of
-from loopforge.chat.room.permissions import MATE, may, tools_for, unasked, who_may
+from loopforge.chat.room.permissions import MATE, may, may_answer, unasked, who_may
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.turn_queue import AwaitedEffect
 from loopforge.chat.server import Rooms
@@ -89,8 +89,9 @@ class ApprovalCommands:
                 raise Unknown(f"No question {asked.argument[:20]!r} waits for an answer. {which}")
             effect, what = found
             known, owner = self._tools.known(), asked.owner or not asked.person
-            usable = tools_for(state, asked.person, known, keeper=asked.keeper, owner=owner)
-            if what.tool not in usable:
+            if not may_answer(
+                state, asked.person, what.tool, known, keeper=asked.keeper, owner=owner
+            ):
                 raise InputError(
                     f"You may not have {what.tool} used here, so you cannot say yes or no to it."
                 )

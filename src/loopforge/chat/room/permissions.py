@@ -16,7 +16,7 @@ Pure. Does not know how a keeper is found out: the surface says it, and a line s
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -28,6 +28,7 @@ from loopforge.core.room_vocabulary import Right
 from loopforge.core.text.borrowed_words import borrowed
 from loopforge.core.text.known_address import stands_in
 from loopforge.core.text.spoken_lists import listed
+from loopforge.runtime.effect_worker import CallPermission
 from loopforge.runtime.ports import Tool
 
 RIGHTS: tuple[Right, ...] = ("talk", "stop", "change", "tools")
@@ -152,7 +153,7 @@ def tools_for(
 def tools_in_turn(state: Held, lines: Sequence[str], tools: Sequence[Tool]) -> frozenset[str]:
     """The tools that a mate may use in a turn about these lines: what all their speakers may."""
     left = frozenset(tool.name for tool in tools)
-    for line in lines:
+    for line in lines or ("",):
         entry = asker(state, line)
         if entry is None:
             left &= tools_for(state, "?", tools)
@@ -166,6 +167,47 @@ def tools_in_turn(state: Held, lines: Sequence[str], tools: Sequence[Tool]) -> f
             untrusted=entry.untrusted,
         )
     return left
+
+
+def call_permission(
+    state: Held,
+    mate: str,
+    own: Collection[str],
+    lines: Sequence[str],
+    call: Call,
+    tools: Sequence[Tool],
+) -> CallPermission:
+    """May this call run, for whom, and is somebody asked first; `own` are the mate's tools.
+
+    It may where the mate has the tool, and everybody whom the turn answers may have it used: for a
+    stranger that is what a stranger may. A standing yes spares the question, not the right, and is
+    none for strangers. Whoever `may_answer` says yes or no to a question.
+    """
+    askers = [asker(state, line) for line in lines]
+    people = tuple(dict.fromkeys(entry.who for entry in askers if entry))
+    granted = frozenset(own) & tools_in_turn(state, lines, tools)
+    if call.tool not in granted:
+        return CallPermission("refused", "grant", people, granted)
+    asks = any(tool.asks for tool in tools if tool.name == call.tool)
+    if not asks and not asks_first(state, mate, call, tools):
+        return CallPermission("runs", "rights", people, granted)
+    known = [entry for entry in askers if entry is not None and not entry.untrusted]
+    if known == askers and call.tool in unasked(state, mate):
+        return CallPermission("runs", "a standing yes", people, granted)
+    return CallPermission("asks", "rights", people, granted)
+
+
+def may_answer(
+    state: Held,
+    person: str,
+    tool: str,
+    tools: Iterable[Tool],
+    *,
+    keeper: bool = False,
+    owner: bool = False,
+) -> bool:
+    """Whether a person may say yes or no to a use of a tool: who may have it used here."""
+    return tool in tools_for(state, person, tools, keeper=keeper, owner=owner)
 
 
 def unasked(state: Held, mate: str) -> frozenset[str]:
