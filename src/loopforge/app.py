@@ -369,7 +369,7 @@ def _wired(
     conduct = Conduct(ledger, stamp, house, cast, rules, relief)
     bot = Bot(ports, house, conduct, viewer, cast, rules, relief)
     timers = LocalTimers(lambda stream: lanes.wake(stream), clock)
-    worlds = Worlds(ports, timers, policies, [bot], lambda: untold.union(secrets()))
+    worlds = Worlds(ports, timers, policies, [bot], lambda: untold.union(secrets(), tools.keys()))
     lanes = LocalLanes(worlds.work, clock)
     people = Registry(ledger, stamp)
     patience = timedelta(hours=settings.platform_patience_hours)

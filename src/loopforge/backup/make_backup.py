@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from loopforge.ledger.sql_ledger import SqlLedger
 
 log = logging.getLogger(__name__)
-FOLDERS = ("mates", "prompts", "scenarios", "data/runs")
+FOLDERS = ("mates", "prompts", "scenarios", "tools", "data/runs")
 """What of a home is in its backup, besides its settings, its ledger and its files."""
 WORK = "backup-"
 """How the folder begins, in the home's data, in which one is made."""

@@ -129,6 +129,7 @@ def examine(
         partial(models, offline=offline, everything=everything),
         partial(mates, offline=offline),
         prompts,
+        services,
         installed,
         partial(accounts, offline=offline),
         host,
@@ -355,6 +356,18 @@ def prompts(settings: Settings) -> Iterator[DoctorFinding]:
     used = [path.name for path in own if path.stem in known]
     if used:
         yield ok("prompts", f"your own: {', '.join(used)}.")
+
+
+def services(settings: Settings) -> Iterator[DoctorFinding]:
+    """Tools that files of the home describe: each must be whole, and have its keys."""
+    from loopforge.tools.web.service_files import described
+
+    found = described(settings)
+    for flaw in found.flaws:
+        yield wrong("tools", flaw, "docs/tools.md says what such a file holds.")
+    if found.tools:
+        names = ", ".join(tool.name for tool, _ in found.tools)
+        yield ok("tools", f"described in files: {names}.")
 
 
 def sandbox(_: Settings) -> Iterator[DoctorFinding]:

@@ -71,7 +71,8 @@ def check(context: typer.Context) -> None:
     """Say of each tool whether it can be used here, and what to do where it cannot."""
 
     async def work(home: App) -> list[tuple[str, str]]:
-        return [(name, await _amiss(home, name)) for name in _named(home)]
+        found = [(name, await _amiss(home, name)) for name in _named(home)]
+        return found + [(flaw.partition(".toml:")[0], flaw) for flaw in home.tools.flaws]
 
     found = on_app(context, work)
     for name, why in found:

@@ -6,25 +6,36 @@ Does not know who may use what: that is granted in the mate's file and checked a
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from loopforge.runtime.containment import as_json, short
 from loopforge.runtime.plugins.installed_plugins import installed
+from loopforge.runtime.plugins.setting_rows import PluginSettings
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolMaker, ToolResult, ToolWork
 from loopforge.tools.find_tools import FIND_TOOLS, finder
 from loopforge.tools.tool_shortlist import Shortlist
+from loopforge.tools.web.service_files import described
+
+log = logging.getLogger(__name__)
 
 WANTS = 1_500
 """Characters of a tool's schema that a mind is told which gave it wrong arguments."""
 
 
 class Toolbox:
-    """The tools of this home. Without a shortlist all are offered that may be used."""
+    """The tools of this home. Without a shortlist all are offered that may be used.
+
+    `flaws` are what is wrong with files that describe tools.
+    """
 
     def __init__(self, shortlist: Shortlist | None = None) -> None:
         self._shortlist = shortlist
         self._tools: dict[str, tuple[Tool, ToolWork]] = {}
+        self._described: set[str] = set()
+        self._secrets: set[str] = set()
+        self.flaws: tuple[str, ...] = ()
 
     def add(self, tool: Tool, work: ToolWork) -> None:
         """Make a tool known; a later one of the same name takes its place."""
@@ -37,8 +48,26 @@ class Toolbox:
             self._tools.pop(maker.tool.name, None)
             if (work := maker.make(home)) is not None:
                 self.add(maker.tool, work)
+        self._describe(home.settings)
         if self._shortlist is not None:
             self.add(FIND_TOOLS, finder(self._shortlist, self.known))
+
+    def _describe(self, settings: PluginSettings) -> None:
+        """Make those known that files of the home describe; a broken one is told in the log."""
+        for name in self._described:
+            self._tools.pop(name, None)
+        found = described(settings, taken=self._tools)
+        self._described = {tool.name for tool, _ in found.tools}
+        self._secrets |= found.secrets
+        for tool, work in found.tools:
+            self.add(tool, work)
+        self.flaws = tuple(found.flaws)
+        for flaw in found.flaws:
+            log.warning("a tool is not there: %s", flaw)
+
+    def keys(self) -> frozenset[str]:
+        """The keys that tools send, which mates never say; also of those there were before."""
+        return frozenset(self._secrets)
 
     def known(self) -> tuple[Tool, ...]:
         """Every tool there is."""

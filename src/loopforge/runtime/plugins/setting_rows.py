@@ -165,6 +165,11 @@ class PluginSettings(Protocol):
         """The home's folder."""
         ...
 
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The variables of the environment, in which keys are."""
+        ...
+
     def of(self, plugin: str, declared: type[T]) -> T:
         """What is set of a plugin."""
         ...

@@ -118,11 +118,11 @@ async def _answered(
         if reply.status in REDIRECTS and "location" in told:
             return told["location"]
         _refuse(reply.status, at.host)
-        media, charset = _type_of(told.get("content-type", ""))
+        media, charset = type_of(told.get("content-type", ""))
         if media and not media.startswith(READ):
             raise InputError(f"{at} is no page that can be read: it is {media}")
         most = bounds.document if media in DOCUMENTS else bounds.size
-        data, whole = await _body(reply, told.get("content-encoding", ""), most)
+        data, whole = await body_of(reply, told.get("content-encoding", ""), most)
         return FetchedPage(str(at), media, charset, data, whole)
 
 
@@ -143,7 +143,7 @@ def _refuse(status: int, host: str) -> None:
     raise InputError(f"{host} answered {status} ({words})")
 
 
-async def _body(reply: httpcore2.Response, packed: str, most: int) -> tuple[bytes, bool]:
+async def body_of(reply: httpcore2.Response, packed: str, most: int) -> tuple[bytes, bool]:
     """What comes, unpacked: at most so many bytes, and whether that is all. Raises InputError."""
     kind = packed.strip().lower()
     if kind not in ("", "identity", "gzip", "x-gzip", "deflate"):
@@ -160,7 +160,7 @@ async def _body(reply: httpcore2.Response, packed: str, most: int) -> tuple[byte
     return bytes(found), True
 
 
-def _type_of(told: str) -> tuple[str, str]:
+def type_of(told: str) -> tuple[str, str]:
     """Media type and charset, as a header names them; "" for none."""
     media, *more = (part.strip() for part in told.split(";"))
     named = dict(part.lower().split("=", 1) for part in more if "=" in part)

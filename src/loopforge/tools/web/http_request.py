@@ -1,0 +1,104 @@
+"""One request to a service that the owner of a home described, and what it answers.
+
+Goes to that place and no other: where it leads on to is not asked, so that no key of the request
+gets there. What is packed is unpacked only as far as the bound on its size.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+import httpcore2
+import httpx2
+
+from loopforge import __version__
+from loopforge.errors import InputError
+from loopforge.runtime.containment import short
+from loopforge.tools.web.network_guard import GuardedNetwork
+from loopforge.tools.web.page_fetch import REDIRECTS, body_of, checked, type_of
+
+LARGEST = 2_000_000
+"""Bytes of an answer."""
+
+
+class HttpRequest(NamedTuple):
+    """What is sent: to which address, with which headers and which body of JSON."""
+
+    method: str
+    address: str
+    headers: Mapping[str, str]
+    body: Mapping[str, Any] | None = None
+
+
+class HttpAnswer(NamedTuple):
+    """What came back: the status, the type and the bytes of it."""
+
+    status: int
+    media: str
+    charset: str
+    data: bytes
+
+
+async def sent(request: HttpRequest, network: GuardedNetwork, seconds: float) -> HttpAnswer:
+    """What a service answers, whatever its status. Raises InputError, which tells no header."""
+    at = checked(request.address)
+    try:
+        async with (
+            asyncio.timeout(seconds),
+            httpcore2.AsyncConnectionPool(network_backend=network) as pool,
+        ):
+            return await _answered(pool, at, request, seconds)
+    except TimeoutError as error:
+        raise InputError(f"{at.host} took longer than {seconds:g} seconds") from error
+    except (httpcore2.NetworkError, httpcore2.TimeoutException, OSError) as error:
+        raise InputError(f"{at.host} cannot be reached") from error
+    except httpcore2.ProtocolError as error:
+        raise InputError(f"{at.host} does not speak HTTP as it should") from error
+
+
+async def _answered(
+    pool: httpcore2.AsyncConnectionPool, at: httpx2.URL, request: HttpRequest, seconds: float
+) -> HttpAnswer:
+    target = httpcore2.URL(scheme=at.raw_scheme, host=at.raw_host, port=at.port, target=at.raw_path)
+    headers = {
+        "Host": at.netloc.decode("ascii"),
+        "Accept": "application/json, text/*;q=0.5, */*;q=0.1",
+        "Accept-Encoding": "gzip",
+        "User-Agent": f"Loopforge/{__version__}",
+        **request.headers,
+    }
+    content = None if request.body is None else json.dumps(request.body).encode()
+    if content is not None:
+        headers |= {"Content-Type": "application/json", "Content-Length": str(len(content))}
+    async with pool.stream(
+        request.method,
+        target,
+        headers=[*headers.items()],
+        content=content,
+        extensions={"timeout": dict.fromkeys(("connect", "read", "write", "pool"), seconds)},
+    ) as reply:
+        told = {
+            key.lower().decode("latin-1"): value.decode("latin-1") for key, value in reply.headers
+        }
+        if reply.status in REDIRECTS:
+            raise InputError(
+                f"{at.host} leads on to {short(told.get('location', 'nowhere'))}, which is not "
+                "followed; the owner can put that address into the tool's file"
+            )
+        media, charset = type_of(told.get("content-type", ""))
+        data, whole = await body_of(reply, told.get("content-encoding", ""), LARGEST)
+        if not whole:
+            raise InputError(f"{at.host} answered more than {LARGEST:,} bytes")
+        return HttpAnswer(reply.status, media, charset, data)
+
+
+def phrase(status: int) -> str:
+    """A status with its usual words: "404 (Not Found)"."""
+    try:
+        return f"{status} ({HTTPStatus(status).phrase})"
+    except ValueError:
+        return str(status)

@@ -1,0 +1,210 @@
+"""A service on the web is a tool by one file: the flight status of docs/tools.md, and odd ones."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import parse_qs, unquote
+
+import pytest
+
+from loopforge.chat.room.room_store import stream_of
+from loopforge.cli.doctor import services
+from loopforge.core.effect_states import EffectProposed, EffectReturned
+from loopforge.core.room_vocabulary import RightsSet
+from loopforge.errors import BadSettings, InputError
+from loopforge.models.scripted_model import ScriptedAnswer
+from loopforge.runtime.ports import Question
+from loopforge.settings import load_settings
+from loopforge.tools.web.described_service import read_service, request_of
+from tests.rooms.conftest import Home, living
+
+DOCS = Path(__file__).parents[2] / "docs" / "tools.md"
+SAID = re.search(r"```toml\n(summary = .*?)```", DOCS.read_text("utf-8"), re.DOTALL)
+KEY = "k-3fb0c1d2e4a5"
+MATE = "---\nname: Maya\nrole: traveller\ntools: ['*']\n---\nYou are Maya."
+BOOK = """summary = "Books a seat."
+address = "{host}/v1/seats"
+method = "POST"
+cost = 0.5
+show = "seat"
+[headers]
+X-Api-Key = "${{FLIGHTS_KEY}}"
+[arguments.row]
+type = "integer"
+name = "row_number"
+"""
+ASKED = re.compile(r"use (\w+) (\{.*\})")
+
+
+@dataclass
+class Airport:
+    """A service that is strict: with the key, by the right method, or not at all."""
+
+    port: int = 0
+    asked: list[str] = field(default_factory=list)
+    booked: list[object] = field(default_factory=list)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One request, one answer."""
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        first, *lines = head.split("\r\n")
+        headers = {k.lower(): v.strip() for k, _, v in (line.partition(":") for line in lines)}
+        body = await reader.readexactly(int(headers.get("content-length", 0)))
+        self.asked.append(first)
+        status, told = self.answer(first, headers, body)
+        data = json.dumps(told).encode()
+        length = f"Content-Type: application/json\r\nContent-Length: {len(data)}"
+        writer.write(f"HTTP/1.1 {status}\r\n{length}\r\n\r\n".encode() + data)
+        await writer.drain()
+        writer.close()
+
+    def answer(self, first: str, headers: dict[str, str], body: bytes) -> tuple[str, object]:
+        """What it says to a request."""
+        method, target, _ = first.split(" ")
+        path, _, query = target.partition("?")
+        if headers.get("x-api-key") != KEY:
+            return "401 Unauthorized", {"error": "no key"}
+        if method == "POST" and path == "/v1/seats":
+            self.booked.append(json.loads(body))
+            return "200 OK", {"seat": f"12A, by {KEY}"}
+        if method != "GET" or unquote(path) != "/v1/status/LH400":
+            return "404 Not Found", {"error": f"no such flight: {path}"}
+        day = parse_qs(query).get("date", ["today"])[0]
+        leaves = {"time": f"{day} 14:05", "gate": "B42"}
+        flight = {"number": "LH400", "to": {"city": "New York"}, "status": "delayed"}
+        return "200 OK", {"flights": [{**flight, "departure": leaves}]}
+
+
+def scripted(question: Question) -> ScriptedAnswer:
+    """Use the tool that the last line asks for, then say what came."""
+    texts = [text for role, text in question.messages if role == "user"]
+    asked = [nth for nth, text in enumerate(texts) if ASKED.search(text)]
+    results = [text for text in texts[asked[-1] :] if "[result of " in text] if asked else []
+    if results or not asked:
+        return ScriptedAnswer(data={"say": results[-1] if results else "Yes?"})
+    tool, arguments = [*ASKED.finditer(texts[asked[-1]])][-1].groups()
+    return ScriptedAnswer(data={"say": "", "tool": tool, "arguments": arguments})
+
+
+@asynccontextmanager
+async def terminal(tmp_path: Path, **files: str) -> AsyncIterator[tuple[Home, Airport]]:
+    """A home with the file of the documents, and with others."""
+    airport = Airport()
+    server = await asyncio.start_server(airport.serve, "127.0.0.1", 0)
+    host = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    assert SAID is not None
+    (tmp_path / "mates").mkdir(parents=True)
+    (tmp_path / "mates" / "maya.md").write_text(MATE)
+    (tmp_path / "tools").mkdir()
+    files = {"flight_status": SAID[1], **files}
+    for name, text in files.items():
+        written = text.replace("https://api.flights.example", host).replace("{host}", host)
+        (tmp_path / "tools" / f"{name}.toml").write_text(
+            written.replace("{{", "{").replace("}}", "}")
+        )
+    async with living(tmp_path, scripted, environ={"FLIGHTS_KEY": KEY}) as home:
+        await home.hears("bo", "hello")
+        rights = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
+        await home.app.rooms.add(home.room, "", rights)
+        yield home, airport
+    server.close()
+    await server.wait_closed()
+
+
+async def used(home: Home, tool: str, **arguments: object) -> str:
+    """What maya says that a tool gave her."""
+    await home.hears("bo", f"@maya use {tool} {json.dumps(arguments)}")
+    await home.app.effects.settled(stream_of(home.room))
+    await home.rest()
+    return (await home.lines())[-1]
+
+
+async def test_the_flight_status_of_the_documents_works(tmp_path: Path) -> None:
+    """With its key, which nobody is shown; a wrong flight and a strange one are told as such."""
+    async with terminal(tmp_path) as (home, airport):
+        told = await used(home, "flight_status", flight="LH400", date="2026-11-24")
+        assert "LH400 to New York: delayed, leaves 2026-11-24 14:05 from gate B42" in told
+        assert airport.asked == ["GET /v1/status/LH400?date=2026-11-24 HTTP/1.1"]
+        assert "answered 404 (Not Found)" in await used(home, "flight_status", flight="XX1")
+        strange = await used(home, "flight_status", flight="../admin")
+        assert "'flight' is not as it wants it" in strange
+        assert len(airport.asked) == 2
+        assert not home.holding(KEY.encode())
+        assert home.app.tools.keys() == {KEY}
+
+
+async def test_what_changes_something_asks_first_and_keys_are_told_to_nobody(
+    tmp_path: Path,
+) -> None:
+    """The service gives the key back; nobody reads it. What a use costs is on record."""
+    async with terminal(tmp_path, book_seat=BOOK) as (home, airport):
+        await used(home, "book_seat", row=12)
+        assert (await home.bodies(EffectProposed))[-1].asks
+        assert airport.booked == []
+        await home.does("bo", "approve", "1")
+        await home.app.effects.settled(stream_of(home.room))
+        await home.rest()
+        assert airport.booked == [{"row_number": 12}]
+        (end,) = await home.bodies(EffectReturned)
+        assert "12A, by [FLIGHTS_KEY]" in str(end.value)
+        assert end.cost == 0.5
+        assert not home.holding(KEY.encode())
+
+
+@pytest.mark.parametrize("value", ["../admin", "a/b", "..", "", "a%2fb", "a\\b", "a\nb", "a\0"])
+def test_an_argument_stays_in_its_part_of_the_address(value: str) -> None:
+    """What would lead elsewhere is refused, also where a server decodes once more."""
+    service = read_service(
+        "s", {"summary": "s", "address": "https://e.org/a/{x}/b", "arguments": {"x": {}}}
+    )
+    with pytest.raises(InputError, match="cannot be a part of an address"):
+        request_of(service, {"x": value}, {})
+
+
+def test_arguments_are_encoded_where_they_stand() -> None:
+    """In a path, in a query, in a header, in a body."""
+    places = {"q": {}, "h": {"in": "header", "name": "X-Who"}, "p": {}, "n": {"type": "integer"}}
+    written = {"summary": "s", "address": "https://e.org/{p}?a={q}", "arguments": places}
+    service = read_service("s", written)
+    given = {"q": "1&key=2#f", "p": "é?x=1", "h": "bo", "n": 3}
+    sent = request_of(service, given, {})
+    assert sent.address == "https://e.org/%C3%A9%3Fx%3D1?a=1%26key%3D2%23f&n=3"
+    assert (sent.headers, sent.body) == ({"X-Who": "bo"}, None)
+    with pytest.raises(InputError, match="no header may hold"):
+        request_of(service, {**given, "h": "bo\r\nX-Admin: 1"}, {})
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"address": "https://{x}.org/"}, "the host of the address is fixed"),
+        ({"address": "ftp://e.org"}, "the address must be such as"),
+        ({"address": "https://e.org/{y}"}, "which is none of"),
+        ({"address": "http://e.org", "headers": {"A": "${K}"}}, "must begin with https"),
+        ({"headers": {"A b": "1"}}, "is no name of a header"),
+        ({"method": "POST", "everybody": True}, "change nothing"),
+        ({"colour": "red"}, "unknown field `colour`"),
+        ({"arguments": {"x": {"pattern": "("}}}, "the pattern of x is none"),
+    ],
+)
+def test_a_broken_file_says_what_is_wrong(more: dict[str, object], why: str) -> None:
+    """In the words of the file."""
+    with pytest.raises(BadSettings, match=re.escape(why)):
+        read_service("s", {"summary": "s", "address": "https://e.org/", **more})
+
+
+def test_the_doctor_names_a_broken_file_and_a_missing_key(tmp_path: Path) -> None:
+    """And a name that another tool has is no crash."""
+    assert SAID is not None
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "flight_status.toml").write_text(SAID[1])
+    (tmp_path / "tools" / "torn.toml").write_text("summary = ")
+    found = [one.said for one in services(load_settings(tmp_path, environ={}))]
+    assert "FLIGHTS_KEY is not set" in found[0]
+    assert found[1].startswith("torn.toml: ")
