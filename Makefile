@@ -20,7 +20,7 @@ MODEL := src/loopforge/models/embedded_model.txt
 put = $(VENV)/bin/uv pip install -q --compile-bytecode --python $(PY) $(1) \
 	|| { echo "uv did not manage; trying pip."; $(PY) -m pip install -q $(1); }
 
-.PHONY: help install install-all run test patient check bench bench-delivery docs lock dev system clean
+.PHONY: help install install-all run test patient check bench bench-hijacked bench-delivery docs lock dev system clean
 
 help: ## Say what can be made.
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -55,6 +55,11 @@ check: dev ## Format, lint, types, import direction, generated docs, forbidden w
 bench: dev ## Measure: turns, prompt cache, starting, ledger, web, the Factory. Prints ratios. SMALL=1: in small.
 	@$(PY) -m bench $(ONLY) $(if $(SMALL),--small)
 
+bench-hijacked: dev ## AgentDojo's 949 pairs by a hijacked mate, through our own guard; prints attack success and utility.
+	@test -x .venv-agentdojo/bin/python || $(VENV)/bin/uv venv -q --python $(PY) .venv-agentdojo
+	$(VENV)/bin/uv pip install -q --python .venv-agentdojo/bin/python --require-hashes -r requirements/agentdojo.txt
+	$(PY) -m bench.hijacked_agent --agentdojo .venv-agentdojo/bin/python
+
 bench-delivery: dev ## 2,000 lines through each platform, with trouble and 20 kills -9; prints what was lost or doubled.
 	@$(PY) -W ignore -m tests.delivery
 
@@ -64,14 +69,14 @@ docs: dev ## Write the generated parts of docs/ anew.
 lock: $(VENV)/.build ## Resolve requirements/*.in anew, no younger than a week, with hashes.
 	@week=$$(date -u -d '7 days ago' +%Y-%m-%dT00:00:00Z)
 	declare -A how=([model]=--no-deps [concordia]="--no-deps --python-version 3.12")
-	for each in run all container dev build model bench concordia; do
+	for each in run all container dev build model bench agentdojo concordia; do
 	  out=requirements/$$each.txt; [ $$each != model ] || out=$(MODEL)
 	  $(VENV)/bin/uv pip compile -q --upgrade --generate-hashes --no-emit-index-url --no-header \
 	    --exclude-newer "$$week" $${how[$$each]:-} requirements/$$each.in -o $$out
 	done
 
 clean: ## Remove what was installed and built; homes stay.
-	@rm -rf $(VENV) .venv-bench build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) .venv-bench .venv-agentdojo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 dev: $(VENV)/.dev
 
