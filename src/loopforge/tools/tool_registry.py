@@ -7,14 +7,16 @@ Does not know who may use what: that is granted in the mate's file and checked a
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from inspect import isfunction
+from typing import Any, cast
 
 from loopforge.runtime.containment import as_json, short
 from loopforge.runtime.plugins.installed_plugins import installed
 from loopforge.runtime.plugins.setting_rows import PluginSettings
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolMaker, ToolResult, ToolWork
 from loopforge.tools.find_tools import FIND_TOOLS, finder
+from loopforge.tools.function_tool import FunctionTool
 from loopforge.tools.tool_shortlist import Shortlist
 from loopforge.tools.web.service_files import described
 
@@ -43,8 +45,9 @@ class Toolbox:
 
     def furnish(self, home: ToolHome) -> None:
         """Make every tool known that is installed, for a home as it stands now."""
-        makers: Mapping[str, ToolMaker] = installed("loopforge.tools")
-        for maker in makers.values():
+        offered: Mapping[str, ToolMaker | Callable[..., Any]] = installed("loopforge.tools")
+        for one in offered.values():
+            maker = FunctionTool(one) if isfunction(one) else cast(ToolMaker, one)
             self._tools.pop(maker.tool.name, None)
             if (work := maker.make(home)) is not None:
                 self.add(maker.tool, work)
