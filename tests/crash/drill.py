@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass, field
 from itertools import cycle
@@ -165,6 +165,26 @@ class Drill:
             await self._last_life()
         return count(await self.record(), self.find)
 
+    async def frozen(self, point: str, meanwhile: Callable[[], Awaitable[None]]) -> Tally:
+        """Freeze one host at a point, let something happen, wake it, and count."""
+        furnish(self.home, tools=self.options.tools)
+        async with sitting(self.home, "ana") as terminal, hosting(self.options) as host:
+            self.terminals.append(terminal)
+            assert await host.ready()
+            await self._in()
+            await self._quiet()
+            assert await host.arm(point, halts=True)
+            answer = terminal.sees(said)
+            self._say()
+            assert await host.halted()
+            await meanwhile()
+            host.resume()
+            async with asyncio.timeout(PATIENCE):
+                await answer
+            await self._quiet()
+            await self._delivered()
+        return count(await self.record(), self.find)
+
     async def record(self) -> Record:
         """Everything that is to be counted; no host may be alive."""
         return await read(
@@ -261,9 +281,12 @@ class Drill:
             if not self.marks:  # the others died before a word was said
                 self._say()
             await self._quiet()
-            async with asyncio.timeout(PATIENCE):
-                while self._open_deliveries():
-                    await asyncio.sleep(0.05)
+            await self._delivered()
+
+    async def _delivered(self) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while self._open_deliveries():
+                await asyncio.sleep(0.05)
 
     def _open_deliveries(self) -> int:
         path = self.home / "data" / "loopforge.db"
