@@ -19,6 +19,7 @@ PROMPTS = {
         "reply-note",
         "reply-pass",
         "reply-tools",
+        "reply-link",
         "tools",
         "account",
         "decide",

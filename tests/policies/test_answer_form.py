@@ -91,3 +91,16 @@ def test_a_forgotten_line_calls_for_nothing() -> None:
     """A line whose words were erased is passed over."""
     gone = type(heard("a", "b"))(kind="heard", who=public("ana"), text=type(public(""))(None, "0"))
     assert list(schema_of(shown(gone, model="full", files="yes"))["required"]) == BASE
+
+
+def test_a_link_is_offered_to_be_read() -> None:
+    """Only to who can read it, while it is the last thing that was said, by somebody known here."""
+    link = "look: https://example.org/slugs"
+    told = instructions(shown(heard("ana", link), model="full", tools="read_page"), PROMPTS)
+    assert "reply-link" in told
+    for line, tools in ((link, "clock"), ("no link here", "read_page"), ("https://", "read_page")):
+        seen = shown(heard("ana", line), model="full", tools=tools)
+        assert "reply-link" not in instructions(seen, PROMPTS)
+    stranger = replace(heard("ana", link), untrusted=True)
+    seen = shown(stranger, model="full", tools="read_page")
+    assert "reply-link" not in instructions(seen, PROMPTS)

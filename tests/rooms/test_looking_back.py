@@ -14,7 +14,7 @@ from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living
 
-MATE = "---\nname: Maya\nrole: gardener\ntools: [room_history, '*_files']\n---\nYou are Maya."
+MATE = "---\nname: Maya\nrole: gardener\ntools: [room_history, skim_file, '*_files']\n---\nYou are Maya."
 ASKED = re.compile(r"use (\w+) (\{.*\})")
 
 
@@ -98,3 +98,25 @@ async def test_words_are_found_in_all_files(tmp_path: Path) -> None:
         told = await used(home, "ana", "search_files", words="slugs", name="HOSTAS")
         assert "diary" not in told
         assert "in no file" in await used(home, "ana", "search_files", words="Monday copper")
+
+
+async def test_a_long_file_is_given_in_short(tmp_path: Path) -> None:
+    """Headings, and beginnings over the whole of it; how much is left out is said."""
+    async with archive(tmp_path) as home:
+        story = "".join(
+            f"Chapter {nth}\n\nIn year {nth} the slugs came over the wall and ate. {'Ha! ' * 99}\n\n"
+            for nth in range(60)
+        )
+        file = await keep(home.app.artifacts, "story.txt", story.encode())
+        await home.hears("ana", "look", files=(file,))
+        told = await used(home, "ana", "skim_file", file="story.txt")
+        assert f"story.txt has {len(story):,} characters in 120 paragraphs." in told
+        assert "The rest is left out here" in told
+        assert "Chapter 0" in told
+        assert "Chapter 59" in told
+        assert "In year 59 the slugs came over the wall and ate." in told
+        last = int(re.findall(r"At ([\d,]+): Chapter 59", told)[0].replace(",", ""))
+        assert story[last:].startswith("Chapter 59")
+        short = await keep(home.app.artifacts, "note.txt", b"Slugs. All of them.")
+        await home.hears("ana", "look", files=(short,))
+        assert "this is all of it" in await used(home, "ana", "skim_file", file="note.txt")

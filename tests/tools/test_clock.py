@@ -25,6 +25,10 @@ async def told(**arguments: str) -> str:
     [
         ({}, "Monday 23 November 2026, 14:05 (Europe/Berlin)"),
         ({"zone": "Asia/Tokyo"}, "Monday 23 November 2026, 22:05 (Asia/Tokyo)"),
+        (
+            {"zone": "America/New_York", "at": "2026-11-23T15:00", "into": "Asia/Tokyo"},
+            "Tuesday 24 November 2026, 05:00 (Asia/Tokyo)",
+        ),
         ({"add": "3 weeks 2 days"}, "Wednesday 16 December 2026, 14:05 (Europe/Berlin)"),
         ({"add": "-90 minutes"}, "Monday 23 November 2026, 12:35 (Europe/Berlin)"),
         ({"at": "2026-01-31", "add": "1 month"}, "Saturday 28 February 2026, 00:00"),
@@ -62,6 +66,7 @@ async def test_how_long_until(until: str, said: str) -> None:
     ("arguments", "why"),
     [
         ({"zone": "Mars/Base"}, "no time zone is called 'Mars/Base'"),
+        ({"into": "new york"}, "use one like America/New_York"),
         ({"at": "tomorrow"}, "no date such as 2026-03-05"),
         ({"add": "soon"}, "no span such as 3 weeks"),
         ({"add": "999999 years"}, "beyond the calendar"),

@@ -90,6 +90,10 @@ FINDER = "find_tools"
 """The tool that leads to tools which are not offered: who is offered it may ask for those too."""
 
 
+READER = "read_page"
+"""The tool by which a link is read that stands in a line: a mind that is offered it is told so."""
+
+
 class SeamValue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A value of the seam: it goes out as plain values and comes back the same."""
 

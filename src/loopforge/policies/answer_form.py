@@ -13,7 +13,7 @@ import re
 from itertools import islice
 from typing import Any
 
-from loopforge.core.perception import FINDER, AgentPerception
+from loopforge.core.perception import FINDER, READER, AgentPerception
 from loopforge.core.policy import Prompts
 from loopforge.policies.prompt_building import MODE_FIELDS, fields_of, fill, form_of, may_pass
 
@@ -50,6 +50,9 @@ OF_KEEPING = re.compile(
 )
 """Words by which somebody asks to keep something in mind, or for more than one step, or tells of
 themselves."""
+
+LINK = re.compile(r"https?://[^\s/<>]", re.IGNORECASE)
+"""The beginning of an address of the web."""
 
 ELSEWHERE = re.compile(r"[^\W\d_]")
 LATIN = 0x24F
@@ -90,6 +93,7 @@ def instructions(seen: AgentPerception, prompts: Prompts) -> str:
             ("reply-files", may_write(seen)),
             ("reply-note", may_note(seen)),
             ("reply-tools", bool(seen.offered)),
+            ("reply-link", holds_link(seen)),
         )
         if there
     ]
@@ -104,6 +108,16 @@ def may_write(seen: AgentPerception) -> bool:
 def may_note(seen: AgentPerception) -> bool:
     """Whether it may want to keep something, or another step: asked to, or in a chain of them."""
     return seen.context.get("summons") == "continue" or _speak_of(OF_KEEPING, seen)
+
+
+def holds_link(seen: AgentPerception) -> bool:
+    """Whether somebody known here just gave a link that can be read, and nothing was done since."""
+    if READER not in (tool.name for tool in seen.offered):
+        return False
+    last = next((line for line in reversed(seen.lines) if line.kind not in ("file", "told")), None)
+    if last is None or last.kind != "heard" or last.untrusted:
+        return False
+    return bool(LINK.search(str(last.text)))
 
 
 def _speak_of(words: re.Pattern[str], seen: AgentPerception) -> bool:

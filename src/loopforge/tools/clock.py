@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
+from difflib import get_close_matches
+from zoneinfo import ZoneInfo, available_timezones
 
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
@@ -21,6 +22,7 @@ CLOCK = Tool(
         "type": "object",
         "properties": {
             "zone": {"type": "string", "description": "such as Europe/Madrid"},
+            "into": {"type": "string", "description": "tell it in this time zone instead"},
             "at": {"type": "string", "description": WHEN},
             "add": {"type": "string", "description": "such as 3 weeks 2 days, or -90 minutes"},
             "until": {"type": "string", "description": "tell how long it is until then"},
@@ -45,22 +47,31 @@ class ClockTool:
 
         async def tell(call: ToolCall) -> str:
             arguments = call.arguments
-            name = str(arguments.get("zone") or home.zone)
-            try:
-                here = ZoneInfo(name)
-            except (KeyError, ValueError, OSError) as error:
-                raise InputError(
-                    f"no time zone is called {name!r}; use one like Europe/Paris"
-                ) from error
+            here = zone_of(str(arguments.get("zone") or home.zone))
+            into = zone_of(str(arguments.get("into") or here))
             at, until = arguments.get("at"), arguments.get("until")
             start = moment(str(at), here) if at else home.clock.now().astimezone(here)
             then = later(start, str(arguments.get("add") or ""))
             if not until:
-                return said(then)
+                return said(then.astimezone(into))
             end = moment(str(until), here)
-            return f"From {said(then)} to {said(end)}: {span(then, end)}"
+            told = f"From {said(then.astimezone(into))} to {said(end.astimezone(into))}"
+            return f"{told}: {span(then, end)}"
 
         return tell
+
+
+def zone_of(name: str) -> ZoneInfo:
+    """The time zone of this name. Raises InputError, which names those like it."""
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError) as error:
+        known = sorted(available_timezones())
+        city = name.strip().replace(" ", "_").lower()
+        near = [each for each in known if city and each.lower().endswith(f"/{city}")]
+        near = near or get_close_matches(name, known, n=3)
+        like = " or ".join(near[:3]) or "Europe/Paris"
+        raise InputError(f"no time zone is called {name[:40]!r}; use one like {like}") from error
 
 
 def said(at: datetime) -> str:

@@ -25,6 +25,9 @@ MOST = 6
 """Places that are told."""
 LISTED = 30
 """Files that are listed."""
+SKIMMED, BEGINNING = 26, 120
+"""Paragraphs of a file in short, and characters of how one begins: together less than a result."""
+PARAGRAPH = re.compile(r"\S.*(?:\n.*\S.*)*")
 SEARCHED, PLACES, LINES = 100, 12, 3
 """Files that are searched, places that are told of all, and lines in which the words stand."""
 
@@ -62,6 +65,19 @@ SEARCH_FILES = Tool(
             "name": {"type": "string", "description": "only in files whose name holds this"},
         },
         "required": ["words"],
+        "additionalProperties": False,
+    },
+    idempotent=True,
+    harmless=True,
+    patience=15.0,
+)
+SKIM_FILE = Tool(
+    name="skim_file",
+    summary="Gives a long file in short: its headings, and how each part begins.",
+    schema={
+        "type": "object",
+        "properties": {"file": {"type": "string", "description": "handle or name"}},
+        "required": ["file"],
         "additionalProperties": False,
     },
     idempotent=True,
@@ -172,6 +188,68 @@ def handle_of(file: File) -> str:
     return f"{file.name} ({str(file.hash)[:HANDLE]})"
 
 
+class SkimFile:
+    """A long file in short, as a plugin."""
+
+    tool = SKIM_FILE
+
+    def make(self, home: ToolHome) -> ToolWork:
+        """Over the rooms of a home."""
+
+        async def tell(call: ToolCall) -> str:
+            file, text = await home.files.text(call, str(call.arguments["file"]))
+            return await asyncio.to_thread(skimmed, str(file.name), text)
+
+        return tell
+
+
+def skimmed(name: str, text: str) -> str:
+    """A text in short, in its own words, and how much of it that leaves out.
+
+    What is short is given whole. Else each paragraph counts that is a heading, and of the others as
+    many as there is room for, evenly over the text, each by how it begins.
+    """
+    if len(text) <= PART:
+        return f"{name} is short; this is all of it:\n{text}"
+    found = [(each.start(), " ".join(each[0].split())) for each in PARAGRAPH.finditer(text)]
+    titles = [at for at, (_, words) in enumerate(found) if _is_heading(words)]
+    titles = _evenly(titles, SKIMMED // 2)
+    others = [at for at in range(len(found)) if at not in set(titles)]
+    chosen = sorted({*titles, *_evenly(others, SKIMMED - len(titles))})
+    rows = [f"At {found[at][0]:,}: {_beginning(found[at][1])}" for at in chosen]
+    shown = sum(len(row) for row in rows)
+    told = (
+        f"{name} has {len(text):,} characters in {len(found):,} paragraphs. Of these are shown "
+        f"{len(chosen):,}, by how they begin, with where each stands: some "
+        f"{max(1, 100 * shown // len(text))} % of the text. The rest is left out here; read_result "
+        "reads on from any place."
+    )
+    return "\n".join([told, *rows])
+
+
+def _is_heading(words: str) -> bool:
+    return words.startswith("#") or (
+        len(words) < 80 and words[-1:].isalnum() and words[:1].isupper()
+    )
+
+
+def _evenly(places: Sequence[int], most: int) -> list[int]:
+    """So many of them at most, the first and the last among them, evenly between."""
+    if len(places) <= most:
+        return list(places)
+    return (
+        [places[nth * (len(places) - 1) // (most - 1)] for nth in range(most)] if most > 1 else []
+    )
+
+
+def _beginning(words: str) -> str:
+    """The first sentence, if it is not too long."""
+    if len(words) <= BEGINNING:
+        return words
+    end = max(words.find(". ", 40, BEGINNING), words.find("? ", 40, BEGINNING))
+    return words[: end + 1] if end > 0 else f"{words[: words.rfind(' ', 0, BEGINNING)]} …"
+
+
 def part(name: str, text: str, start: int) -> str:
     """A part of a text from this character on, with where it stands. Raises InputError."""
     if start >= len(text):
@@ -199,3 +277,4 @@ def found(name: str, text: str, wanted: str) -> str:
 
 
 list_files, read_result, search_files = ListFiles(), ReadResult(), SearchFiles()
+skim_file = SkimFile()
