@@ -9,11 +9,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from loopforge.artifacts.artifact_store import hash_of
+from loopforge.chat.room.room_store import stream_of
 from loopforge.core.context_window import SHORTENED
 from loopforge.core.effect_states import EffectReturned
 from loopforge.core.room_vocabulary import Purged, RightsSet
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall, ToolFile, ToolResult
+from tests.documents import saying
 from tests.rooms.conftest import Home, living
 
 PLOT = (
@@ -126,6 +128,22 @@ async def test_a_long_result_is_read_on_in(tmp_path: Path) -> None:
         assert "annals.txt has only 25,890 characters" in beyond
         missing = await used(home, "ana", "read_result", file="nothing.txt")
         assert "No file 'nothing.txt' is here. Use list_files" in missing
+
+
+async def test_a_document_that_a_tool_gave_is_read(tmp_path: Path) -> None:
+    """As one that a person gave: by its words, and its words are found."""
+    async with study(tmp_path) as (home, _):
+
+        async def paper(_: ToolCall) -> ToolResult:
+            data = saying("Slugs climb no copper wall.")
+            return ToolResult(text="A paper.", files=(ToolFile(name="slugs.pdf", data=data),))
+
+        home.app.tools.add(Tool(name="annals", summary="Tells.", idempotent=True), paper)
+        handle = handle_in(await used(home, "ana", "annals"))
+        await used(home, "ana", "read_result", file=handle)
+        await home.app.effects.settled(stream_of(home.room))
+        await home.rest()
+        assert "Slugs climb no copper wall." in (await home.lines())[-1]
 
 
 async def test_what_a_tool_gave_for_one_is_not_read_for_another(tmp_path: Path) -> None:

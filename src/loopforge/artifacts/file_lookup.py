@@ -18,7 +18,7 @@ from loopforge.artifacts.media_types import read_text
 from loopforge.core.context_window import UNREAD
 from loopforge.core.effect_states import EffectProposed, EffectReturned
 from loopforge.core.room_vocabulary import File, Heard
-from loopforge.core.text.document_kinds import HTML
+from loopforge.core.text.document_kinds import DOCUMENTS, HTML
 from loopforge.errors import InputError, Unknown
 from loopforge.ledger.table_access import Readable
 from loopforge.runtime.ports import ToolCall, ToolFile
@@ -50,7 +50,14 @@ class KeptRoomFiles:
         file = await self._file(call, which)
         text = str(file.text)
         if not text and file.hash:
-            text = read_text(await self._artifacts.get(str(file.hash)), LONGEST) or ""
+            data = await self._artifacts.get(str(file.hash))
+            if file.media in DOCUMENTS:  # a tool gave it: what people give is read when it comes
+                async with self._artifacts.reading:
+                    text = await extracted(
+                        ToolFile(name=str(file.name), data=data, media=file.media)
+                    )
+            else:
+                text = read_text(data, LONGEST) or ""
         if not text:
             raise InputError(f"There is no text in {file.name} ({file.media}).")
         return file, text

@@ -70,6 +70,7 @@ SEARCH_FILES = Tool(
     idempotent=True,
     harmless=True,
     patience=15.0,
+    limit=120.0,
 )
 SKIM_FILE = Tool(
     name="skim_file",
@@ -83,6 +84,7 @@ SKIM_FILE = Tool(
     idempotent=True,
     harmless=True,
     patience=15.0,
+    limit=60.0,
 )
 
 
