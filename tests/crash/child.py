@@ -7,7 +7,8 @@ when the pipe does.
 The scripted mate repeats the marks (`[k17]`) of the lines it answers: all that were said to it and
 that it has not answered; if there is none, the newest again, so that a turn too many is seen. A line
 to it that has no mark wants no answer. Where it has tools it first presses a button with them, which
-changes something, then looks, which does not, and says what it was told of both.
+changes something, and looks, which does not; then it looks twice at once, and says what it was told
+of all of them.
 """
 
 from __future__ import annotations
@@ -133,9 +134,10 @@ def script_of(options: Options) -> Callable[[Question], ScriptedAnswer]:
         if not marks:
             return ScriptedAnswer(data={**PLAIN, "speak": False, "say": ""}, text="Small talk")
         told = results_in(question) if options.tools else []
-        if options.tools and len(told) < len(USED):
-            use = {"tool": USED[len(told)], "arguments": json.dumps({"marks": marks})}
-            return ScriptedAnswer(data={**PLAIN, "say": "", **use})
+        if options.tools and len(told) < 2 * len(USED):
+            wanted = USED if not told else ("look", "look")  # in turn, then side by side
+            calls = [{"tool": each, "arguments": json.dumps({"marks": marks})} for each in wanted]
+            return ScriptedAnswer(data={**PLAIN, "say": "", "calls": calls})
         return ScriptedAnswer(
             data=PLAIN,
             text=f"{marks} Heard, and this is {mate}'s answer, in so many words as it takes. "

@@ -6,7 +6,8 @@
     appending    inside a transaction that writes events, or right after it, before anybody is told
     delivering   a mate's line is in the ledger; it is not shown, or not acknowledged
     posting      the same for a pushed surface: around the sending, the asking back, the recording
-    calling      a tool is in use: one that changes something, then one that only looks
+    calling      a tool is in use: one that changes something, then one that only looks, then two
+                 that only look, side by side
 
 A blow either names a point at which the host kills itself (fate.py), or a moment that the terminal
 sees (`wire`, `thinking`, `draft`, `shown`), at which it is killed from outside. A kill counts only
