@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
@@ -26,6 +26,7 @@ from loopforge.runtime.ports import Tool, ToolCall, ToolResult, ToolWork
 from loopforge.tools.web.http_request import HttpAnswer, HttpRequest, phrase, sent
 from loopforge.tools.web.kept_pages import MATERIAL
 from loopforge.tools.web.network_guard import GuardedNetwork
+from loopforge.tools.web.page_fetch import checked
 from loopforge.tools.web.page_text import decoded, visible
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -33,6 +34,8 @@ KEY = re.compile(r"\$\{(\w+)\}")
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 SHOWN = re.compile(r"\{([^{}]+)\}")
 HEADER = re.compile(r"[A-Za-z0-9-]{1,64}")
+OURS = ("host", "content-length", "transfer-encoding", "connection", "accept-encoding")
+"""Headers by which a request is read: they are for the client to set."""
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 LONGEST, ROWS = 2_000, 50
 """Characters of an argument, and rows of an answer."""
@@ -72,8 +75,8 @@ class Service(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     query: dict[str, str] = {}
     each: str = ""
     show: str = ""
-    cost: float = 0.0
-    seconds: float = 20.0
+    cost: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    seconds: Annotated[float, msgspec.Meta(ge=1, le=300)] = 20.0
 
     @property
     def reads(self) -> bool:
@@ -120,12 +123,20 @@ def _wrong(name: str, service: Service) -> str:
         return "it sends a key, so its address must begin with https://"
     if service.everybody and not service.reads:
         return "everybody = true is for tools that change nothing"
+    if any(map(CONTROL.search, service.headers.values())):
+        return "a header's value is one line"
+    try:
+        checked(PLACEHOLDER.sub("x", service.address))
+    except InputError as error:
+        return str(error)
     return next(filter(None, map(_wrong_header, service.headers)), "") or next(
         filter(None, (_wrong_argument(service, each, holes) for each in service.arguments)), ""
     )
 
 
 def _wrong_header(header: str) -> str:
+    if header.lower() in OURS:
+        return f"the header {header} is not set by hand"
     return "" if HEADER.fullmatch(header) else f"{header!r} is no name of a header"
 
 
