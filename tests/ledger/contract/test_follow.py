@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+import psycopg
 import pytest
 
 from loopforge.core.events import Event
@@ -126,6 +127,27 @@ async def test_one_host_at_a_time(postgres_url: str) -> None:
         await mine.release()
         again = await two.claim("host")
         await again.release()
+
+
+@pytest.mark.postgres
+async def test_a_host_that_lost_its_claim_writes_nothing_more(postgres_url: str) -> None:
+    """It was frozen until the server let its connections go; another took over, and even ended."""
+    scribbler = Scribbler()
+    async with opened(postgres_url) as one, opened(postgres_url) as two:
+        await one.claim("host")
+        await one.append(ROOM, [scribbler.heard("before")])
+        with psycopg.connect(postgres_url) as server:
+            server.execute(
+                "SELECT pg_terminate_backend(l.pid, 9000) FROM pg_locks l WHERE locktype = 'advisory'"
+            )
+        theirs = await two.claim("host")
+        with pytest.raises(HostTaken, match="has taken over 'host'"):
+            await one.append(ROOM, [scribbler.heard("awake")])
+        await two.append(ROOM, [scribbler.heard("after")])
+        await theirs.release()
+        with pytest.raises(HostTaken, match="has taken over 'host'"):
+            await one.append(ROOM, [scribbler.heard("awake still")])
+        assert [text_of(event) for event in await two.read(ROOM)] == ["before", "after"]
 
 
 async def test_sqlite_leaves_it_to_the_home(tmp_path: object) -> None:

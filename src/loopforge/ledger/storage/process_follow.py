@@ -4,17 +4,21 @@ SQLite tells cheaply whether another connection wrote (`PRAGMA data_version`); o
 are read. On PostgreSQL they are read at once.
 
 On PostgreSQL a host holds an advisory lock on a connection of its own: when it dies, or the
-connection does, the lock is free. On SQLite the home's file lock does this, and nothing happens
-here.
+connection does, the lock is free. Whoever takes it draws a number, and each of its transactions
+looks whether that is still the last: a host that was frozen until its lock was lost, and wakes when
+another has taken over, writes nothing more. On SQLite the home's file lock does this, and nothing
+happens here.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
+from sqlalchemy import event
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -58,8 +62,13 @@ class Elsewhere:
 class Claim:
     """The right to be the host, held until `release`."""
 
-    def __init__(self, name: str, connection: Connection | None = None) -> None:
-        self.name, self._connection = name, connection
+    def __init__(
+        self,
+        name: str,
+        connection: Connection | None = None,
+        unfence: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.name, self._connection, self._unfence = name, connection, unfence
 
     async def held(self) -> bool:
         """Whether it is still held; a lost connection to PostgreSQL loses it."""
@@ -73,6 +82,7 @@ class Claim:
 
     async def release(self) -> None:
         """Let it go."""
+        self._unfence()
         if self._connection is not None:
             connection, self._connection = self._connection, None
             await asyncio.to_thread(_unlock, connection)
@@ -94,22 +104,47 @@ async def claim(store: Store, name: str) -> Claim:
     """Become the host of that name. Raises HostTaken when another process is."""
     if store.sqlite:
         return Claim(name)
-    connection = await asyncio.to_thread(partial(_lock, store, name))
-    return Claim(name, connection)
+    connection, number = await asyncio.to_thread(partial(_lock, store, name))
+    return Claim(name, connection, _fenced(store, name, number))
 
 
-def _lock(store: Store, name: str) -> Connection:
+def _numbers(name: str) -> str:
+    """The sequence of whom this name was given to."""
+    return f"loopforge_claims_{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+
+
+def _fenced(store: Store, name: str, number: int) -> Callable[[], None]:
+    """Have nothing written once the name was given to another; call what is returned to end it."""
+    last = f"SELECT last_value FROM {_numbers(name)}"  # noqa: S608
+
+    def fence(connection: Connection) -> None:
+        if connection.exec_driver_sql(last).scalar_one() != number:
+            raise HostTaken(
+                f"Another process has taken over {name!r} on this ledger while this one could not "
+                "be reached. Nothing was written; end this process."
+            )
+
+    event.listen(store.writer, "begin", fence)
+    return partial(event.remove, store.writer, "begin", fence)
+
+
+def _lock(store: Store, name: str) -> tuple[Connection, int]:
     digest = hashlib.sha256(f"loopforge:{name}".encode()).digest()
     key = int.from_bytes(digest[:8], "big", signed=True)
     with telling(store.url):
         connection = store.reader.connect()
         try:
             got = connection.exec_driver_sql("SELECT pg_try_advisory_lock(%s)", (key,)).scalar_one()
+            number = 0
+            if got:
+                numbers = _numbers(name)
+                connection.exec_driver_sql(f"CREATE SEQUENCE IF NOT EXISTS {numbers}")
+                number = connection.exec_driver_sql(f"SELECT nextval('{numbers}')").scalar_one()
         except BaseException:
             _let_go(connection)
             raise
     if got:
-        return connection
+        return connection, number
     _let_go(connection)
     raise HostTaken(
         f"Another process runs {name!r} on this ledger already. Stop it first, or use it."

@@ -22,7 +22,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from loopforge.core.events import Event
-from loopforge.errors import Conflict, LedgerBusy, LedgerError
+from loopforge.errors import Conflict, HostTaken, LedgerBusy, LedgerError
 from loopforge.ledger.database.database_engine import Store
 from loopforge.ledger.database.database_faults import lost, told
 from loopforge.ledger.storage.event_append import Append, EventWriter, ViewRefused, write
@@ -206,6 +206,8 @@ class Writer:
             fault = told(error, self._store.url)
             unknown = f"{fault} It is not known whether the last events were written: read first."
             return self._fail(appends, LedgerError(unknown))
+        except HostTaken as taken:
+            return self._fail(appends, taken)
         if arrived:
             return self._scribe.clear()
         if tries <= 1:
@@ -221,7 +223,11 @@ class Writer:
             except IntegrityError as error:
                 append.events = ()
                 ids = [fact.id for fact in append.facts]
-                there = self._there(ids)
+                try:
+                    there = self._there(ids)
+                except HostTaken as taken:
+                    append.error = taken
+                    return None
                 if there or len(set(ids)) < len(ids):
                     known = min(there, default=ids[0])
                     append.error = Conflict(
