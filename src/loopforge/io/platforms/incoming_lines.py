@@ -25,7 +25,7 @@ from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.chat.rooms_api import Front
 from loopforge.chat.speaking.stop_words import STOP_EMOJIS
 from loopforge.core.events import Event
-from loopforge.core.room_vocabulary import File, Heard
+from loopforge.core.room_vocabulary import File, Heard, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
 from loopforge.io.platforms.served_places import ServedPlace, ServedPlaces
@@ -36,6 +36,9 @@ from loopforge.runtime.ports import Clock
 log = logging.getLogger(__name__)
 
 
+ANSWERS = {"👍": "approve", "✅": "approve", "👎": "deny", "❌": "deny"}
+"""What reactions to a question whether a tool may be used say; skins of thumbs are no matter."""
+SKINS = "".join(map(chr, range(0x1F3FB, 0x1F400)))
 WAITS = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Seconds to wait for a message of ours that somebody answers before its acceptance is recorded."""
 
@@ -229,11 +232,20 @@ class Reception:
                 log.debug("a message in %s was of a line that is gone already", place)
 
     async def reacted(
-        self, place: str, message: str, account: str, name: str, emoji: str, *, back: bool = False
+        self,
+        place: str,
+        message: str,
+        account: str,
+        name: str,
+        emoji: str,
+        *,
+        back: bool = False,
+        bot: bool = False,
     ) -> str:
         """Somebody put an emoji on a message, or took it back; a stop sign stops.
 
-        Returns what is to be shown in private, "" for nothing.
+        A thumb up or down on a question whether a mate may use a tool answers it, if it is a
+        person's. Returns what is to be shown in private, "" for nothing.
         """
         room, line = await self._find(place, message)
         if not line:
@@ -241,14 +253,20 @@ class Reception:
         person = await self._people.meet(place.partition(":")[0], account, name)
         await self._front.rooms.arrive(room, person.id, name, place.partition(":")[0])
         await self._front.react(room, person.id, line, emoji, back=back)
-        if emoji in STOP_EMOJIS and not back:
-            try:
-                return await self._front.commands.act(
-                    room, person.id, "stop", "", owner=self._owns(person.id)
-                )
-            except InputError as refused:
-                return str(refused)
-        return ""
+        command, number = ("stop", "") if emoji in STOP_EMOJIS else ("", "")
+        emoji = emoji.rstrip(SKINS)
+        if emoji in ANSWERS and not bot:
+            asked = (await self._front.line(room, line)).body
+            asks = asked.asks if isinstance(asked, Told) else 0
+            command, number = (ANSWERS[emoji], str(asks)) if asks else ("", "")
+        if not command or back:
+            return ""
+        try:
+            return await self._front.commands.act(
+                room, person.id, command, number, owner=self._owns(person.id)
+            )
+        except InputError as refused:
+            return str(refused)
 
     async def command(
         self,

@@ -234,6 +234,7 @@ class Telegram:
                     user.full_name,
                     emoji,
                     back=emoji in old,
+                    bot=user.is_bot,
                 )
 
     async def _command(

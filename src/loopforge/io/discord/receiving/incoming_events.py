@@ -414,10 +414,11 @@ class Inward:
         message = str(event.message_id)
         back, account = event.event_type == "REACTION_REMOVE", str(event.user_id)
         name = await self._named(client, event)
+        bot = event.member is not None and event.member.bot
         told = ""
         for place in await self._threads.places(event.channel_id, event.message_id):
             shown = await self._reception.reacted(
-                place, message, account, name, str(event.emoji), back=back
+                place, message, account, name, str(event.emoji), back=back, bot=bot
             )
             told = shown or told
         channel = await find(client, event.channel_id)
