@@ -134,7 +134,7 @@ async def test_a_host_that_lost_its_claim_writes_nothing_more(postgres_url: str)
     """It was frozen until the server let its connections go; another took over, and even ended."""
     scribbler = Scribbler()
     async with opened(postgres_url) as one, opened(postgres_url) as two:
-        await one.claim("host")
+        mine = await one.claim("host")
         await one.append(ROOM, [scribbler.heard("before")])
         with psycopg.connect(postgres_url) as server:
             server.execute(
@@ -148,6 +148,7 @@ async def test_a_host_that_lost_its_claim_writes_nothing_more(postgres_url: str)
         with pytest.raises(HostTaken, match="has taken over 'host'"):
             await one.append(ROOM, [scribbler.heard("awake still")])
         assert [text_of(event) for event in await two.read(ROOM)] == ["before", "after"]
+        await mine.release()
 
 
 async def test_sqlite_leaves_it_to_the_home(tmp_path: object) -> None:
