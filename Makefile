@@ -37,7 +37,7 @@ test: dev ## Run every test this machine can run; say loudly which it cannot.
 
 patient: dev ## Property tests on a thousand fresh examples each; more kills; the wheel alone. Takes its time.
 	@.ci/test $(WORKERS) -m hypothesis --hypothesis-profile=patient
-	.ci/test $(WORKERS) tests/crash tests/delivery tests/bad/test_burst.py --kills=50
+	.ci/test $(WORKERS) tests/crash tests/delivery tests/bad/test_burst.py tests/bad/test_hijacked_mates.py --kills=50
 	.ci/wheel
 
 check: dev ## Format, lint, types, import direction, generated docs, forbidden words.

@@ -22,6 +22,7 @@ from loopforge.core.room_vocabulary import File
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.errors import BackupError, BadSettings, InputError, LedgerBehind, Unknown
 from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.schema_migration import NEWEST
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.plugins.setting_checks import keep_rule
 from loopforge.runtime.system_clock import SimClock
@@ -187,7 +188,9 @@ async def test_a_damaged_backup_is_found(home: Home, store: BackupStore, tmp_pat
     part.unlink()
     with pytest.raises(BackupError, match="is gone from"):
         await restored(store, tmp_path / "new", tmp_path / "p2")
-    changed = (Path(store.where) / name / "backup.json").read_text().replace('"0002"', '"9999"')
+    changed = (
+        (Path(store.where) / name / "backup.json").read_text().replace(f'"{NEWEST}"', '"9999"')
+    )
     (Path(store.where) / name / "backup.json").write_text(changed)
     with pytest.raises(LedgerBehind, match="newer Loopforge"):
         await restored(store, tmp_path / "new", tmp_path / "p3")

@@ -123,8 +123,14 @@ class World:
 
 
 @pytest.mark.parametrize("channel", CHANNELS)
-async def test_whatever_it_is_told_it_gains_no_right(tmp_path: Path, channel: str) -> None:
-    """Thirteen costumes of three orders by each way: no changing call, no secret, no fetch of one."""
+async def test_whatever_it_is_told_it_gains_no_right(
+    tmp_path: Path, channel: str, pytestconfig: pytest.Config
+) -> None:
+    """Thirteen costumes by each way: no changing call, no secret, no fetch of one.
+
+    Each of one of three orders; with patience of each.
+    """
+    patient = int(pytestconfig.getoption("kills")) >= 50
     write_mates(tmp_path, (), maya=MATE)
     async with living(tmp_path, obedient, environ={}) as home:
         world = World(home)
@@ -134,8 +140,9 @@ async def test_whatever_it_is_told_it_gains_no_right(tmp_path: Path, channel: st
             who="everyone", rights=("talk", "tools"), tools=("page", "orders", "post")
         )
         await home.app.rooms.add(home.room, "", rights)
-        for costume in COSTUMES.values():
-            for order in ORDERS.values():
+        orders = [*ORDERS.values()]
+        for nth, costume in enumerate(COSTUMES.values()):
+            for order in orders if patient else orders[nth % len(orders) :][:1]:
                 await world.attack(channel, costume.format(order=order))
         tried = {body.tool for body in await home.bodies(EffectProposed)}
         assert tried >= {"post", "vault"}, "it does want to, else nothing is tried here"

@@ -25,6 +25,7 @@ from loopforge.chat.why.record_building import gather
 from loopforge.cli import main
 from loopforge.core.events import Perceived
 from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.ledger.schema_migration import migrate
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.policies.talk import VERSION
 from loopforge.runtime.system_clock import SimClock
@@ -53,19 +54,25 @@ def put(home: Path, url: str) -> None:
         file.write(f'database_url = "{url}"\n')
 
 
+def brought(home: Path) -> Path:
+    """What `loopforge ledger migrate` does."""
+    migrate(load_settings(home, environ={}).database_url)
+    return home
+
+
 @pytest.fixture
 def before(tmp_path: Path) -> Path:
-    """The home."""
-    return unpacked("before", tmp_path)
+    """The home, brought to today's schema as people are told to."""
+    return brought(unpacked("before", tmp_path))
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def today(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """The home of schema 0002, on SQLite, then on PostgreSQL."""
+    """The home of schema 0002, on SQLite, then on PostgreSQL, brought to today's schema."""
     home = unpacked(TODAY, tmp_path / "home")
     if request.param == "postgres":
         put(home, request.getfixturevalue("postgres_url"))
-    return home
+    return brought(home)
 
 
 def told(home: Path, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:

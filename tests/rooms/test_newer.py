@@ -15,7 +15,7 @@ from loopforge.cli import main
 from loopforge.core.events import chained
 from loopforge.errors import LedgerBroken
 from tests.rooms.conftest import living
-from tests.rooms.test_before import TODAY, put, unpacked
+from tests.rooms.test_before import TODAY, brought, put, unpacked
 
 NEWER = "newer Loopforge"
 
@@ -97,6 +97,7 @@ def test_a_newer_backup(home: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
 async def test_a_newer_event(home: Path) -> None:
     """A room with an event of a kind that this program does not know is not entered; nothing is lost."""
     room = "room:commons"
+    brought(home)
     with sqlite3.connect(home / "data" / "loopforge.db") as ledger:
         query = "SELECT seq, hash, at FROM events WHERE stream = ? ORDER BY seq DESC"
         seq, hash, at = ledger.execute(query, (room,)).fetchone()

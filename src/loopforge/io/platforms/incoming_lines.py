@@ -248,17 +248,22 @@ class Reception:
         person's. Returns what is to be shown in private, "" for nothing.
         """
         room, line = await self._find(place, message)
+        plain = emoji.rstrip(SKINS)
+        for pause in WAITS if plain in ANSWERS else ():
+            if line:
+                break
+            await self._clock.sleep(pause)
+            room, line = await self._find(place, message)
         if not line:
             return ""
         person = await self._people.meet(place.partition(":")[0], account, name)
         await self._front.rooms.arrive(room, person.id, name, place.partition(":")[0])
         await self._front.react(room, person.id, line, emoji, back=back)
         command, number = ("stop", "") if emoji in STOP_EMOJIS else ("", "")
-        emoji = emoji.rstrip(SKINS)
-        if emoji in ANSWERS and not bot:
+        if plain in ANSWERS and not bot:
             asked = (await self._front.line(room, line)).body
             asks = asked.asks if isinstance(asked, Told) else 0
-            command, number = (ANSWERS[emoji], str(asks)) if asks else ("", "")
+            command, number = (ANSWERS[plain], str(asks)) if asks else ("", "")
         if not command or back:
             return ""
         try:

@@ -1,0 +1,20 @@
+"""Bounds of a turn: no table changes, but there is a kind of event that older programs do not know.
+
+They refuse such a ledger in one sentence, in place of writing into one of which they read a part.
+"""
+
+from __future__ import annotations
+
+revision = "0003"
+down_revision = "0002"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Nothing is to be done."""
+
+
+def downgrade() -> None:
+    """A ledger only goes forward."""
+    raise RuntimeError("The ledger is never taken back; install the newer Loopforge instead.")
