@@ -13,7 +13,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PYTHON ?= python3.11
 LOOPFORGE_HOME ?= $(CURDIR)/home
-WORKERS ?= 5
+WORKERS ?= 4
 MODEL := src/loopforge/models/embedded_model.txt
 
 # uv is quick; pip is what works where uv does not.
