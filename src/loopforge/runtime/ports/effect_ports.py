@@ -1,0 +1,103 @@
+"""Effects: uses of tools as the runtime keeps them, and what it must know of where they happen."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+
+from loopforge.core.effect_states import EffectProposed
+from loopforge.core.events import Event
+from loopforge.core.money.budget_limits import Charge
+from loopforge.core.room_vocabulary import File
+from loopforge.runtime.ports.signal_ports import Signals
+from loopforge.runtime.ports.tool_ports import ToolFile
+
+if TYPE_CHECKING:
+    from loopforge.runtime.inner_calls import InnerSite
+
+
+class OpenEffect(NamedTuple):
+    """An effect that is not over: its id, of which turn, how far it is, why it is to be stopped."""
+
+    effect: str
+    stream: str
+    turn: str
+    tool: str
+    idempotent: bool
+    state: str
+    halted: str
+
+    @classmethod
+    def proposed(cls, event: Event) -> OpenEffect | None:
+        """The effect that an event begins, if it begins one."""
+        body = event.body
+        if not isinstance(body, EffectProposed):
+            return None
+        return cls(event.id, event.stream, body.turn, body.tool, body.idempotent, "proposed", "")
+
+
+class EffectQueue(Protocol):
+    """The ledger's view of open effects."""
+
+    async def open_effects(self) -> list[OpenEffect]:
+        """Every open effect, oldest first."""
+        ...
+
+
+class CallPermission(NamedTuple):
+    """Whether a call may run: at once, once somebody was asked, or not; by what; and for whom.
+
+    `by` is "rights" or "a standing yes"; where it may not run the rule (as in `EffectDenied`), and
+    `why`. `granted` are tools that may be used, of which the nearest are named.
+    """
+
+    verdict: Literal["runs", "asks", "refused"] = "refused"
+    by: str = "grant"
+    people: tuple[str, ...] = ()
+    granted: Collection[str] = frozenset()
+    why: str = ""
+
+
+class EffectPlace(NamedTuple):
+    """Where a use of a tool is wanted: by which request of which turn in a stream; for whom."""
+
+    stream: str
+    turn: str
+    nth: int
+    charge: Charge | None = None
+
+
+class EffectFiles(Protocol):
+    """Where what tools give is kept."""
+
+    async def keep(self, file: ToolFile) -> File:
+        """Keep it. Raises ArtifactError."""
+        ...
+
+    async def read(self, hash: str) -> bytes:
+        """What was kept, by its hash. Raises ArtifactError."""
+        ...
+
+
+class EffectRooms(Protocol):
+    """What must be known of the streams in which tools are used."""
+
+    async def present(self, stream: str) -> tuple[str, ...]:
+        """Who is there."""
+        ...
+
+    async def places(self, stream: str) -> tuple[str, ...]:
+        """Where a question was shown to people, to be told how it ended."""
+        ...
+
+
+class EffectSite(NamedTuple):
+    """Where effects happen; `inner` says whether calls of programs may run.
+
+    By `signals` people see how far they are.
+    """
+
+    files: EffectFiles
+    rooms: EffectRooms
+    inner: InnerSite
+    signals: Signals

@@ -1,0 +1,202 @@
+"""Tools: what one is, a use of it, what it gives, and what a home gives to its tools."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec import Struct
+
+from loopforge.core.money.budget_limits import Charge
+from loopforge.core.room_vocabulary import File
+from loopforge.runtime.looking_back import FoundLine, LineSearch
+from loopforge.runtime.ports.model_ports import Models
+from loopforge.runtime.ports.time_ports import Clock
+
+if TYPE_CHECKING:
+    from loopforge.runtime.inner_calls import ToolDoor
+    from loopforge.runtime.plugins.setting_rows import PluginSettings
+
+
+class Tool(Struct, frozen=True, kw_only=True):
+    """A tool as a mind is told of it. `schema` is the JSON schema of its arguments.
+
+    `idempotent`: used twice is used once. `harmless`: it tells, and neither changes anything nor
+    gives away what is not everybody's; with both, anybody may have it used. `reads`: it changes
+    nothing, though what it tells may not be everybody's. `asks`: before each use people are shown
+    exactly what is to run, and one of them has to say yes; with `owner` the owner of the home, each
+    time. `address` names the argument that is sent for as an address of the web: where it is one
+    that no person of the room gave and no tool showed that `finds` addresses, people are asked
+    first, too. `always`: every mate that has tools has it, whether its file names it or not.
+    `trusted`: what it gives holds no words of strangers, as of a page or a file, so that nobody is
+    warned of them. `composes`: its work may use the mate's other tools, and is begun anew after
+    each answer of people. `mates` are those that may be given it, by handle (none named: any). A
+    use costs `price` US dollars where its result tells no cost. `keys` are the names of secrets
+    that it holds, whose values it never gives back. A turn waits for it for `patience` seconds,
+    then goes on without it; it may run for `limit` seconds.
+    """
+
+    name: str
+    summary: str
+    schema: dict[str, Any] = {}
+    idempotent: bool = False
+    harmless: bool = False
+    reads: bool = False
+    asks: bool = False
+    owner: bool = False
+    address: str = ""
+    finds: bool = False
+    always: bool = False
+    trusted: bool = False
+    composes: bool = False
+    mates: tuple[str, ...] = ()
+    price: float = 0.0
+    keys: tuple[str, ...] = ()
+    patience: float = 5.0
+    limit: float = 30.0
+
+
+def told_to_nobody(_text: str, _part: float | None) -> None:
+    """Where nobody wants to know how far a use of a tool is."""
+
+
+class ToolCall(Struct, frozen=True, kw_only=True):
+    """One use of a tool, as the work behind it is given it.
+
+    `id` is the same where it is made again after a crash. `mate` wants it in its `turn`, for
+    `people`, those whom the turn answers, while `present` are in the room. It is ended at `until`.
+    Where the tool composes, other tools are used by the `door`. While it works it may `tell` people
+    how far it is: a line of text, and which part of the whole is done (0 to 1, None: unknown).
+    `charge` says for whom it is paid.
+    """
+
+    arguments: dict[str, Any]
+    id: str = ""
+    stream: str = ""
+    turn: str = ""
+    mate: str = ""
+    people: tuple[str, ...] = ()
+    present: tuple[str, ...] = ()
+    until: datetime | None = None
+    door: ToolDoor | None = None
+    charge: Charge = Charge()
+    tell: Callable[[str, float | None], None] = told_to_nobody
+
+
+class ToolFile(Struct, frozen=True, kw_only=True):
+    """A picture, a table or any other file that a tool gives or is given; `media` is its type."""
+
+    name: str
+    data: bytes
+    media: str = ""
+
+
+class ToolResult(Struct, frozen=True, kw_only=True):
+    """What a tool gives: text for the mind, and files, of which it is told name, size and handle.
+
+    `cost` in US dollars; `metered`: it was counted where it was spent, by the home's models.
+    """
+
+    text: str = ""
+    files: tuple[ToolFile, ...] = ()
+    cost: float = 0.0
+    metered: bool = False
+
+
+ToolWork = Callable[[ToolCall], Awaitable[str | ToolResult]]
+"""The coroutine function that does the work of a tool; it raises to say that it failed."""
+
+
+class RoomFiles(Protocol):
+    """The kept files of a room, as far as a call may see them.
+
+    Those that people gave to the room or mates said something with, and what tools gave to the same
+    mate for the same people.
+    """
+
+    async def known(self, call: ToolCall) -> Sequence[File]:
+        """All of them, the newest first."""
+        ...
+
+    async def file(self, call: ToolCall, which: str) -> File:
+        """A file by its handle or name. Raises Unknown."""
+        ...
+
+    async def text(self, call: ToolCall, which: str) -> tuple[File, str]:
+        """A file by its handle or name, and what can be read of it. Raises Unknown, InputError."""
+        ...
+
+    async def data(self, call: ToolCall, which: str) -> ToolFile:
+        """A file by its handle or name, with its bytes. Raises Unknown, ArtifactError."""
+        ...
+
+    async def extract(self, file: ToolFile) -> str:
+        """What a document or a page (HTML in UTF-8, its address as its name) says.
+
+        It need not be kept anywhere. Raises InputError, which says why there is nothing to read.
+        """
+        ...
+
+
+class RoomHistory(Protocol):
+    """What was said in a room, as far as all may see it who are there and whom a call is for."""
+
+    async def lines(self, call: ToolCall, wanted: LineSearch) -> Sequence[FoundLine]:
+        """The lines that are wanted, the oldest first."""
+        ...
+
+
+@dataclass(frozen=True)
+class ToolHome:
+    """What the home gives to its tools.
+
+    `zone` is its time zone (an IANA name); `files` are those of the rooms where tools are used,
+    `history` is what was said there; `models` are the language models of the home.
+    """
+
+    clock: Clock
+    zone: str
+    settings: PluginSettings
+    files: RoomFiles
+    history: RoomHistory
+    models: Models
+
+
+class ToolMaker(Protocol):
+    """A tool as a plugin offers it (entry points "loopforge.tools")."""
+
+    tool: Tool
+
+    def make(self, home: ToolHome, /) -> ToolWork | None:
+        """The work of this tool in a home; made anew when the home's settings change.
+
+        None where the home lacks what it needs: it is not offered then.
+        """
+        ...
+
+
+class Tools(Protocol):
+    """Tools by name."""
+
+    def known(self) -> tuple[Tool, ...]:
+        """Every tool there is."""
+        ...
+
+    def misfit(self, tool: str, arguments: dict[str, Any]) -> str:
+        """Which of the arguments is not as the tool's schema wants it, and why; "" for none."""
+        ...
+
+    async def choose(
+        self, where: tuple[str, str], may: Sequence[Tool], talk: Sequence[str]
+    ) -> Sequence[Tool]:
+        """Those a mate is offered now, of the tools it may use, by the last lines of the talk.
+
+        `where` are the stream and the mate's handle.
+        """
+        ...
+
+    async def call(self, tool: str, call: ToolCall) -> tuple[bool, ToolResult]:
+        """Run it: whether it worked, and what it gives, or how it failed. Never raises."""
+        ...
