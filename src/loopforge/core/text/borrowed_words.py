@@ -10,23 +10,16 @@ thirteen. What a person said as well is theirs. It marks; it refuses nothing. Pu
 
 from __future__ import annotations
 
-import base64
-import binascii
 import codecs
-import html
-import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
-from urllib.parse import unquote_plus
+
+from loopforge.core.text.decoded_text import decoded_forms, plain_signs
 
 LEAST = 12
 """Letters and figures in a row."""
 MOST = 400_000
 """Characters of texts that are compared, the newest first."""
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
-_HEX = re.compile(r"(?:[0-9a-fA-F]{2}[\s:,-]?){12,}")
 
 
 def borrowed(
@@ -38,7 +31,7 @@ def borrowed(
 
     `untrusted` are texts by source, newest first in each; `vouched` what people here said.
     """
-    wanted = {path: _pieces(text) for path, text in _texts(arguments)}
+    wanted = {path: _pieces(text) for path, text in argument_texts(arguments)}
     everything = set[str]().union(*wanted.values()) if wanted else set()
     own = _held(everything, vouched)
     found: dict[str, str] = {}
@@ -54,7 +47,7 @@ def _held(pieces: set[str], texts: Iterable[str]) -> set[str]:
     """Those of the pieces that stand in any of the texts."""
     held, left = set[str](), MOST
     for text in texts:
-        plain = _plain(text[:left])
+        plain = plain_signs(text[:left])
         left -= len(text)
         held |= pieces.intersection(_runs(plain))
         if left <= 0:
@@ -62,49 +55,28 @@ def _held(pieces: set[str], texts: Iterable[str]) -> set[str]:
     return held
 
 
-def _texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+def argument_texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """Every text in a value, by the way that leads to it; names of fields too."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
-            yield from _texts(inner, f"{path}.{name}" if path else str(name))
+            yield from argument_texts(inner, f"{path}.{name}" if path else str(name))
     elif isinstance(value, list | tuple):
         for inner in value:
-            yield from _texts(inner, path)
+            yield from argument_texts(inner, path)
     elif isinstance(value, str | int | float) and not isinstance(value, bool):
         yield path, str(value)
 
 
 def _pieces(text: str) -> set[str]:
     """Every run of LEAST signs in a text, and in whatever may be encoded in it."""
-    return {run for form in _forms(text) for run in _runs(_plain(form))}
+    return {run for form in _forms(text) for run in _runs(plain_signs(form))}
 
 
 def _forms(text: str) -> Iterator[str]:
-    seen = dict.fromkeys((text, unquote_plus(text), html.unescape(text)))
-    for found in list(seen):
-        for match in _BASE64.finditer(found):
-            seen[_of_base64(match[0])] = None
-        for match in _HEX.finditer(found):
-            digits = re.sub(r"[\s:,-]", "", match[0])
-            with suppress(ValueError):
-                seen[bytes.fromhex(digits).decode("utf-8", "ignore")] = None
-    for form in seen:
+    for form in decoded_forms(text):
         yield form
         yield form[::-1]
         yield codecs.encode(form, "rot13")
-
-
-def _of_base64(text: str) -> str:
-    plain = text.rstrip("=").replace("-", "+").replace("_", "/")
-    with suppress(binascii.Error, ValueError):
-        return base64.b64decode(plain + "=" * (-len(plain) % 4)).decode("utf-8", "ignore")
-    return ""
-
-
-def _plain(text: str) -> str:
-    """Letters and figures alone, small."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(sign for sign in folded if sign.isalnum())
 
 
 def _runs(plain: str) -> Iterator[str]:

@@ -12,14 +12,19 @@ Laws, each with its property test:
      outgrew its length, or an opening quotation mark turns out to belong to the words.
   3. finish(finish(x)) == finish(x).
 
+A known secret that is hidden in a text (concealed_secrets.py) is not taken out of it: drafts stop
+before it, and `leak` says that nothing of it may go.
+
 Does not know who says it, nor what may be said; that is the guard's (act_guard.py).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
+
+from loopforge.core.egress.concealed_secrets import watch_for
 
 MARK = "[redacted]"
 CUT = "… [cut off here: longer than a line may be]"
@@ -95,12 +100,15 @@ class Egress:
     """The filter for one mate's words. `secrets` are values that must never be said.
 
     `name` is stripped where it stands before the words as a label. `length` bounds the whole, in
-    characters.
+    characters. `leaks` says how things that were kept in would have told a secret.
     """
 
     def __init__(self, secrets: Iterable[str] = (), name: str = "", length: int = 0) -> None:
         known = {secret for secret in secrets if len(secret) >= SHORTEST and secret not in MARK}
         self._secrets = tuple(sorted(known, key=lambda secret: (-len(secret), secret)))
+        self._watch = watch_for(frozenset(known))
+        self._gone: list[str] = []
+        self.leaks: list[str] = []
         self._name, self._length = name.strip(), length
         self._label = (
             re.compile(
@@ -123,6 +131,7 @@ class Egress:
                 return ""
             text = self._unlabel(text)
         shown, _ = self._redact(text[: self._held(text)])
+        shown = shown[: self._watch.clear_length(shown)]
         return self._bound(shown).rstrip()
 
     def finish(self, text: str) -> tuple[str, tuple[str, ...]]:
@@ -145,6 +154,18 @@ class Egress:
             if text == before:
                 return text, tuple(taken)
         return MARK if file else self._bound(MARK), (*taken, "what would not come clean")
+
+    def leak(self, texts: Iterable[str], before: Sequence[str] = ()) -> str:
+        """How texts that are to go out together would tell a known secret; "" where they may go.
+
+        `before` went out earlier, newest first, besides what was let through here. The secret as it
+        is counts too: what is said aloud comes here with it taken out.
+        """
+        whole = "\n".join(texts)
+        way = "as it is" if any(secret in whole for secret in self._secrets) else ""
+        way = way or self._watch.way(whole, (*reversed(self._gone), *before))
+        (self.leaks if way else self._gone).append(way or whole)
+        return way
 
     # ------------------------------------------------------------ labels and quotation marks
 
