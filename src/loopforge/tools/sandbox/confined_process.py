@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import signal
 from collections.abc import AsyncIterator, Sequence
@@ -38,6 +39,7 @@ TICK = 0.05
 DISK = 4
 PATIENCE = 0.5
 """Seconds that all within may take to end, before bubblewrap itself is killed."""
+KILLED = 128 + signal.SIGKILL
 KEPT = 8_000
 """Bytes of a server's complaints."""
 LONGEST_LINE = 4 * 1024 * 1024
@@ -226,6 +228,9 @@ async def run_confined(sandbox: Sandbox, command: Sequence[str], stdin: bytes = 
         code, met = program.code(), program.met
         if code is not None and not met:  # what it left, if it was quicker than the looks at it
             met = await asyncio.to_thread(_used_up, sandbox, None, disk=True)
+            late = clock.time() - began >= (sandbox.limits.seconds or math.inf)
+            if late and code == KILLED:
+                met = met or "time"  # the kernel was quicker: it counts the processor's seconds
     if code is None and not met:
         raise _refusal(bytes(output))
     kept = bytes(output[: sandbox.limits.output])

@@ -172,6 +172,8 @@ def service_tool(
         reads=service.reads,
         harmless=service.everybody,
         asks=not service.reads if service.asks is None else service.asks,
+        price=service.cost,
+        keys=tuple(sorted(service.key_names())),
         patience=min(service.seconds, 20.0),
         limit=service.seconds + 5,
     )
@@ -184,8 +186,8 @@ def service_tool(
             )
             told = told_of(service, answer)
         except InputError as error:
-            raise InputError(_veiled(str(error), secrets)) from None
-        return ToolResult(text=f"{MATERIAL}\n{_veiled(told, secrets)}", cost=service.cost)
+            raise InputError(veiled(str(error), secrets)) from None
+        return ToolResult(text=f"{MATERIAL}\n{veiled(told, secrets)}")
 
     return tool, use
 
@@ -318,7 +320,7 @@ def _plain(found: Any) -> str:
     return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False, indent=1)
 
 
-def _veiled(text: str, secrets: Mapping[str, str]) -> str:
+def veiled(text: str, secrets: Mapping[str, str]) -> str:
     """A text without keys, which a server may have given back."""
     for key, value in secrets.items():
         text = text.replace(value, f"[{key}]").replace(quote(value, safe=""), f"[{key}]")

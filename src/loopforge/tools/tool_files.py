@@ -1,4 +1,4 @@
-"""The tools that files of a home describe: one for each `tools/NAME.toml`."""
+"""What files of a home describe: a tool, or an MCP server, for each `tools/NAME.toml`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import NamedTuple
 from loopforge.errors import BadSettings
 from loopforge.runtime.plugins.setting_rows import PluginSettings
 from loopforge.runtime.ports import Tool, ToolWork
+from loopforge.tools.mcp.server_file import McpServer, is_server, read_server
 from loopforge.tools.web.described_service import Service, read_service, service_tool
 from loopforge.tools.web.endpoint_request import place_of
 from loopforge.tools.web.network_guard import GuardedNetwork
@@ -20,21 +21,28 @@ SECRET = 12
 
 
 class DescribedTools(NamedTuple):
-    """What the files give: tools, the keys that they send, and what is wrong in which file."""
+    """What the files give: tools, MCP servers, their keys, and what is wrong in which file."""
 
     tools: list[tuple[Tool, ToolWork]]
+    servers: dict[str, McpServer]
     secrets: set[str]
     flaws: list[str]
 
 
 def described(settings: PluginSettings, taken: Container[str] = ()) -> DescribedTools:
     """The tools of a home's files; `taken` are names that other tools have. Never raises."""
-    found = DescribedTools([], set(), [])
+    found = DescribedTools([], {}, set(), [])
     for path in sorted((settings.home / FOLDER).glob("*.toml")):
         try:
             if path.stem in taken:
                 raise BadSettings(f"{path.name}: another tool is called {path.stem}; rename it.")
-            service = read_service(path.stem, tomllib.loads(path.read_text("utf-8")))
+            written = tomllib.loads(path.read_text("utf-8"))
+            if is_server(written):
+                server = read_server(path.stem, written, settings.environ)
+                found.servers[path.stem] = server.filled(settings.environ)
+                found.secrets.update(_secrets(settings, server))
+                continue
+            service = read_service(path.stem, written)
             found.tools.append(
                 service_tool(path.stem, service, settings.environ, partial(_network, service))
             )
@@ -43,10 +51,14 @@ def described(settings: PluginSettings, taken: Container[str] = ()) -> Described
             named = said if said.startswith(path.name) else f"{path.name}: {said}"
             found.flaws.append(named)
             continue
-        found.secrets.update(
-            key for each in service.key_names() if len(key := settings.environ[each]) >= SECRET
-        )
+        found.secrets.update(_secrets(settings, service))
     return found
+
+
+def _secrets(settings: PluginSettings, what: Service | McpServer) -> set[str]:
+    """The keys that it is given, of those that are looked for."""
+    values = (settings.environ[each] for each in what.key_names())
+    return {key for key in values if len(key) >= SECRET}
 
 
 def _network(service: Service) -> GuardedNetwork:

@@ -1,0 +1,291 @@
+"""One MCP server: started when it is first used, kept while it is, ended when it is idle.
+
+    idle --first use--> starting --it is ready--> running --nobody used it for a while--> idle
+
+A server that ends, or does not begin, fails the uses that wait for it and nothing else; the next
+use starts it anew. Does not know what tools are to mates.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+
+from loopforge import __version__
+from loopforge.errors import InputError
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.containment import short
+from loopforge.runtime.installation.library_loading import loading
+from loopforge.runtime.ports import told_to_nobody
+from loopforge.tools.mcp.server_questions import InputQuestion, question_of
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp.types import CallToolResult, ElicitResult, InputRequiredResult
+    from mcp.types import Tool as ListedTool
+
+    from loopforge.runtime.ports import Clock
+
+READY = 30.0
+"""Seconds that a server may take until it is ready."""
+MOST_TOOLS, MOST_PAGES = 500, 50
+"""Tools of one server, and pages of its list."""
+
+T = TypeVar("T")
+ServerState = Literal["idle", "starting", "running"]
+Streams = Callable[[Callable[[str], None]], AbstractAsyncContextManager[tuple[Any, Any]]]
+"""How a server is reached; what it calls hears why the server ended."""
+
+
+class McpAnswer(NamedTuple):
+    """What came of a use: a result, and what people were asked for; `state` where it stopped."""
+
+    result: CallToolResult | None
+    asked: tuple[InputQuestion, ...] = ()
+    state: str | None = None
+
+
+class _Use:
+    """A use that is under way: the answers that it has, and what it was asked besides."""
+
+    def __init__(self, answers: Mapping[str, ElicitResult]) -> None:
+        self.answers = answers
+        self.asked: list[InputQuestion] = []
+
+
+class McpConnection:
+    """A server that can be asked. `changed` is called where it says that its tools are others."""
+
+    def __init__(
+        self,
+        name: str,
+        streams: Streams,
+        clock: Clock,
+        *,
+        seconds: float,
+        idle: float,
+        changed: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.name, self._streams, self._clock = name, streams, clock
+        self._seconds, self._idle, self._changed = seconds, idle, changed
+        self._tasks = Tasks()
+        self._life: asyncio.Task[None] | None = None
+        self._ready: asyncio.Future[Client] | None = None
+        self._stir = asyncio.Event()
+        self._gone = asyncio.Event()
+        self._users = 0
+        self._uses: list[_Use] = []
+        self._why = ""
+
+    @property
+    def state(self) -> ServerState:
+        """Whether it runs."""
+        if self._life is None or self._life.done():
+            return "idle"
+        return "running" if self._ready is not None and self._ready.done() else "starting"
+
+    @property
+    def resting(self) -> bool:
+        """Whether it does not run, and nobody is about to use it."""
+        return self.state == "idle" and not self._users
+
+    async def tools(self) -> Sequence[ListedTool]:
+        """All of its tools. Raises InputError."""
+
+        async def ask(client: Client) -> Sequence[ListedTool]:
+            found, cursor = list[Any](), None
+            for _ in range(MOST_PAGES):
+                page = await client.list_tools(cursor=cursor, cache_mode="bypass")
+                found += page.tools
+                cursor = page.next_cursor
+                if not cursor or len(found) >= MOST_TOOLS:
+                    break
+            return found[:MOST_TOOLS]
+
+        return await self._with(ask)
+
+    async def call(
+        self,
+        tool: str,
+        arguments: dict[str, Any],
+        *,
+        state: str | None = None,
+        answers: Mapping[str, Mapping[str, Any]] = {},
+        tell: Callable[[str, float | None], None] = told_to_nobody,
+    ) -> McpAnswer:
+        """Use a tool. `answers` to what it asked before, by key, with its `state`. InputError.
+
+        It may `tell` how far it is.
+        """
+
+        async def told(progress: float, total: float | None, message: str | None) -> None:
+            of = f"{progress:g} of {total:g}" if total else ""
+            tell(message or of, progress / total if total else None)
+
+        async def ask(client: Client) -> McpAnswer:
+            from mcp.types import CallToolResult, ElicitResult
+
+            given = {key: ElicitResult.model_validate(one) for key, one in answers.items()}
+            use = _Use(given)
+            self._uses.append(use)
+            try:
+                result = await client.session.call_tool(
+                    tool,
+                    arguments,
+                    read_timeout_seconds=self._seconds,
+                    progress_callback=told,
+                    input_responses={**given} if state is not None else None,
+                    request_state=state,
+                    allow_input_required=True,
+                )
+            finally:
+                self._uses.remove(use)
+            if isinstance(result, CallToolResult):
+                return McpAnswer(result, tuple(use.asked))
+            return McpAnswer(None, _asked(result), result.request_state or "")
+
+        return await self._with(ask)
+
+    async def close(self) -> None:
+        """End it."""
+        await self._tasks.close()
+        self._life = self._ready = None
+
+    # ------------------------------------------------------------ its life
+
+    async def _with(self, work: Callable[[Client], Awaitable[T]]) -> T:
+        from mcp import MCPError
+        from mcp.types import REQUEST_TIMEOUT
+        from pydantic import ValidationError
+
+        self._users += 1
+        self._stir.set()
+        try:
+            client = await self._running()
+            return await work(client)
+        except InputError:
+            raise
+        except MCPError as error:
+            if error.code == REQUEST_TIMEOUT:
+                self._over(f"it did not answer within {self._seconds:g} seconds, and was ended")
+            raise InputError(self._told(error)) from error
+        except (ValidationError, RuntimeError, ValueError) as error:
+            why = f"{self.name} does not keep to the protocol: {short(str(error))}"
+            raise InputError(why) from error
+        finally:
+            self._users -= 1
+            self._stir.set()
+
+    def _told(self, error: Exception) -> str:
+        ended = self._life is None or self._life.done()
+        why = self._why or short(str(error))
+        if self._why or ended:
+            return f"the server {self.name} is gone: {why}"
+        return f"{self.name} says: {why}"
+
+    async def _running(self) -> Client:
+        """The client of a server that runs; starts it where it does not."""
+        if self._life is None or self._life.done() or self._ready is None:
+            await loading(_load)
+            self._why = ""
+            self._gone = asyncio.Event()
+            self._ready = asyncio.get_running_loop().create_future()
+            self._life = self._tasks.spawn(self._live(self._ready), f"MCP server {self.name}")
+        return await asyncio.shield(self._ready)
+
+    async def _live(self, ready: asyncio.Future[Client]) -> None:
+        from mcp import Client
+
+        try:
+            client = Client(
+                self._streams(self._over),
+                read_timeout_seconds=self._seconds,
+                message_handler=self._heard,
+                elicitation_callback=self._elicited,
+                client_info=_ourselves(),
+                cache=None,
+            )
+            async with asyncio.timeout(READY) as waiting, client:
+                waiting.reschedule(None)
+                ready.set_result(client)
+                await self._until_idle()
+        except Exception as error:  # whatever a server or the SDK does, it ends this server alone
+            self._fail(ready, error)
+        except asyncio.CancelledError:
+            self._fail(ready, None)
+            raise
+
+    def _fail(self, ready: asyncio.Future[Client], error: Exception | None) -> None:
+        """Tell those who wait that it did not begin."""
+        if ready.done():
+            return
+        first: BaseException | None = error
+        while isinstance(first, BaseExceptionGroup):
+            first = first.exceptions[0]
+        said = f"it was not ready in {READY:g} seconds" if isinstance(first, TimeoutError) else ""
+        why = self._why or said or short(str(first or "it was ended"))
+        ready.set_exception(InputError(f"the server {self.name} did not start: {why}"))
+        ready.exception()  # nobody may be left to hear it
+
+    def _over(self, why: str) -> None:
+        """It ended, or is to be ended."""
+        self._why = self._why or why
+        self._gone.set()
+
+    async def _until_idle(self) -> None:
+        """Return when nobody used it for a while, or it ended."""
+        while not self._gone.is_set():
+            self._stir.clear()
+            async with Tasks() as tasks:
+                waits: set[asyncio.Task[Any]] = {
+                    tasks.spawn(self._gone.wait(), "end of an MCP server"),
+                    tasks.spawn(self._stir.wait(), "uses of an MCP server"),
+                }
+                rest = tasks.spawn(self._clock.sleep(self._idle), "an idle MCP server")
+                waits |= set() if self._users else {rest}
+                await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+                if rest.done() and not self._users:
+                    return
+
+    async def _heard(self, message: Any) -> None:
+        from mcp.types import ToolListChangedNotification
+
+        if isinstance(getattr(message, "root", message), ToolListChangedNotification):
+            self._changed()
+
+    async def _elicited(self, context: Any, params: Any) -> ElicitResult:
+        """A server of before 2026 asks in the middle of a use, which does not wait for people."""
+        del context
+        from mcp.types import ElicitResult
+
+        if len(self._uses) != 1:  # whose question it is, it does not say
+            return ElicitResult(action="cancel")
+        use, question = self._uses[0], question_of(params.message, params)
+        if question.key in use.answers:
+            return use.answers[question.key]
+        use.asked.append(question)
+        return ElicitResult(action="cancel")
+
+
+def _asked(result: InputRequiredResult) -> tuple[InputQuestion, ...]:
+    """What is asked for. Raises InputError for what people cannot give."""
+    from mcp.types import ElicitRequest
+
+    asked = []
+    for key, request in (result.input_requests or {}).items():
+        if not isinstance(request, ElicitRequest):
+            raise InputError(f"it wants {request.method} of us, which it is not given")
+        asked.append(question_of(key, request.params))
+    return tuple(asked)
+
+
+def _load() -> None:
+    import mcp.client.streamable_http  # noqa: F401
+
+
+def _ourselves() -> Any:
+    from mcp.types import Implementation
+
+    return Implementation(name="Loopforge", version=__version__)

@@ -1,0 +1,364 @@
+"""The tools of a home's MCP servers, and a use of one: arguments in, texts and files out.
+
+Names are `SERVER_tool`. What a server gives is material, never an order. A server is started at its
+first use; one whose tools nobody has listed yet is asked for them once the home is open (`learn`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from loopforge.errors import InputError, LoopforgeError
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolHome, ToolResult, ToolWork
+from loopforge.tools.mcp.http_transport import remote_streams
+from loopforge.tools.mcp.server_connection import McpConnection, ServerState, Streams
+from loopforge.tools.mcp.server_file import McpServer
+from loopforge.tools.mcp.server_questions import (
+    ANSWER_SERVER,
+    AskedInput,
+    answers_of,
+    read_question,
+    told,
+)
+from loopforge.tools.mcp.stdio_transport import confined_streams
+from loopforge.tools.mcp.tool_listing import (
+    ToolListing,
+    keep_listing,
+    listing_of,
+    offered,
+    read_listed,
+)
+from loopforge.tools.sandbox.bubblewrap import MIB, Sandbox, SandboxLimits
+from loopforge.tools.sandbox.call_workspace import workspace_in, workspace_name
+from loopforge.tools.sandbox.granted_network import PROXY, forwarded, granted_network
+from loopforge.tools.web.described_service import veiled
+from loopforge.tools.web.kept_pages import MATERIAL
+from loopforge.tools.web.network_guard import GuardedNetwork
+
+if TYPE_CHECKING:
+    from mcp.types import CallToolResult
+
+MOST_APART = 8
+"""Programs of one server that run side by side, each for others."""
+KEY_LENGTH = 8
+"""Characters from which a value that a server is given is taken out of what it gives back."""
+MOST_FILES, LARGEST_FILE = 8, 5_000_000
+"""Files that come of one use, and bytes of one."""
+
+
+@dataclass(kw_only=True)
+class _Known:
+    """A server of this home, its connection, and its tools as they are held to.
+
+    `apart`: further connections, by whose they are, of a server that is each one's own.
+    """
+
+    server: McpServer
+    connection: McpConnection
+    listing: ToolListing
+    flaws: list[str] = field(default_factory=list)
+    apart: dict[str, McpConnection] = field(default_factory=dict)
+
+    @property
+    def state(self) -> ServerState:
+        """Whether any of it runs."""
+        states = [one.state for one in (self.connection, *self.apart.values())]
+        return next((each for each in states if each != "idle"), "idle")
+
+    async def close(self) -> None:
+        """End all of it."""
+        for one in (self.connection, *self.apart.values()):
+            await one.close()
+
+
+@dataclass(frozen=True, kw_only=True)
+class McpServerView:
+    """How it stands with a server: its tools, names of those that wait to be taken, flaws."""
+
+    name: str
+    server: McpServer
+    state: ServerState
+    tools: tuple[Tool, ...]
+    other: tuple[str, ...]
+    flaws: tuple[str, ...]
+
+
+class McpServers:
+    """The MCP servers of a home."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, _Known] = {}
+        self._home: ToolHome | None = None
+        self._tasks = Tasks()
+        self._offers: list[tuple[Tool, ToolWork]] | None = None
+        self._learned = False
+
+    def furnish(self, home: ToolHome, servers: Mapping[str, McpServer]) -> None:
+        """Have these and no others; one that is described as it was goes on as it is."""
+        self._home, self._offers = home, None
+        for name in [name for name, one in self._known.items() if servers.get(name) != one.server]:
+            gone = self._known.pop(name)
+            if gone.state != "idle":
+                self._tasks.spawn(gone.close(), f"end of the MCP server {name}")
+        for name, server in servers.items():
+            listing = listing_of(home.settings.home, name, server)
+            if name in self._known:
+                self._known[name].listing = listing
+                continue
+            connection = self._connection(name, server)
+            self._known[name] = _Known(server=server, connection=connection, listing=listing)
+        if self._learned:
+            self._tasks.spawn(self.learn(), "what MCP servers offer")
+
+    def tools(self) -> Sequence[tuple[Tool, ToolWork]]:
+        """The tools that may be used, each with its work."""
+        if self._offers is None:
+            self._offers = list(self._offered())
+        return self._offers
+
+    def _offered(self) -> Iterator[tuple[Tool, ToolWork]]:
+        for name, known in self._known.items():
+            other, taken = {tool.name for tool in known.listing.other}, set[str]()
+            for tool in known.listing.tools:
+                if known.server.only and tool.name not in known.server.only:
+                    continue
+                given = offered(name, known.server, tool)
+                if tool.name in other or given.name in taken:
+                    continue
+                taken.add(given.name)
+                yield given, self._use(name, known, tool.name)
+        if self._known:
+            yield ANSWER_SERVER, self._answer
+
+    def views(self) -> list[McpServerView]:
+        """How it stands with each."""
+        tools = [tool for tool, _ in self.tools()]
+        return [
+            McpServerView(
+                name=name,
+                server=known.server,
+                state=known.state,
+                tools=tuple(tool for tool in tools if tool.name.startswith(f"{name}_")),
+                other=tuple(tool.name for tool in known.listing.other),
+                flaws=tuple(known.flaws),
+            )
+            for name, known in self._known.items()
+        ]
+
+    async def learn(self, *, anew: bool = False, only: str = "") -> None:
+        """Ask those for their tools that nobody asked yet; `anew`: all, or `only` that one.
+
+        Never raises.
+        """
+        self._learned = True
+        for name, known in list(self._known.items()):
+            if only and name != only:
+                continue
+            if anew or not known.listing.tools:
+                await self._list(name)
+
+    def accept(self, name: str) -> list[str]:
+        """Take a server's tools as it describes them now: the names of those that had changed."""
+        known = self._known[name]
+        names = [tool.name for tool in known.listing.other]
+        known.flaws = []
+        self._hold(name, known, known.listing.accepted())
+        return names
+
+    async def close(self) -> None:
+        """End them all."""
+        for known in self._known.values():
+            await known.close()
+        await self._tasks.close()
+
+    async def forget(self) -> None:
+        """End all: what was forgotten may stand in one, and their workspaces go."""
+        for known in self._known.values():
+            await known.close()
+            known.apart = {key: one for key, one in known.apart.items() if not one.resting}
+
+    def _connection(self, name: str, server: McpServer, whose: str = "") -> McpConnection:
+        assert self._home is not None
+        return McpConnection(
+            name,
+            server_streams(self._home.settings.home, name, server, whose),
+            self._home.clock,
+            seconds=server.seconds,
+            idle=server.idle,
+            changed=lambda: self._changed(name),
+        )
+
+    def _of(self, name: str, known: _Known, call: ToolCall) -> McpConnection:
+        """The connection that a call has. Raises InputError where too many run."""
+        if not known.server.apart:
+            return known.connection
+        whose = workspace_name(call)
+        if whose not in known.apart:
+            known.apart = {key: one for key, one in known.apart.items() if not one.resting}
+            if len(known.apart) >= MOST_APART:
+                raise InputError(
+                    f"{name} runs for {MOST_APART} others already; one of them ends when nobody "
+                    f"used it for {known.server.idle:g} seconds"
+                )
+            known.apart[whose] = self._connection(name, known.server, whose)
+        return known.apart[whose]
+
+    def _changed(self, name: str) -> None:
+        self._tasks.spawn(self._list(name), f"tools of the MCP server {name}")
+
+    async def _list(self, name: str) -> None:
+        known = self._known.get(name)
+        if known is None:
+            return  # it was taken away meanwhile
+        try:
+            listed = await known.connection.tools()
+            tools, known.flaws = read_listed(listed)
+            self._hold(name, known, known.listing.heard(tools))
+        except (LoopforgeError, OSError) as error:
+            known.flaws = [str(error)]
+
+    def _hold(self, name: str, known: _Known, listing: ToolListing) -> None:
+        assert self._home is not None
+        known.listing, self._offers = listing, None
+        known.flaws += [
+            f"{tool.name} is described otherwise than when it was taken, and is not offered; look "
+            f"at it (`loopforge tool check`), then `loopforge tool accept {name}`"
+            for tool in listing.other
+        ]
+        keep_listing(self._home.settings.home, name, listing)
+
+    def _use(self, name: str, known: _Known, tool: str) -> ToolWork:
+        async def use(call: ToolCall) -> ToolResult:
+            asked = AskedInput(server=name, tool=tool, arguments=call.arguments, questions=())
+            return await self._come_of(self._of(name, known, call), known, asked, call)
+
+        return use
+
+    async def _answer(self, call: ToolCall) -> ToolResult:
+        """Go on with a use that asked people for something."""
+        assert self._home is not None
+        asked = read_question(await self._home.files.data(call, str(call.arguments["question"])))
+        if asked.server not in self._known:
+            raise InputError(f"there is no server {asked.server} here any more")
+        declined = bool(call.arguments.get("decline"))
+        answers = answers_of(asked, call.arguments.get("answers") or {}, decline=declined)
+        known = self._known[asked.server]
+        return await self._come_of(self._of(asked.server, known, call), known, asked, call, answers)
+
+    async def _come_of(
+        self,
+        connection: McpConnection,
+        known: _Known,
+        asked: AskedInput,
+        call: ToolCall,
+        answers: Mapping[str, Mapping[str, Any]] = {},
+    ) -> ToolResult:
+        given = known.server.environment | known.server.headers
+        keys = {name: value for name, value in given.items() if len(value) >= KEY_LENGTH}
+
+        def tell(text: str, part: float | None) -> None:
+            call.tell(veiled(text, keys), part)
+
+        try:
+            came = await connection.call(
+                asked.tool, asked.arguments, state=asked.state, answers=answers, tell=tell
+            )
+            if came.asked:
+                return told(msgspec.structs.replace(asked, questions=came.asked, state=came.state))
+            found = result_of(came.result)
+        except InputError as error:
+            raise InputError(veiled(str(error), keys)) from None
+        return msgspec.structs.replace(found, text=veiled(found.text, keys))
+
+
+def server_streams(home: Path, name: str, server: McpServer, whose: str = "") -> Streams:
+    """How a server is reached; `whose` it is where each has one of its own."""
+    if server.url:
+        return lambda _: remote_streams(server.url, server.headers, server.seconds)
+    limits = SandboxLimits(
+        seconds=None,
+        memory=server.memory * MIB,
+        address_space=None,
+        processes=server.processes,
+        scratch=server.scratch * MIB,
+    )
+
+    @asynccontextmanager
+    async def start(over: Callable[[str], None]) -> AsyncIterator[tuple[Any, Any]]:
+        own = f"mcp-{name}-{whose}" if whose else f"mcp-{name}"
+        place = await asyncio.to_thread(workspace_in, home, own)
+        sandbox = Sandbox(
+            place,
+            readable=server.readable(home),
+            hidden=(home,),
+            environment=(PROXY if server.network else {}) | server.environment,
+            limits=limits,
+        )
+        async with AsyncExitStack() as stack:
+            command = server.command
+            if server.network:
+                command = forwarded(command)
+                reach = _network(server.network).connect_tcp
+                await stack.enter_async_context(granted_network(place, server.network, reach))
+            yield await stack.enter_async_context(confined_streams(sandbox, command, over))
+
+    return start
+
+
+def _network(granted: Collection[str]) -> GuardedNetwork:
+    """Public addresses, and what is named itself, wherever that leads."""
+    named = [host if ":" in host else f"{host}:443" for host in granted if "*" not in host]
+    return GuardedNetwork(named)
+
+
+def result_of(result: CallToolResult | None) -> ToolResult:
+    """What a server gave, as texts and files. Raises InputError where it says that it failed."""
+    if result is None:
+        raise InputError("it stopped before its end, and says neither why nor what it wants")
+    texts, files = list[str](), list[ToolFile]()
+    for part in result.content:
+        match part.type:
+            case "text":
+                texts.append(part.text)
+            case "image" | "audio":
+                _keep(files, texts, part.type, part.data, part.mime_type)
+            case "resource_link":
+                texts.append(f"[{part.name}: {part.uri}]")
+            case "resource":
+                held = part.resource
+                if (text := getattr(held, "text", None)) is not None:
+                    texts.append(f"[{held.uri}]\n{text}")
+                else:
+                    name = str(held.uri).rpartition("/")[2] or "file"
+                    _keep(files, texts, name, held.blob, held.mime_type or "")  # type: ignore[union-attr]
+    if not texts and result.structured_content is not None:
+        texts.append(msgspec.json.encode(result.structured_content).decode())
+    whole = "\n".join(texts)
+    if result.is_error:
+        raise InputError(whole or "it failed and does not say why")
+    return ToolResult(text=f"{MATERIAL}\n{whole}" if whole else "", files=tuple(files))
+
+
+def _keep(files: list[ToolFile], texts: list[str], name: str, data: str, media: str) -> None:
+    try:
+        held = base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError):
+        texts.append(f"[{name}: it is broken]")
+        return
+    if len(files) >= MOST_FILES or len(held) > LARGEST_FILE:
+        texts.append(f"[{name}, {len(held):,} bytes: too much to keep]")
+        return
+    ending = {"image": ".png", "audio": ".wav"}.get(name, "")
+    if ending and "/" in media:
+        ending = f".{media.partition('/')[2].partition(';')[0].partition('+')[0]}"
+    files.append(ToolFile(name=f"{name}{ending}", data=held, media=media))

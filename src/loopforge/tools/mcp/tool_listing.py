@@ -1,0 +1,149 @@
+"""The tools of an MCP server as they were last listed, kept in `data/mcp/NAME.json`.
+
+So they can be suggested before the server is started. What a server says of a tool is held to: a
+tool that is described otherwise than when it was first listed is not offered until the owner took
+it anew (`loopforge tool accept`), for somebody may have said yes to what it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from loopforge.core.egress.egress_filter import clean
+from loopforge.runtime.ports import Tool
+from loopforge.tools.mcp.server_file import McpServer
+
+FOLDER = "data/mcp"
+LONGEST_NAME = 64
+"""Characters that services take of a tool's name, its server's and all."""
+SUMMARY = 600
+LARGEST_SCHEMA = 20_000
+"""Characters of what a tool says of itself, and of its schema as JSON."""
+_ODD = re.compile(r"[^a-z0-9_]+")
+
+
+class ListedMcpTool(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A tool as a server lists it. `reads`, `idempotent`: what it hints of itself, if anything."""
+
+    name: str
+    about: str = ""
+    schema: dict[str, Any] = {}
+    reads: bool = False
+    idempotent: bool = False
+
+    @property
+    def digest(self) -> str:
+        """The same as long as it says the same of itself."""
+        return hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()[:16]
+
+
+class ToolListing(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """What a server listed. `of` is the digest of how it is started or reached.
+
+    `tools` are held to; `other` are those of them that it last described otherwise.
+    """
+
+    of: str = ""
+    tools: tuple[ListedMcpTool, ...] = ()
+    other: tuple[ListedMcpTool, ...] = ()
+
+    def heard(self, listed: Iterable[ListedMcpTool]) -> ToolListing:
+        """After the server was asked again: new tools are added, those that are gone go."""
+        held = {tool.name: tool for tool in self.tools}
+        now = {tool.name: tool for tool in listed}
+        return ToolListing(
+            of=self.of,
+            tools=tuple(held.get(name, tool) for name, tool in now.items()),
+            other=tuple(tool for name, tool in now.items() if held.get(name, tool) != tool),
+        )
+
+    def accepted(self) -> ToolListing:
+        """With every tool as it was last described."""
+        new = {tool.name: tool for tool in self.other}
+        return ToolListing(of=self.of, tools=tuple(new.get(one.name, one) for one in self.tools))
+
+
+def listing_of(home: Path, name: str, server: McpServer) -> ToolListing:
+    """What is kept of a server; nothing where it is started otherwise than it was then."""
+    try:
+        kept = msgspec.json.decode((home / FOLDER / f"{name}.json").read_bytes(), type=ToolListing)
+    except (OSError, msgspec.MsgspecError):
+        kept = ToolListing()
+    of = _identity(server)
+    return kept if kept.of == of else ToolListing(of=of)
+
+
+def keep_listing(home: Path, name: str, listing: ToolListing) -> None:
+    """Keep it."""
+    folder = home / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    fresh = folder / f"{name}.json.new"
+    fresh.write_bytes(msgspec.json.encode(listing))
+    fresh.replace(folder / f"{name}.json")
+
+
+def read_listed(tools: Iterable[Any]) -> tuple[list[ListedMcpTool], list[str]]:
+    """Tools as the SDK gives them, and what is wrong with those that are left out."""
+    found, flaws = dict[str, ListedMcpTool](), list[str]()
+    for tool in tools:
+        hints = tool.annotations
+        schema = tool.input_schema if isinstance(tool.input_schema, dict) else {}
+        if len(msgspec.json.encode(schema)) > LARGEST_SCHEMA:
+            flaws.append(f"{tool.name[:80]!r} is left out: its schema is too large")
+            continue
+        reads = bool(hints and hints.read_only_hint)
+        found[tool.name] = ListedMcpTool(
+            name=tool.name,
+            about=summary_of(tool.description or tool.title or ""),
+            schema=schema,
+            reads=reads,
+            idempotent=reads or bool(hints and hints.idempotent_hint),
+        )
+    return [*found.values()], flaws
+
+
+def summary_of(text: str) -> str:
+    """What a tool says of itself, in one line of bounded length."""
+    words = " ".join(clean(text[: SUMMARY * 4]).split())
+    return words if len(words) <= SUMMARY else f"{words[: SUMMARY - 1].rstrip()}…"
+
+
+def offered(name: str, server: McpServer, tool: ListedMcpTool) -> Tool:
+    """A server's tool as mates are given it."""
+    reads = tool.reads or tool.name in server.reads
+    return Tool(
+        name=tool_name(name, tool.name),
+        summary=tool.about or f"{tool.name}, of the server {name}.",
+        schema=tool.schema or {"type": "object", "properties": {}},
+        idempotent=reads or tool.idempotent,
+        reads=reads,
+        asks=server.asks == "always" or (server.asks == "changes" and not reads),
+        address=server.addresses.get(tool.name, ""),
+        mates=server.mates,
+        price=server.costs.get(tool.name, 0.0),
+        keys=tuple(sorted((*server.environment, *server.headers))),
+        patience=20.0,
+        limit=server.seconds + 40,
+    )
+
+
+def tool_name(server: str, tool: str) -> str:
+    """The name by which mates call a server's tool."""
+    plain = _ODD.sub("_", tool.lower()).strip("_") or "tool"
+    plain = plain.removeprefix(f"{server}_")
+    if len(server) + 1 + len(plain) > LONGEST_NAME:
+        mark = hashlib.sha256(tool.encode()).hexdigest()[:6]
+        plain = f"{plain[: LONGEST_NAME - len(server) - 8]}_{mark}"
+    return f"{server}_{plain}"
+
+
+def _identity(server: McpServer) -> str:
+    """The same as long as it is started or reached in the same way."""
+    what = (server.command, server.folders, server.url)
+    return hashlib.sha256(msgspec.json.encode(what)).hexdigest()[:16]

@@ -1,0 +1,362 @@
+"""MCP servers in plain Python, in the sandbox: their tools as mates of a room use them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shutil
+import tempfile
+import tomllib
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.effect_states import EffectFailed, EffectProposed, EffectReturned
+from loopforge.core.room_vocabulary import Heard, RightsSet
+from loopforge.errors import BadSettings, InputError
+from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import ToolCall, ToolProgress, ToolWork
+from loopforge.runtime.system_clock import SimClock, SystemClock
+from loopforge.tools.mcp.server_connection import McpConnection
+from loopforge.tools.mcp.server_file import read_server
+from loopforge.tools.mcp.server_tools import MOST_APART, result_of, server_streams
+from loopforge.tools.mcp.tool_listing import tool_name
+from loopforge.tools.sandbox.call_workspace import FOLDER
+from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
+from tests.rooms.conftest import Home, living
+from tests.rooms.test_described_services import MATE, scripted, used
+
+pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(60)]
+ODD = Path(__file__).with_name("odd_server.py")
+FILE = """command = ["/usr/bin/python3", "{place}/srv/odd_server.py", "{mode}"]
+folders = ["{place}/srv"]
+seconds = 5
+[environment]
+TOKEN = "${{ODD_TOKEN}}"
+"""
+TOKEN = "t-5d0f77aa91be"
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder that programs can come to which do not run as root, with the server in it."""
+    place = Path(tempfile.mkdtemp(prefix="mcp-"))
+    place.chmod(0o755)
+    (place / "srv").mkdir(mode=0o755)
+    shutil.copy(ODD, place / "srv")
+    (place / "srv" / ODD.name).chmod(0o644)
+    yield place
+    WorkspaceFiles(place).remove()
+
+
+def described(place: Path, mode: str) -> str:
+    """The file of the server."""
+    return FILE.format(place=place, mode=mode)
+
+
+def connection(
+    place: Path, mode: str, clock: SimClock | None = None, network: Sequence[str] = ()
+) -> McpConnection:
+    """The server by itself."""
+    written = {"command": ["/usr/bin/python3", f"{place}/srv/odd_server.py", mode], "seconds": 1}
+    more = {"folders": [f"{place}/srv"], "network": [*network]}
+    server = read_server("odd", written | more, {})
+    home = place / "home"
+    home.mkdir(exist_ok=True)
+    streams = server_streams(home, "odd", server)
+    return McpConnection("odd", streams, clock or SystemClock(), seconds=1, idle=300)
+
+
+@asynccontextmanager
+async def terminal(place: Path, mode: str = "plain", more: str = "") -> AsyncIterator[Home]:
+    """A home with that server, whose maya may use all tools for everybody."""
+    home_at = place / "home"
+    (home_at / "mates").mkdir(parents=True, exist_ok=True)
+    (home_at / "mates" / "maya.md").write_text(MATE)
+    (home_at / "tools").mkdir(exist_ok=True)
+    (home_at / "tools" / "odd.toml").write_text(more + described(place, mode))
+    async with living(home_at, scripted, environ={"ODD_TOKEN": TOKEN}) as home:
+        await home.app.tools.servers.learn()
+        await home.hears("bo", "hello")
+        rights = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
+        await home.app.rooms.add(home.room, "", rights)
+        yield home
+
+
+async def test_its_tools_are_tools_of_mates(place: Path) -> None:
+    """What reads runs, what may change asks first; a picture is a file; it sees no more than told.
+
+    It is listed before it is used, and after a restart without being started.
+    """
+    async with terminal(place) as home:
+        known = {tool.name: tool for tool in home.app.tools.known()}
+        assert known["odd_get_sum"].reads
+        assert not known["odd_get_sum"].asks
+        assert known["odd_write"].asks, "no hint means that it changes something"
+        assert "\n| 42]" in await used(home, "odd_get_sum", a=19, b=23)
+        drawn = await used(home, "odd_draw")
+        assert "image.png" in drawn
+        assert "[a table: file:///a.csv]" in drawn
+        assert "[image: it is broken]" in drawn
+        assert "No ink left." in await used(home, "odd_fail")
+        assert "odd_get_sum was not used: the argument 'a'" in await used(
+            home, "odd_get_sum", a="two", b=1
+        )
+        await home.hears("bo", '@maya use odd_write {"text": "Slugs."}')
+        assert len(await home.bodies(EffectReturned)) == 2
+        await home.does("bo", "approve", "1")
+        await home.app.effects.settled(f"room:{home.room}")
+        await home.rest()
+        assert "Written." in (await home.lines())[-1]
+        written = place / "home" / "workspaces" / "mcp-odd" / "written.txt"
+        assert written.read_text() == "Slugs.\n"
+        await home.does("", "new")
+        await used(home, "odd_look")
+        looked = json.loads(str((await home.bodies(EffectReturned))[-1].value).partition("\n")[2])
+        assert looked["environment"].pop("TOKEN") == "[TOKEN]", "a key is not given back"
+        assert set(looked["environment"]) <= {
+            "PATH",
+            "HOME",
+            "USER",
+            "LANG",
+            "TZ",
+            "PWD",
+            "LC_CTYPE",
+        }
+        assert not {"root", "home", "var", "work"} & set(looked["root"])
+        assert not home.holding(TOKEN.encode())
+        assert len(await home.bodies(EffectFailed)) == 1
+        assert home.app.tools.servers.views()[0].state == "running"
+    async with terminal(place) as home:
+        assert "odd_get_sum" in {tool.name for tool in home.app.tools.known()}
+        assert home.app.tools.servers.views()[0].state == "idle"
+
+
+async def test_people_see_how_far_it_is(place: Path) -> None:
+    """What it tells of itself while it works reaches those who watch: a line, without its keys."""
+    async with terminal(place) as home:
+        ear = home.app.rooms.listen(home.room)
+        assert "A sock." in await used(home, "odd_knit")
+        ear.close()
+        told = [what async for what in ear if isinstance(what, ToolProgress)]
+    assert {(each.mate, each.tool) for each in told} == {("maya", "odd_knit")}
+    assert [each.over for each in told[:1] + told[-1:]] == [False, True]
+    assert (told[1].text, told[1].part) == ("1 of 4", 0.25)
+    assert all(TOKEN not in each.text and len(each.text) <= 80 for each in told)
+
+
+async def test_one_that_misbehaves_fails_its_own_uses(place: Path) -> None:
+    """Logs between messages are passed over; rubbish, a flood, an end: an error that says it."""
+    async with asyncio.timeout(30):
+        chatty = connection(place, "chatty")
+        assert len(await chatty.tools()) == 9
+        await chatty.close()
+        for mode, why in (
+            ("rubbish", "did not start: it writes what is no MCP: y"),
+            ("endless", "did not start: it wrote a line that is too long"),
+        ):
+            with pytest.raises(InputError, match=why):
+                await connection(place, mode).tools()
+        for mode, why in (
+            ("dies", "is gone: it ended with code 1: out of ink"),
+            ("flood", "it did not answer within 1 seconds, and was ended"),
+        ):
+            one = connection(place, mode)
+            await one.tools()
+            for _ in range(2):
+                with pytest.raises(InputError, match=why):
+                    await one.call("Get-Sum", {"a": 1, "b": 2})
+            await one.close()
+
+
+async def test_it_reaches_the_hosts_that_were_granted_and_no_other(place: Path) -> None:
+    """By the proxy it is told of, those that are named; nothing without it, nor by it elsewhere."""
+
+    async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"Slugs.")
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(greet, "127.0.0.1", 0)
+    at = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    for network, told in (
+        ([at], "HTTP/1.1 200 Connected | Slugs. | "),
+        (["*"], f"HTTP/1.1 403 {at} is not granted to this program | "),
+        (["*.example.org", f"*:{at.partition(':')[2]}"], f"HTTP/1.1 502 {at} cannot be reached | "),
+        ([], "ConnectionRefusedError | "),
+    ):
+        one = connection(place, "plain", network=network)
+        answer = await one.call("fetch", {"text": at})
+        said = result_of(answer.result).text.partition("\n")[2]
+        assert said == f"{told}ConnectionRefusedError", "the sandbox's own loopback is empty"
+        await one.close()
+    server.close()
+    await server.wait_closed()
+
+
+@pytest.mark.parametrize("mode", ["plain", "modern"])
+async def test_what_it_asks_people_may_be_answered_days_later(place: Path, mode: str) -> None:
+    """The question is a file; what is sent is shown first; a restart lies between, and a no."""
+    async with terminal(place, mode) as home:
+        asked = await used(home, "odd_paint")
+        assert "odd asks people for something before it goes on:" in asked
+        assert "Which colour?" in asked
+        handle = re.search(r"file ([0-9a-f]+): question-of-odd", asked)
+        assert handle is not None, asked
+        await used(home, "answer_server", question=handle[1], answers={"color": "red"})
+        await home.does("bo", "approve", "1")
+        await home.app.effects.settled(f"room:{home.room}")
+        await home.rest()
+        assert "nothing was sent, the answers do not fit: 'colour' is a" in (await home.lines())[-1]
+    async with terminal(place, mode) as home:
+        for nth, answer in ((2, {"answers": {"colour": "red"}}), (3, {"decline": True})):
+            await used(home, "answer_server", question=handle[1], **answer)
+            await home.does("bo", "approve", str(nth))
+            await home.app.effects.settled(f"room:{home.room}")
+            await home.rest()
+            state = "wet" if mode == "modern" else "1"
+            told = "red" if nth == 2 else "not (decline)"
+            assert f"The town is {told} {{}} {state}." in (await home.lines())[-1]
+
+
+def whose(home: Home) -> dict[str, str]:
+    """What stands written down in the workspaces, by their names."""
+    found = (home.path / FOLDER).glob("*/written.txt")
+    return {each.parent.name: each.read_text() for each in found}
+
+
+async def test_each_has_one_of_its_own_where_the_file_says_so(place: Path) -> None:
+    """By whom the mate answers; it stays between uses, ends with a forgetting, and is bounded."""
+    more = 'apart = true\nasks = "never"\nprocesses = 32\nscratch = 1\n'
+    async with terminal(place, more=more) as home:
+        await home.enter("ana")
+        for name, text in (("bo", "one"), ("ana", "two"), ("bo", "three")):
+            await home.hears(name, f'@maya use odd_write {{"text": "{text}"}}')
+            await home.app.effects.settled(f"room:{home.room}")
+            await home.rest()
+        assert sorted(whose(home).values()) == ["one\nthree\n", "two\n"]
+        servers = home.app.tools.servers
+        assert servers.views()[0].state == "running"
+        line = next(event for event in await home.events() if isinstance(event.body, Heard))
+        await home.app.ledger.erase(Wish(events=(line.id,), by="owner"))
+        while whose(home) or servers.views()[0].state == "running":
+            await asyncio.sleep(0.01)
+        await used(home, "odd_write", text="four")
+        assert [*whose(home).values()] == ["four\n"]
+        work = next(work for tool, work in servers.tools() if tool.name == "odd_sleep")
+        calls = [ToolCall(arguments={}, people=(str(nth),)) for nth in range(MOST_APART)]
+        async with Tasks() as tasks:
+            waiting = [tasks.spawn(_done(work, call), "a use") for call in calls]
+            done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            assert "runs for 8 others already" in done.pop().result()
+            await servers.forget()
+            ended = await asyncio.gather(*waiting)
+            assert all(ended), "what was in use is told so"
+
+
+async def _done(work: ToolWork, call: ToolCall) -> str:
+    """What is wrong with a use."""
+    try:
+        await work(call)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+async def test_an_address_that_nobody_gave_asks_first(place: Path) -> None:
+    """The file says which argument is one; what somebody here gave is sent for without."""
+    async with terminal(place, more='addresses = { fetch = "text" }\n') as home:
+        tools = {tool.name: tool for tool in home.app.tools.known()}
+        assert tools["odd_fetch"].address == "text"
+        assert not tools["odd_fetch"].asks
+        assert tools["odd_draw"].address == ""
+
+
+async def test_it_is_ended_when_idle_and_by_a_stop(place: Path) -> None:
+    """Nobody used it for five minutes: it ends, and the next use starts it anew."""
+    clock = SimClock(datetime(2026, 11, 23, tzinfo=UTC))
+    one = connection(place, "plain", clock)
+    await one.tools()
+    await clock.advance(299)
+    assert str(one.state) == "running"
+    await clock.advance(2)
+    while str(one.state) != "idle":
+        await asyncio.sleep(0.01)
+    use = asyncio.ensure_future(one.call("sleep", {}))  # noqa: TID251
+    while str(one.state) != "running":
+        await asyncio.sleep(0.01)
+    use.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await use
+    await one.close()
+    assert str(one.state) == "idle"
+
+
+async def test_what_it_says_of_a_tool_is_held_to(place: Path) -> None:
+    """A tool that is described otherwise than it was is not offered until the owner takes it."""
+    async with terminal(place):
+        pass
+    kept = place / "home" / "data" / "mcp" / "odd.json"
+    held = json.loads(kept.read_text())
+    written = next(tool for tool in held["tools"] if tool["name"] == "write")
+    written["about"] = "Writes a text down, as it once said."
+    kept.write_text(json.dumps(held))
+    async with terminal(place) as home:
+        servers = home.app.tools.servers
+        assert "odd_write" in {tool.name for tool in home.app.tools.known()}
+        await servers.learn(anew=True)
+        assert "odd_write" not in {tool.name for tool in home.app.tools.known()}
+        assert "loopforge tool accept odd" in servers.views()[0].flaws[0]
+        await home.hears("bo", '@maya use odd_write {"text": "x"}')
+        assert (await home.bodies(EffectProposed))[-1].tool == "odd_write"
+        assert "There is no tool 'odd_write'" in (await home.lines())[-1]
+        assert servers.accept("odd") == ["write"]
+        assert "odd_write" in {tool.name for tool in home.app.tools.known()}
+
+
+@pytest.mark.parametrize(
+    ("written", "why"),
+    [
+        ({"command": []}, "either a command"),
+        ({"command": ["x"], "url": "https://a.example/mcp"}, "either a command"),
+        ({"command": ["/srv/x/run"]}, "does not see /srv/x/run: add its folder"),
+        ({"command": ["x"], "headers": {"A": "b"}}, "headers are for a url"),
+        ({"command": ["x"], "network": ["https://a.example"]}, "is no host"),
+        ({"command": ["x"], "environment": {"A": "${NOT_SET}"}}, "NOT_SET is not set"),
+        ({"url": "ftp://a.example"}, "the url must be such as"),
+        ({"url": "http://a.example/mcp", "headers": {"A": "${KEY}"}}, "must begin with https"),
+        ({"url": "https://a.example/${KEY}"}, "keys stand in"),
+        ({"url": "https://a.example/mcp", "folders": ["b"]}, "are for a command"),
+        ({"command": ["x"], "secconds": 3}, "unknown field `secconds`"),
+    ],
+)
+def test_a_wrong_file_says_what_is_wrong(written: dict[str, object], why: str) -> None:
+    """Each with its file's name."""
+    with pytest.raises(BadSettings, match=r"odd\.toml: .*" + why.replace("$", r"\$")):
+        read_server("odd", written, {"KEY": "k"})
+
+
+def test_the_files_of_the_documents_are_right() -> None:
+    """Both examples of docs/tools.md are taken as they stand."""
+    page = (Path(__file__).parents[3] / "docs" / "tools.md").read_text("utf-8")
+    _, *written = page.partition("## MCP servers")[2].partition("\n## ")[0].split("```toml\n")
+    files = [tomllib.loads(each.partition("```")[0]) for each in written]
+    assert [bool(read_server("a", each, {"TRACKER_TOKEN": "t"}).url) for each in files] == [
+        False,
+        True,
+    ]
+
+
+def test_names_are_such_as_services_take() -> None:
+    """Small letters, digits and _, the server's name before them, 64 characters at most."""
+    assert tool_name("git", "git-Log.All") == "git_log_all"
+    assert tool_name("git", "???") == "git_tool"
+    long = tool_name("git", "x" * 90)
+    assert len(long) == 64
+    assert long != tool_name("git", "x" * 91)

@@ -1,0 +1,76 @@
+"""MCP servers elsewhere: the official SDK's own server, by streamable HTTP over real sockets."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+import uvicorn
+from mcp.server import MCPServer
+from mcp.types import ToolAnnotations
+
+from loopforge.errors import InputError
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.system_clock import SystemClock
+from loopforge.tools.mcp.server_connection import McpConnection
+from loopforge.tools.mcp.server_file import read_server
+from loopforge.tools.mcp.server_tools import result_of, server_streams
+
+ours = MCPServer("ours")
+
+
+@ours.tool(annotations=ToolAnnotations(read_only_hint=True))
+async def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@ours.tool()
+async def flood() -> str:
+    """Give far more than anybody asked for."""
+    return "x" * 9_000_000
+
+
+@asynccontextmanager
+async def served() -> AsyncIterator[str]:
+    """The server on loopback: where it is."""
+    with socket.socket() as door:
+        door.bind(("127.0.0.1", 0))
+        config = uvicorn.Config(ours.streamable_http_app(), log_config=None)
+        server = uvicorn.Server(config)
+        async with Tasks() as tasks:
+            running = tasks.spawn(server.serve(sockets=[door]), "an MCP server")
+            yield f"http://127.0.0.1:{door.getsockname()[1]}"
+            server.should_exit = True
+            await running
+
+
+def connected(place: Path, url: str) -> McpConnection:
+    """A connection with a key that goes in a header."""
+    written = {"url": url, "headers": {"Authorization": "Bearer ${KEY}"}}
+    server = read_server("ours", written, {"KEY": "k-123"}).filled({"KEY": "k-123"})
+    streams = server_streams(place, "ours", server)
+    return McpConnection("ours", streams, SystemClock(), seconds=10, idle=300)
+
+
+@pytest.mark.timeout(60)
+async def test_a_server_elsewhere_is_used(tmp_path: Path) -> None:
+    """Listed and used; too much, a wrong address and nobody there are errors in words."""
+    async with served() as at:
+        one = connected(tmp_path, f"{at}/mcp")
+        assert [tool.name for tool in await one.tools()] == ["add", "flood"]
+        assert result_of((await one.call("add", {"a": 19, "b": 23})).result).text.endswith("42")
+        with pytest.raises(InputError, match="ours"):
+            await one.call("flood", {})
+        await one.close()
+        lost = connected(tmp_path, f"{at}/elsewhere")
+        with pytest.raises(InputError, match="did not start: Not Found"):
+            await lost.tools()
+        await lost.close()
+    gone = connected(tmp_path, f"{at}/mcp")
+    with pytest.raises(InputError, match=r"did not start: 127\.0\.0\.1 cannot be reached"):
+        await gone.tools()
+    await gone.close()
