@@ -1,0 +1,112 @@
+"""Whether the programs of mates may use tools in a room: for each call anew, as a turn's would.
+
+A program may outlive its turn by days. So who may what is judged by the room as it stands then:
+whoever lost a right meanwhile, or took back their line, has nothing done any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+
+from loopforge.chat.room.permissions import Given, call_permission, tools_in_turn
+from loopforge.chat.room.room_state import RoomState
+from loopforge.chat.room.room_store import House
+from loopforge.chat.speaking.room_rules import Rules
+from loopforge.chat.turns.apply_acts import EGRESS
+from loopforge.chat.turns.build_perception import own_tools
+from loopforge.chat.turns.tool_questions import KEPT_IN, Asking, ToolQuestions, leak_of
+from loopforge.core.effect_states import EffectProposed
+from loopforge.core.egress.egress_filter import Egress
+from loopforge.core.events import Event
+from loopforge.core.mates.mate_file import Mate
+from loopforge.core.policy import Call
+from loopforge.core.text import turn_bounds
+from loopforge.core.text.turn_bounds import Spent, strictest
+from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.runtime.inner_calls import InnerPermission, spent_within
+from loopforge.runtime.ports import CallPermission, Tool, Tools
+from loopforge.runtime.turn_meter import spent_before
+
+COUNTED = ("effect.proposed", "turn.answered", "turn.returned")
+UNANSWERED = "what its mate was to answer is gone, so nothing more is done for it"
+GONE = "the mate that wrote the program is here no longer"
+
+
+class ProgramCalls:
+    """See `InnerSite`. `secrets` are what no mate says, as they are known now."""
+
+    def __init__(
+        self,
+        ledger: SqlLedger,
+        house: House,
+        mates: Mapping[str, Mate],
+        rules: Rules,
+        questions: ToolQuestions,
+        tools: Tools,
+        secrets: Callable[[], Collection[str]],
+    ) -> None:
+        self._ledger, self._house, self._mates, self._rules = ledger, house, mates, rules
+        self._questions, self._known, self._secrets = questions, tools.known, secrets
+
+    async def offered(self, program: Event) -> Sequence[Tool]:
+        """See `InnerSite.offered`."""
+        state, mate = await self._house.state(program.stream), self._mate(program)
+        if mate is None:
+            return ()
+        known = self._known()
+        may = tools_in_turn(state, _lines(state, program), known)
+        own = set(own_tools(mate, known))
+        return [tool for tool in known if tool.name in may & own and not tool.composes]
+
+    async def permission(self, program: Event, call: Call, gave: Given) -> InnerPermission:
+        """See `InnerSite.permission`."""
+        state, mate = await self._house.state(program.stream), self._mate(program)
+        if mate is None or not _lines(state, program):
+            why = GONE if mate is None else UNANSWERED
+            return InnerPermission(CallPermission(by="grant", why=why), lambda _: ())
+        permission = await self._judged(state, mate, program, call, gave)
+        asks = Asking(state, mate, _lines(state, program))
+        asking = partial(self._questions.facts, asks, call, gave=gave)
+        if permission.verdict == "refused":
+            return InnerPermission(permission, asking)
+        egress = Egress(secrets=self._secrets(), name=mate.name)
+        if way := leak_of(state, egress, call):
+            permission = permission._replace(verdict="refused", by=EGRESS, why=KEPT_IN)
+            told = self._questions.leaked(state, mate, program.id, way)
+            return InnerPermission(permission, asking, told)
+        return InnerPermission(permission, asking)
+
+    async def _judged(
+        self, state: RoomState, mate: Mate, program: Event, call: Call, gave: Given
+    ) -> CallPermission:
+        known = self._known()
+        own = [tool.name for tool in known if not tool.composes]
+        own = [name for name in own_tools(mate, known) if name in own]
+        lines = _lines(state, program)
+        found = call_permission(state, mate.handle, own, lines, call, known, gave)
+        if found.verdict == "refused":
+            return found
+        if bound := await self._bound(state, mate, program):
+            why = f"{call.tool} was not used: {bound}."
+            return found._replace(verdict="refused", by="bounds", why=why)
+        return found
+
+    async def _bound(self, state: RoomState, mate: Mate, program: Event) -> str:
+        """Which bound of its turn is met. Time is the program's own: its turn may be long over."""
+        assert isinstance(program.body, EffectProposed)
+        began = await self._ledger.event(program.body.turn)
+        after = await self._ledger.read(program.stream, after=began.seq, kinds=COUNTED)
+        own = [event for event in after if getattr(event.body, "turn", "") == began.id]
+        spent, (_, cost) = spent_before(began, own), await spent_within(self._ledger, program)
+        bounds = strictest(mate.bounds, state.bounds, self._rules.bounds)
+        return turn_bounds.met(bounds, Spent(calls=spent.calls, money=spent.money + cost))
+
+    def _mate(self, program: Event) -> Mate | None:
+        return self._mates.get(program.actor.partition(":")[2])
+
+
+def _lines(state: RoomState, program: Event) -> tuple[str, ...]:
+    """The lines that the program's turn answers, as far as they still count."""
+    found = state.turns.effects.get(program.id)
+    return found.lines if found is not None else ()

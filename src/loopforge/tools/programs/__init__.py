@@ -1,0 +1,1 @@
+"""Programs that mates write: run in pydantic-monty, with the mate's other tools as functions."""
