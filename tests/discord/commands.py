@@ -13,14 +13,17 @@ from typing import Any
 from simcord import interactions
 from simcord.backend import serializers
 from simcord.backend.command_access import command_access
-from simcord.backend.models import Interaction
+from simcord.backend.models import Interaction, Message
+from simcord.components import validate_modal, walk_components
 
 from loopforge.runtime.ports import Clock
 from tests.discord.people import People
 from tests.discord.words import Bot, Line, Person, Place
 
-COMMAND, COMPLETION = 2, 4
+COMMAND, PRESS, COMPLETION, FORM = 2, 3, 4, 5
 """Discord's kinds of interaction."""
+BUTTON = 2
+"""Its kind of component."""
 
 
 class Answer:
@@ -49,6 +52,11 @@ class Answer:
     def text(self) -> str:
         """What it says."""
         return self.line.text if self.line is not None else ""
+
+    @property
+    def form(self) -> dict[str, Any] | None:
+        """The form that was shown, if one was."""
+        return self._record.modal
 
 
 class Commands(People):
@@ -120,6 +128,46 @@ class Commands(People):
         data = {**self._data(root), "resolved": resolved, "target_id": str(message.id)}
         return Answer(self, await self._ask(app, person, message.channel_id, COMMAND, data))
 
+    async def press(
+        self,
+        person: Person | str,
+        line: Line | int,
+        label: str = "",
+        *,
+        id: str = "",
+        settled: bool = True,
+    ) -> Answer:
+        """Press the button with this label, or one of another `id` that is there no more.
+
+        `settled` as of a slash command.
+        """
+        message = self.find(line)
+        found = [one for one in walk_components(message.components) if one.get("label") == label]
+        assert found or id, f"there is no button {label!r}: {message.components}"
+        data = {"custom_id": id or found[0]["custom_id"], "component_type": BUTTON}
+        app = next(bot for bot in self.bots.values() if bot.id == message.author_id)
+        where = message.channel_id
+        record = await self._ask(app, person, where, PRESS, data, message, settled=settled)
+        return Answer(self, record)
+
+    async def fill(self, person: Person | str, answer: Answer, **written: str) -> Answer:
+        """Send the form that a press was answered with, filled in so, by whoever was shown it."""
+        record, form = answer._record, answer.form
+        assert form is not None, f"no form was shown: {answer.text!r}"
+        assert record.user_id == self.who(person).id
+        made, spec = list[dict[str, Any]](), validate_modal(form)
+        for one in spec["components"]:
+            child = one["component"]
+            text = written.get(child["custom_id"], "")
+            assert text or not child.get("required", True), f"{child['custom_id']} is empty"
+            assert len(text) <= child.get("max_length", 4000)
+            field = {"type": 4, "id": child.get("id", 2), "custom_id": child["custom_id"]}
+            made.append({"type": 18, "id": one.get("id", 1), "component": {**field, "value": text}})
+        data = {"custom_id": spec["custom_id"], "components": made}
+        message = self.find(record.source_message_id or 0)
+        app, where = self.asked[record.id], message.channel_id
+        return Answer(self, await self._ask(app, person, where, FORM, data, message))
+
     # --------------------------------------------------------------- plumbing
 
     def _command(
@@ -143,6 +191,7 @@ class Commands(People):
         place: Place | int | str,
         kind: int,
         data: dict[str, Any],
+        message: Message | None = None,
         *,
         settled: bool = True,
     ) -> Interaction:
@@ -158,6 +207,10 @@ class Commands(People):
         owners = {"0": payload["guild_id"]} if "guild_id" in payload else {"0": "0"}
         payload["authorizing_integration_owners"] = owners
         record.initial_response_deadline = town.iso_after(self.deadline)
+        if message is not None:
+            record.source_message_id = message.id
+            shown = serializers.message_payload(town, message)
+            payload["message"] = {**shown, "author": shown["author"]}
         self.asked[record.id] = bot
         self.to_bot(bot, "INTERACTION_CREATE", payload)
         await self.until(lambda: record.responded and not (settled and record.loading))

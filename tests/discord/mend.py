@@ -151,8 +151,20 @@ def _message(made: dict[str, Any], world: World) -> None:
 
 
 def _asked(made: dict[str, Any], world: World) -> None:
-    """A message's interaction: where it was asked."""
+    """A message's interaction: where it was asked, and under which message was pressed."""
     record = world.town.interactions[int(made["id"])]
+    if record.source_message_id and made["type"] == 3:
+        made["interacted_message_id"] = str(record.source_message_id)
+    if record.source_message_id and made["type"] == 5:
+        before = [
+            one.id
+            for one in world.town.interactions.values()
+            if one.modal and one.source_message_id == record.source_message_id
+        ]
+        press = {**made, "id": str(before[-1]), "type": 3}
+        press["interacted_message_id"] = str(record.source_message_id)
+        press["authorizing_integration_owners"] = {"0": str(record.guild_id or 0)}
+        made["triggering_interaction_metadata"] = press
     made["authorizing_integration_owners"] = {"0": str(record.guild_id or 0)}
 
 

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from loopforge.core.room_vocabulary import (
-    Heard,
-    LineDeleted,
-    LineEdited,
-    PersonReacted,
-    RightsSet,
-    Said,
-)
-from loopforge.runtime.ports import Question, Tool, ToolCall
+from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, PersonReacted, Said
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
-from tests.rooms.conftest import write_mates
 
 pytestmark = pytest.mark.anyio
 
@@ -116,48 +105,3 @@ async def test_threads_and_forum_posts_are_talks_of_their_own(city: Twin, tmp_pa
         assert await home.heard(post) == ["maya, what if?"]
         rooms = {await home.room(place) for place in (plaza, walk, post)}
     assert len(rooms) == 3
-
-
-async def test_a_thumb_answers_a_question(city: Twin, tmp_path: Path) -> None:
-    """Up is a yes and down a no, if they are a person's who may have the tool used."""
-    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
-    other = city.bot("Other")
-    write_mates(tmp_path, (), maya="---\nname: Maya\nrole: r\ntools: [post]\n---\nYou are Maya.")
-    posted: list[str] = []
-
-    def script(question: Question) -> dict[str, object]:
-        told = [text for role, text in question.messages if role == "user"]
-        asked = next((text for text in reversed(told) if "send it" in text), "")
-        if not asked or told.index(asked) < len(told) - 1:
-            return {"say": f"Well, {len(told)}."}
-        return {"say": "", "tool": "post", "arguments": json.dumps({"to": asked[-4:]})}
-
-    async def post(call: ToolCall) -> str:
-        posted.append(str(call.arguments["to"]))
-        return "Sent."
-
-    def told(words: str) -> bool:
-        return any(words in one.text for one in city.lines(plaza))
-
-    async with lodged(city, tmp_path, {maya: "maya"}, script) as home:
-        home.app.tools.add(Tool(name="post", summary="Sends.", asks=True), post)
-        await city.say(ben, plaza, "hello")
-        await home.hears(plaza, "hello")
-        rights = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
-        await home.app.rooms.add(await home.room(plaza), "", rights)
-        for wish, thumbs, outcome in (
-            ("maya, send it to Ana.", ("🥖", "👎"), "ben said no to question 1."),
-            ("maya, send it to Cleo", ("👍🏽",), "ben said yes to question 2"),
-        ):
-            await city.say(ben, plaza, wish)
-            await city.until(
-                lambda: any("asks first" in one.text for one in city.lines(plaza)[-2:])
-            )
-            question = [one for one in city.lines(plaza) if "asks first" in one.text][-1]
-            city.town.add_reaction(question.channel, question.id, "👍", other.id)
-            for thumb in thumbs:
-                await city.react(ben, question, thumb)
-            await city.until(partial(told, outcome))
-            await home.settled(plaza)
-        await city.until(lambda: posted)
-    assert posted == ["Cleo"]

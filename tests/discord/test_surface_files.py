@@ -10,8 +10,11 @@ from msgspec.structs import replace
 from loopforge.artifacts.file_intake import FileLimits
 from loopforge.core.room_vocabulary import File, Heard
 from loopforge.models.scripted_model import ScriptedAnswer
-from tests.discord.lodging import STILL, lodged
+from tests.discord.lodging import HOOK, SEND, STILL, lodged
 from tests.discord.twin import Twin
+from tests.drawing_mate import MAYA, attaching, with_draw
+from tests.drawing_mate import PICTURE as DRAWN
+from tests.rooms.conftest import write_mates
 
 pytestmark = pytest.mark.anyio
 PICTURE = bytes.fromhex("89504e470d0a1a0a") + bytes(range(200))
@@ -168,4 +171,25 @@ async def test_a_mates_file(city: Twin, tmp_path: Path, who: str) -> None:
     assert "face.png" in asked
     assert city.line(picture).files == ("face.png",)
     assert city.faults.left == []
+    assert len(city.lines(plaza)) == 2
+
+
+@pytest.mark.parametrize("carried", [True, False])
+async def test_what_a_mate_attached_is_there_once(
+    city: Twin, tmp_path: Path, carried: bool
+) -> None:
+    """A picture of a tool comes with the words, once, also where the way there broke off."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    write_mates(tmp_path, (), maya=MAYA)
+    async with lodged(city, tmp_path, {maya: "maya"}, attaching()) as home:
+        with_draw(home.app)
+        city.faults.lose(SEND, carried=carried)
+        city.faults.lose(HOOK, carried=carried)
+        await city.say(ben, plaza, "maya, draw the slugs")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await home.delivered(plaza)
+    answer = city.lines(plaza)[-1]
+    assert (answer.text, answer.files) == ("So many.", ("slugs.png",))
+    url = str(city.find(answer).attachments[0]["url"]).partition("?")[0]
+    assert city.town.cdn.get(url) == DRAWN
     assert len(city.lines(plaza)) == 2

@@ -20,6 +20,7 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.errors import SendFailed
 from loopforge.io.platforms.incoming_lines import Coming, Reception
+from loopforge.io.platforms.question_buttons import Presser
 from loopforge.runtime.ports import Outgoing
 from tests.rooms.conftest import START, Home, living
 
@@ -179,7 +180,7 @@ async def test_edits_deletions_reactions(town: Town) -> None:
     await town.says(KITCHEN, "one", message="5")
     await town.reception.edited("discord:10", "5", ADA, "two")
     await town.reception.edited("discord:10", "5", ADA, "two")
-    await town.reception.reacted("discord:10", "5", ADA, "Ada", "🥖")
+    await town.reception.reacted("discord:10", "5", Presser(account=ADA, name="Ada"), "🥖")
     state = await town.home.app.front.rooms.state(town.home.room)
     assert [str(entry.text) for entry in state.lines.values()] == ["two"]
     await town.reception.deleted("discord:10", "5")
@@ -193,7 +194,7 @@ async def test_edits_deletions_reactions(town: Town) -> None:
 async def test_a_stop_sign_stops(town: Town) -> None:
     """A stop sign put on a message stops the room, durably."""
     await town.says(KITCHEN, "one", message="5")
-    told = await town.reception.reacted("discord:10", "5", ADA, "Ada", "🛑")
+    told = await town.reception.reacted("discord:10", "5", Presser(account=ADA, name="Ada"), "🛑")
     assert told.startswith("Stopped.")
     assert (await town.home.app.front.rooms.state(town.home.room)).stopped
 

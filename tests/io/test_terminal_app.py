@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from loopforge.io.terminal.input_composer import InputPen
 from loopforge.io.terminal.side_panes import OverlayPage
 from loopforge.io.terminal.terminal_app import Terminal
 from loopforge.io.terminal.transcript_view import LineMark, Notice, TranscriptEntry
-from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
+from loopforge.runtime.ports import Thinking
 from tests.io.commons import HOSTED, START, Commons, Temper, hosting
 from tests.io.test_socket_client import link, watching
 
@@ -124,59 +125,6 @@ async def test_what_is_said_is_answered_on_the_screen(tmp_path: Path) -> None:
         await ana.until(lambda: HOSTED[tmp_path].seen_up_to.get("p-ana", 0) >= 4)
         assert "#3" in ana.screen()
         assert not ana.app.query(".waiting, .draft")
-
-
-async def test_a_draft_grows_in_place_and_becomes_the_line(tmp_path: Path) -> None:
-    """Dots before the first word, then the text as it grows, then the line, once."""
-    async with seat(tmp_path) as ana:
-        signals = ana.rooms.signals
-        signals.publish(R, Thinking(turn="t", mate="merlin"))
-        await ana.sees("Merlin is thinking…", "·")
-        signals.publish(R, Draft(turn="t", mate="merlin", text="The sea"))
-        await ana.sees("Merlin is typing…", "The sea▌")
-        signals.publish(R, Draft(turn="t", mate="merlin", text="The sea breathes"))
-        await ana.sees("The sea breathes▌")
-        ana.said("The sea breathes.", "merlin")
-        signals.publish(R, Rested(turn="t", mate="merlin"))
-        await ana.sees("The sea breathes.")
-        await ana.until(lambda: "▌" not in ana.screen().replace("▌ ", ""))
-        assert ana.screen().count("The sea") == 1
-        assert "is typing" not in ana.screen()
-
-
-async def test_a_draft_that_is_taken_back_stays_struck_with_its_reason(tmp_path: Path) -> None:
-    """What was withdrawn is marked so, and says why."""
-    async with seat(tmp_path) as ana:
-        signals = ana.rooms.signals
-        signals.publish(R, Thinking(turn="t", mate="maya"))
-        signals.publish(R, Draft(turn="t", mate="maya", text="The key is 1234"))
-        await ana.sees("The key is 1234")
-        signals.publish(R, Withdrawn(turn="t", mate="maya", why="it would give away a key"))
-        signals.publish(R, Rested(turn="t", mate="maya"))
-        await ana.sees("✕ taken back: it would give away a key")
-        entry = ana.app.query_one(".withdrawn")
-        struck = [s.text for s in entry.render_line(1) if s.style and s.style.strike]
-        assert "The key is 1234" in "".join(struck)
-        ana.heard("what was that?")
-        await ana.sees("what was that?")
-        rows = ana.screen().splitlines()
-        assert rows.index(next(r for r in rows if "1234" in r)) < rows.index(
-            next(r for r in rows if "what was that" in r)
-        )
-
-
-async def test_what_the_room_does_by_itself_is_not_shown(tmp_path: Path) -> None:
-    """The room's own turns, and a silence that nobody saw begin, leave nothing on the screen."""
-    async with seat(tmp_path) as ana:
-        signals = ana.rooms.signals
-        for mate in ("room", "maya"):
-            signals.publish(R, Thinking(turn=mate, mate=mate))
-            signals.publish(R, Withdrawn(turn=mate, mate=mate, why="it decided to say nothing"))
-            signals.publish(R, Rested(turn=mate, mate=mate))
-        signals.publish(R, Thinking(turn="u", mate="merlin"))
-        await ana.sees("Merlin is thinking…")
-        assert "Room" not in ana.screen()
-        assert "taken back" not in ana.screen()
 
 
 async def test_escape_stops_whoever_speaks(tmp_path: Path) -> None:
@@ -451,6 +399,41 @@ async def test_a_file_is_given_to_the_room(tmp_path: Path) -> None:
         await ana.sees("my notes", "▤ notes.txt, 16 bytes")
         (line,) = (e.body for e in ana.rooms.events(R) if isinstance(e.body, Heard))
         assert str(line.files[0].text) == "the tide is late"
+
+
+async def test_a_question_is_answered_by_a_key(tmp_path: Path) -> None:
+    """F3 shows what a mate asks: y is a yes, a one for good; n writes the no, for its reason."""
+    async with seat(tmp_path, Temper(answer=lambda text: None)) as ana:
+        await ana.pilot.press("f3")
+        await ana.sees("No mate asks anything here.")
+        for number, key, did in ((1, "y", "1"), (2, "a", "2 always")):
+            asked = Told(text=Words(f"Maya asks first: {number}."), asks=number)
+            ana.rooms.add(R, asked, "room")
+            await ana.sees(f"Waits for a yes: {number}", "F3 answers")
+            await ana.pilot.press("f3")
+            await ana.sees(f"Question {number}", f"Maya asks first: {number}.", "y: yes, this once")
+            await ana.pilot.press(key)
+            await ana.until(partial(did_it, ana, ("approve", did)))
+            ana.app.minutes.asks.clear()
+        ana.rooms.add(R, Told(text=Words("Maya asks first."), asks=3), "room")
+        await ana.sees("Waits for a yes: 3")
+        await ana.pilot.press("f3")
+        await ana.pilot.press("escape")
+        await ana.until(lambda: not isinstance(ana.app.screen, OverlayPage))
+        assert ana.typed == ""
+        await ana.pilot.press("f3", "n")
+        await ana.until(lambda: ana.typed == "/deny 3 ")
+        assert len(acts(ana)) == 2
+
+
+def did_it(ana: Seat, act: tuple[str, str]) -> bool:
+    """Whether this command reached the room."""
+    return act in acts(ana)
+
+
+def acts(ana: Seat) -> list[tuple[str, str]]:
+    """The commands that reached the room."""
+    return [(name, argument) for _, name, argument in ana.rooms.acts]
 
 
 async def test_search_who_and_short_answers(tmp_path: Path) -> None:

@@ -136,6 +136,20 @@ class City:
         """Change one's own message."""
         return await self._do(Line, "edit", person=person.id, key=line.key, text=text)
 
+    async def press(self, person: Person, line: Line, label: str = "", *, data: str = "") -> str:
+        """Press a button, by what stands on it (or send other data there); what it was told."""
+        number = await self.pressing(person, line, label, data=data)
+
+        async def answered() -> str | None:
+            return await self._do(str | None, "pressed", number=number)  # type: ignore[arg-type]
+
+        return await self.until(answered) or ""
+
+    async def pressing(self, person: Person, line: Line, label: str = "", *, data: str = "") -> str:
+        """Press it, and wait for nothing; the press' number."""
+        given = {"person": person.id, "key": line.key, "label": label, "data": data}
+        return await self._do(str, "press", **given)
+
     async def delete(self, person: Person, line: Line) -> None:
         """Delete a message. Telegram tells no bot of it."""
         await self._do(type(None), "delete", person=person.id, key=line.key)

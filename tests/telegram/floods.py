@@ -22,7 +22,7 @@ GROUP, MINUTE = 20, 60.0
 BURST = 5
 """Messages that may come at once in one chat, if nothing came before."""
 BOT = 30
-COUNTED = ("send", "edit", "copy", "forward")
+COUNTED = ("send", "edit", "copy", "forward", "stopmessagelivelocation")
 FREE = ("sendchataction", "sendmessagedraft")
 
 

@@ -28,7 +28,7 @@ from tests.telegram.records import (
     Person,
 )
 from tests.telegram.speaking import EMOJI
-from tests.telegram.things import INSIDE, Account, File, Message, Room
+from tests.telegram.things import INSIDE, Account, File, Message, Query, Room
 from tests.telegram.town import Town
 
 
@@ -151,6 +151,32 @@ class People:
                 }
                 self._town.tell(bot, "message_reaction", body)
         self._town.touch()
+
+    def press(self, person: int, key: int, label: str, data: str) -> str:
+        """Press a button under a message, or (with `data`) send what no button there says."""
+        message = self._message(key)
+        room, who = self._here(person, message.room.handle)
+        rows = (message.markup or {}).get("inline_keyboard", [])
+        found = [one for row in rows for one in row if one["text"] == label]
+        if not (found or data):
+            raise ValueError(f"under message {key} is no button {label!r}")
+        number = str(10**17 + len(self._town.queries))
+        self._town.queries[number] = Query(message.author, self._town.clock.ticks())
+        body = {
+            "id": number,
+            "from": shapes.user(who),
+            "message": shapes.message(message, message.author),
+            "chat_instance": str(room.id * 7919),
+            "data": data or found[0]["callback_data"],
+        }
+        self._town.tell(message.author, "callback_query", body)
+        self._town.touch()
+        return number
+
+    def pressed(self, number: str) -> str | None:
+        """What a press was told; None while nothing was."""
+        query = self._town.queries[number]
+        return query.text if query.answered else None
 
     def add(self, person: int, bot: int, chat: Chat) -> None:
         room, who = self._here(person, chat)

@@ -14,7 +14,7 @@ from aiogram.types import InputMediaDocument
 from tests.telegram import shapes, text
 from tests.telegram.records import Body, Draft
 from tests.telegram.things import File, Message, Room
-from tests.telegram.turn import Turn, plain, said
+from tests.telegram.turn import Turn, keyboard, plain, said
 from tests.telegram.wire import bad
 
 _EMOJI = (
@@ -31,6 +31,11 @@ _ACTIONS = (
 ACTIONS = frozenset(_ACTIONS.split())
 FETCH = 20 * 2**20
 """Bytes that a bot can download at most."""
+QUERY = 30.0
+"""Seconds in which a press can be answered. Telegram's documents name none; it is some."""
+STALE = "query is too old and response timeout expired or query ID is invalid"
+TOAST = 200
+"""Signs of an answer to a press."""
 UNCHANGED = (
     "message is not modified: specified new message content and reply markup are exactly the same "
     "as a current content and reply markup of the message"
@@ -73,7 +78,7 @@ class Speaking(Turn):
             entities=entities,
             topic=topic,
             reply=reply,
-            markup=plain(call.reply_markup),
+            markup=keyboard(call.reply_markup),
             **more,
         )
         return shapes.message(message, self.bot)
@@ -106,7 +111,7 @@ class Speaking(Turn):
             raise bad("message text is empty")
         if text.units(words) > text.LIMIT:
             raise bad("MESSAGE_TOO_LONG")
-        return self._change(message, words, entities, plain(call.reply_markup), _preview(call))
+        return self._change(message, words, entities, keyboard(call.reply_markup), _preview(call))
 
     def _mine(
         self,
@@ -147,15 +152,41 @@ class Speaking(Turn):
         message.file = self.given("media", call.media.media)
         for bot in message.room.bots():
             self.town.files[shapes.file_id(message.file, bot)] = message.file
-        return self._change(message, words, entities, plain(call.reply_markup), None)
+        return self._change(message, words, entities, keyboard(call.reply_markup), None)
 
     def edit_message_reply_markup(self, call: m.EditMessageReplyMarkup) -> Body:
-        message, markup = self._mine(call), plain(call.reply_markup)
+        message, markup = self._mine(call), keyboard(call.reply_markup)
         if markup == message.markup:
             raise bad(UNCHANGED)
         message.markup = markup
         self.town.touch()
         return shapes.message(message, self.bot)
+
+    def stop_message_live_location(self, call: m.StopMessageLiveLocation) -> Body:
+        """End a live location. The twin has none, so that whatever is there is refused."""
+        if call.chat_id is None or call.message_id is None:
+            raise bad("message identifier is not specified")
+        room = self.room(call.chat_id)
+        missing = "message with live location to stop not found"
+        message = self.message(room, call.message_id, missing)
+        if message.author is not self.bot or message.service:
+            raise bad("message can't be edited")
+        raise bad("there is no live location in the message to edit")
+
+    def answer_callback_query(self, call: m.AnswerCallbackQuery) -> bool:
+        query = self.town.queries.get(call.callback_query_id)
+        if query is None or query.bot is not self.bot or query.answered:
+            raise bad(STALE)
+        if self.town.clock.ticks() - query.at > QUERY:
+            raise bad(STALE)
+        if text.units(call.text or "") > TOAST:
+            raise bad("MESSAGE_TOO_LONG")
+        if call.url:
+            raise bad("URL_INVALID")
+        query.answered, query.text = True, call.text or ""
+        query.alert = bool(said(call.show_alert))
+        self.town.touch()
+        return True
 
     def delete_message(self, call: m.DeleteMessage) -> bool:
         room = self.room(call.chat_id)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.drawing_mate import MAYA, PICTURE, attaching, with_draw
+from tests.rooms.conftest import write_mates
 from tests.telegram.city import City
 from tests.telegram.homes import hall, on_telegram, pair
 from tests.telegram.records import FaultKind, Kind
@@ -41,6 +43,23 @@ async def test_what_an_answer_met_is_said(tmp_path: Path, twin: Twin, city: City
         await city.command(ana, lab, "why")
         said = (await city.heard(lab, by=maya, count=2))[1].text
         assert said.startswith("The answer could not be sent to you: Telegram asks for 300 s")
+
+
+async def test_what_a_mate_attached_comes_after_its_words(
+    tmp_path: Path, twin: Twin, city: City
+) -> None:
+    """A picture of a tool is sent after what is said with it, once."""
+    maya, ana = await pair(city)
+    write_mates(tmp_path, (), maya=MAYA)
+    async with on_telegram(tmp_path, maya, twin.base, script=attaching()) as home:
+        with_draw(home.app)
+        chat = await city.private(ana, maya)
+        await city.say(ana, maya, "draw the slugs")
+        words, upload = await city.heard(chat, by=maya, count=2)
+        assert words.text == "So many."
+        assert upload.paper is not None
+        assert upload.paper.size == len(PICTURE)
+        assert len(await city.lines(chat, by=maya)) == 2
 
 
 @pytest.mark.parametrize("kind", ["supergroup", "group", "private"])

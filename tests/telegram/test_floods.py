@@ -27,7 +27,7 @@ async def test_a_group_takes_twenty_in_a_minute() -> None:
     clock = SimClock(datetime(2026, 11, 22, tzinfo=UTC))
     floods = Floods(clock)
     for n in range(20):
-        assert waits(floods, GROUP, ("sendMessage", "editMessageReplyMarkup")[n % 2]) == 0
+        assert waits(floods, GROUP, ("sendMessage", "stopMessageLiveLocation")[n % 2]) == 0
         await clock.advance(1)
     assert waits(floods, GROUP) == 40
     assert waits(floods, ANA) == 0

@@ -155,7 +155,7 @@ async def test_a_chat_in_which_telegram_asks_for_patience(tmp_path: Path) -> Non
     async with lab(tmp_path) as there:
         city = there.city
         await city.fault("sendMessage", "drop")
-        await city.fault("editMessageReplyMarkup", "flood", retry_after=70, skip=2)
+        await city.fault("stopMessageLiveLocation", "flood", retry_after=70, skip=2)
         await city.say(there.ana, there.chat, "@maya_bot one")
         await city.until(lambda: city.calls("sendMessage"))
         await there.until(2)

@@ -103,6 +103,17 @@ class File:
 
 
 @dataclass(eq=False)
+class Query:
+    """A press of a button: of which bot it is asked, when (ticks), and what it was told."""
+
+    bot: Account
+    at: float
+    answered: bool = False
+    text: str = ""
+    alert: bool = False
+
+
+@dataclass(eq=False)
 class Message:
     """One message. `service` is what makes it a service message: a field's name and its value."""
 

@@ -20,7 +20,7 @@ from tests.telegram.faults import Faults
 from tests.telegram.floods import Floods
 from tests.telegram.mailbox import Mailbox
 from tests.telegram.records import Body, Call, Chat, Draft, Kind, Line
-from tests.telegram.things import INSIDE, Account, File, Member, Message, Room, Topic
+from tests.telegram.things import INSIDE, Account, File, Member, Message, Query, Room, Topic
 from tests.telegram.wire import Judge
 
 GROUP, SUPER = -4_000_000, -1_001_000_000_000
@@ -45,6 +45,7 @@ class Town:
         self.disk: Path | None = None  # where files are kept by a server that runs with --local
         self.calls: list[Call] = []
         self.drafts: list[Draft] = []
+        self.queries: dict[str, Query] = {}
         self.version = 0
         self.waiters: list[Any] = []
 

@@ -15,6 +15,8 @@ from tests.telegram.wire import Refused, bad
 
 SEND = 50 * 2**20
 """Bytes that a bot can upload at most."""
+BUTTONS, ROW, DATA = 100, 8, 64
+"""Buttons of a message, those in a row, and bytes of what one of them says."""
 
 
 @dataclass
@@ -87,6 +89,24 @@ def plain(value: Any) -> Any:
     if not isinstance(value, BaseModel):
         return value
     return value.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
+
+
+def keyboard(value: Any) -> Any:
+    """Buttons as JSON, held to Telegram's limits; None for none. Raises Refused."""
+    made = plain(value)
+    rows = [row for row in (made or {}).get("inline_keyboard", ()) if row]
+    if made is not None and "inline_keyboard" in made and not rows:
+        return None
+    if sum(map(len, rows)) > BUTTONS or any(len(row) > ROW for row in rows):
+        raise bad("BUTTONS_TOO_MUCH")
+    for button in (button for row in rows for button in row):
+        if not button.get("text", "").strip():
+            raise bad("text buttons are unallowed in the inline keyboard")
+        if len(button.keys() - {"text", "style", "icon_custom_emoji_id"}) != 1:
+            raise bad("can't parse inline keyboard button: Text buttons are unallowed")
+        if not 1 <= len(button.get("callback_data", "x").encode()) <= DATA:
+            raise bad("BUTTON_DATA_INVALID")
+    return made
 
 
 def said(value: Any) -> Any:

@@ -16,6 +16,7 @@ from loopforge.io.discord.connection.gateway_client import Client
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import DiscordPace
 from loopforge.io.discord.mate_threads import Threads
+from loopforge.io.discord.receiving.button_presses import ButtonPresses
 from loopforge.io.discord.receiving.incoming_events import Inward
 from loopforge.io.discord.receiving.slash_commands import Slash
 from loopforge.io.discord.sending.attachments import Files
@@ -62,6 +63,7 @@ class Discord:
         self._outward = DiscordDelivery(crowd, voices, parts.front, hooks, files, stage)
         self._threads = threads = Threads(crowd, parts, options)
         self._slash = Slash(parts.reception, threads)
+        self._presses = ButtonPresses(parts.reception, threads)
         arrived = self._slash.offer
         self._inward = Inward(crowd, parts, options, hooks, files, watch, stage, threads, arrived)
         self._tasks = Tasks()
@@ -83,6 +85,7 @@ class Discord:
         await self._tasks.close()
         await self._inward.close()
         await self._slash.close()
+        await self._presses.close()
         await self._threads.close()
         await self._watch.close()
         await self._hooks.close()
@@ -144,6 +147,7 @@ class Discord:
         client = Client(account, self._options, connector, trace)
         self._slash.equip(client, self._inward.thread)
         self._inward.listen(client)
+        self._presses.listen(client)
         self._crowd.place(index, client)
         try:
             async with client:

@@ -28,6 +28,7 @@ from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
+from loopforge.io.platforms.question_buttons import Presser, QuestionButtons
 from loopforge.io.platforms.served_places import ServedPlace, ServedPlaces
 from loopforge.io.session import Sessions
 from loopforge.people.identity.person_registry import Registry
@@ -41,6 +42,8 @@ ANSWERS = {"👍": "approve", "✅": "approve", "👎": "deny", "❌": "deny"}
 SKINS = "".join(map(chr, range(0x1F3FB, 0x1F400)))
 WAITS = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Seconds to wait for a message of ours that somebody answers before its acceptance is recorded."""
+PRESS_WAITS = WAITS[:4]
+"""The same where whoever pressed a button under it waits for an answer."""
 
 Knock = Callable[[str, str, str], Awaitable[str | None]]
 """Platform, account, name: None lets them in; a text is shown to them, once; "" shows nothing."""
@@ -50,6 +53,11 @@ Claim = Callable[[str, str, str], Awaitable[object]]
 
 OUTSIDE = "Somebody who keeps this home has to let you in first."
 LINKED = "Done: this account and the one that the code came from are one person now."
+
+
+def says_something(emoji: str) -> bool:
+    """Whether an emoji does something where it is put: it stops, or answers a question."""
+    return emoji in STOP_EMOJIS or emoji.rstrip(SKINS) in ANSWERS
 
 
 class Coming(Struct, frozen=True, kw_only=True):
@@ -119,6 +127,7 @@ class Reception:
         self._owns, self._claim = owns, claim
         self._grounds = grounds or ServedPlaces()
         self.sessions = Sessions(front)
+        self.buttons = QuestionButtons(front, people, self._pressed, (owns, trusted))
 
     async def serves(self, ground: ServedPlace, account: str, *, asked: bool) -> str | None:
         """Whether mates talk in a server or group: None, or a notice to show ("": nothing).
@@ -235,32 +244,26 @@ class Reception:
         self,
         place: str,
         message: str,
-        account: str,
-        name: str,
+        by: Presser,
         emoji: str,
         *,
         back: bool = False,
-        bot: bool = False,
     ) -> str:
         """Somebody put an emoji on a message, or took it back; a stop sign stops.
 
         A thumb up or down on a question whether a mate may use a tool answers it, if it is a
         person's. Returns what is to be shown in private, "" for nothing.
         """
-        room, line = await self._find(place, message)
         plain = emoji.rstrip(SKINS)
-        for pause in WAITS if plain in ANSWERS else ():
-            if line:
-                break
-            await self._clock.sleep(pause)
-            room, line = await self._find(place, message)
+        find = self._arrived([place], message) if plain in ANSWERS else self._find(place, message)
+        room, line = await find
         if not line:
             return ""
-        person = await self._people.meet(place.partition(":")[0], account, name)
-        await self._front.rooms.arrive(room, person.id, name, place.partition(":")[0])
+        person = await self._people.meet(place.partition(":")[0], by.account, by.name)
+        await self._front.rooms.arrive(room, person.id, by.name, place.partition(":")[0])
         await self._front.react(room, person.id, line, emoji, back=back)
         command, number = ("stop", "") if emoji in STOP_EMOJIS else ("", "")
-        if plain in ANSWERS and not bot:
+        if plain in ANSWERS and not by.bot:
             asked = (await self._front.line(room, line)).body
             asks = asked.asks if isinstance(asked, Told) else 0
             command, number = (ANSWERS[plain], str(asks)) if asks else ("", "")
@@ -268,7 +271,13 @@ class Reception:
             return ""
         try:
             return await self._front.commands.act(
-                room, person.id, command, number, owner=self._owns(person.id)
+                room,
+                person.id,
+                command,
+                number,
+                keeper=by.keeper,
+                owner=self._owns(person.id),
+                untrusted=not self._trusted(person.id),
             )
         except InputError as refused:
             return str(refused)
@@ -307,6 +316,7 @@ class Reception:
             argument,
             keeper=keeper,
             owner=self._owns(person.id),
+            untrusted=not self._trusted(person.id),
             surface=platform,
             account=account,
         )
@@ -325,6 +335,22 @@ class Reception:
         return await self._front.commands.complete(
             room, who, command, begun, owner=owns, mates=mates
         )
+
+    async def _pressed(self, places: Sequence[str], message: str) -> tuple[str, str]:
+        """The same for what was pressed, which waits for an answer."""
+        return await self._arrived(places, message, PRESS_WAITS)
+
+    async def _arrived(
+        self, places: Sequence[str], message: str, waits: Sequence[float] = WAITS
+    ) -> tuple[str, str]:
+        """The same for one of these places, and a message of ours that may have just arrived."""
+        for pause in (0.0, *waits):
+            await self._clock.sleep(pause)
+            for place in places:
+                room, line = await self._find(place, message)
+                if line:
+                    return room, line
+        return "", ""
 
     async def _find(self, place: str, message: str) -> tuple[str, str]:
         """The room of a place, and the line that a message there is; both "" if it is none."""

@@ -34,7 +34,16 @@ from loopforge.errors import LoopforgeError
 from loopforge.io.platforms.draft_throttle import EditThrottle
 from loopforge.io.platforms.status_reactions import Marker, Marks
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Clock, Draft, Listening, Rested, Signal, Thinking, Withdrawn
+from loopforge.runtime.ports import (
+    Clock,
+    Draft,
+    Listening,
+    Rested,
+    Signal,
+    Thinking,
+    ToolProgress,
+    Withdrawn,
+)
 
 log = logging.getLogger(__name__)
 
@@ -183,6 +192,8 @@ class RoomWatch:
     def _breathed(
         self, room: str, what: Signal, places: Sequence[str], turns: dict[str, _Turn]
     ) -> None:
+        if isinstance(what, ToolProgress):  # its turn may be over; a sign of typing is all there is
+            return
         turn = turns.setdefault(what.turn, _Turn(what.mate))
         match what:
             case Thinking():

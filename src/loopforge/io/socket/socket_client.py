@@ -33,7 +33,15 @@ from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_server import Hall
 from loopforge.io.socket.wire_protocol import FromHost, Hello, HostAnswer, RoomSight
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Clock, Draft, Rested, Signal, Thinking, Withdrawn
+from loopforge.runtime.ports import (
+    Clock,
+    Draft,
+    Rested,
+    Signal,
+    Thinking,
+    ToolProgress,
+    Withdrawn,
+)
 
 if TYPE_CHECKING:
     from loopforge.chat.rooms_api import Front
@@ -323,7 +331,7 @@ class SocketLink:
             case Thinking() | Draft():
                 if frame.turn not in self._over:
                     await self._update(frame)
-            case Withdrawn() | Rested() | RoomSight():
+            case Withdrawn() | Rested() | ToolProgress() | RoomSight():
                 await self._update(frame)
             case wire_protocol.SocketWelcome():
                 raise Unreachable("The host welcomed this terminal twice.")

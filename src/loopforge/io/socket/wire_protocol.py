@@ -28,9 +28,9 @@ from loopforge.core.events import Event
 from loopforge.core.line_revision import Revised, Revision
 from loopforge.core.room_vocabulary import File, Heard, Said
 from loopforge.core.text.erasable_text import Words, decode_plain, encode_plain, public
-from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
+from loopforge.runtime.ports import Draft, Rested, Thinking, ToolProgress, Withdrawn
 
-VERSION = 4
+VERSION = 5
 LIMIT = 1 << 20
 """Bytes of the longest frame that a terminal may send, its newline included."""
 LONGEST_SHOWN = 100_000
@@ -156,6 +156,7 @@ FromHost = (
     | Draft
     | Withdrawn
     | Rested
+    | ToolProgress
 )
 
 # ---------------------------------------------------------------- bytes

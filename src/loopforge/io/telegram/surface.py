@@ -17,6 +17,7 @@ from collections import defaultdict
 
 from msgspec.structs import replace
 from telegram.constants import ChatType
+from telegram.error import TelegramError
 
 import telegram
 from loopforge.chat.commands.command_catalogue import BY_NAME
@@ -28,10 +29,12 @@ from loopforge.errors import (
     SendFailed,
     TooEarly,
 )
-from loopforge.io.platforms.incoming_lines import Coming, ReceivedLine, proves
+from loopforge.io.platforms.incoming_lines import Coming, ReceivedLine, proves, says_something
 from loopforge.io.platforms.live_updates import RoomWatch
+from loopforge.io.platforms.question_buttons import ELSEWHERE, ButtonPress, Presser, denial
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.telegram.bot_accounts import Crowd
+from loopforge.io.telegram.connection.api_errors import failure
 from loopforge.io.telegram.connection.chat_keys import NAME, ChatKey, where
 from loopforge.io.telegram.connection.polling import Poll
 from loopforge.io.telegram.file_download import Fetch
@@ -48,7 +51,8 @@ TOGETHER = (
     "; in a group that is no supergroup it hears and speaks for all mates: make it a supergroup, "
     "and each has its own voice"
 )
-
+TOAST, GLANCE = 200, 60
+"""Signs that Telegram shows of an answer to a press; more than a glance stays until it is read."""
 PRIVATELY = "This is for you alone: write to me in private first, then ask again."
 
 
@@ -111,8 +115,11 @@ class Telegram:
     # ------------------------------------------------------------ updates
 
     async def _hear(self, poll: Poll, update: telegram.Update) -> None:
-        """Take in one update, in a group no two at once. Raises LedgerError: it comes again."""
-        chat = update.effective_chat
+        """Take in one update, in a group no two at once. Raises LedgerError: it comes again.
+
+        Presses of buttons wait for nothing.
+        """
+        chat = None if update.callback_query else update.effective_chat
         private = chat is not None and chat.type == ChatType.PRIVATE
         async with self._order[chat.id if chat else 0, poll.number if private else 0]:
             try:
@@ -136,6 +143,8 @@ class Telegram:
             await self._reception.edited(place, number, by, text)
         elif reaction := update.message_reaction:
             await self._reacted(poll, reaction)
+        elif query := update.callback_query:
+            await self._pressed(poll, query)
         elif change := update.my_chat_member:
             there = change.new_chat_member.status not in ("left", "kicked")
             poll.came(change.chat.id, there=there)
@@ -157,6 +166,8 @@ class Telegram:
             return
         ear = await self._ear(poll, message.chat)
         if by.account in map(str, self._crowd.ours()):
+            return
+        if await self._denied(poll, spot, by, message):
             return
         order, ground = incoming_message.order(message), incoming_message.ground(message)
         if ground is not None:
@@ -225,17 +236,52 @@ class Telegram:
         number = str(change.message_id)
         new = {e.emoji for e in change.new_reaction if isinstance(e, telegram.ReactionTypeEmoji)}
         old = {e.emoji for e in change.old_reaction if isinstance(e, telegram.ReactionTypeEmoji)}
+        keeper = change.chat.type == ChatType.PRIVATE
+        if any(map(says_something, new - old)):
+            keeper = keeper or await poll.keeper(change.chat.id, user.id, now=True)
+        by = Presser(account=str(user.id), name=user.full_name, keeper=keeper, bot=user.is_bot)
         for place in await self._places_in(change.chat.id, poll.number):
             for emoji in sorted(new ^ old):
-                await self._reception.reacted(
-                    place,
-                    number,
-                    str(user.id),
-                    user.full_name,
-                    emoji,
-                    back=emoji in old,
-                    bot=user.is_bot,
-                )
+                await self._reception.reacted(place, number, by, emoji, back=emoji in old)
+
+    async def _pressed(self, poll: Poll, query: telegram.CallbackQuery) -> None:
+        """Somebody pressed a button of ours; what that came to they are told alone."""
+        told, press = ELSEWHERE, ButtonPress.read(query.data or "")
+        if press is not None and query.message is not None:
+            chat, number = query.message.chat, str(query.message.message_id)
+            keeper = chat.type == ChatType.PRIVATE
+            keeper = keeper or await poll.keeper(chat.id, query.from_user.id, now=True)
+            by = Presser(
+                account=str(query.from_user.id),
+                name=query.from_user.full_name,
+                keeper=keeper,
+                bot=query.from_user.is_bot,
+            )
+            places = await self._places_in(chat.id, poll.number)
+            told = await self._reception.buttons.pressed(places, number, by, press)
+        try:
+            await query.answer(told[:TOAST], show_alert=len(told) > GLANCE)
+        except TelegramError as error:
+            log.info("telegram: a press could not be answered: %s", failure(error))
+
+    async def _denied(
+        self, poll: Poll, spot: ChannelSpot, by: incoming_message.Author, message: telegram.Message
+    ) -> bool:
+        """Whether a message answers a question with a no, which it then is."""
+        reason = denial(message.text or "")
+        if reason is None or not incoming_message.answers(message, self._crowd.ours()):
+            return False
+        who = Presser(
+            account=by.account,
+            name=by.name,
+            keeper=spot.kind == "private" or await poll.keeps(message, now=True),
+            bot=by.bot,
+        )
+        to = incoming_message.reply(message)
+        told = await self._reception.buttons.denied([spot.key], to, who, reason)
+        if told is not None and self._crowd.acts(spot.key, message.message_id):
+            await self._answer(poll, spot, message, told)
+        return told is not None
 
     async def _command(
         self,

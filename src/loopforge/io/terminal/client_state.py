@@ -21,12 +21,16 @@ KEPT = 2000
 
 
 class Minutes:
-    """What is known here: `scene`, who is `here` (ids of people), and lines."""
+    """What is known here: `scene`, who is `here` (ids of people), and lines.
+
+    `asks`: by number, the questions of mates that wait for an answer.
+    """
 
     def __init__(self) -> None:
         self.scene = Scene(room="")
         self.here: tuple[str, ...] = ()
         self.last_said: Event | None = None
+        self.asks: dict[int, Event] = {}
         self._by_id: dict[str, Event] = {}
         self._by_seq: dict[int, Event] = {}
         self._came: dict[str, str] = {}
@@ -35,6 +39,8 @@ class Minutes:
         """Note what an update says."""
         if isinstance(update, Joined | RoomSight):
             self.scene, self.here = update.scene, update.here
+            open, last = update.scene.questions, update.scene.asked
+            self.asks = {n: one for n, one in self.asks.items() if n in open or n > last}
             came, self._came = self._came, {}
             for person, name in came.items():
                 self._introduce(person, name)  # the look may be older than their coming
@@ -50,6 +56,8 @@ class Minutes:
                 return self._revise(event, Revision(line=line, by=by), event.body.text)
             case LineDeleted(line=line, by=by):
                 return self._revise(event, Revision(line=line, by=by, deleted=True))
+            case Told(asks=number) if number:
+                self.asks[number] = event
             case Heard() | Said() | Told():
                 pass
             case PersonJoined(person=person, name=name):

@@ -35,7 +35,7 @@ from loopforge.io.terminal.keyboard_input import Splitter, Typed, blank, visible
 from loopforge.io.terminal.slash_completion import Given, parse
 from loopforge.io.terminal.terminal_wording import files_of, said, sentence
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
+from loopforge.runtime.ports import Draft, Rested, Thinking, ToolProgress, Withdrawn
 
 INDENT = "  "
 MARKS = ("bot", "late", "untrusted")
@@ -90,7 +90,7 @@ class Plain:
                 self._drafted.discard(turn)
             case LineTaken(source=source):
                 self._lines.pop(source, None)
-            case RoomSight() | Thinking():
+            case RoomSight() | Thinking() | ToolProgress():
                 pass
 
     def _joined(self, joined: Joined) -> None:

@@ -233,10 +233,13 @@ class PageBody(VerticalScroll):
     ]
 
 
-class OverlayPage(ModalScreen[None]):
-    """Something long, to be read at leisure."""
+class OverlayPage(ModalScreen[str]):
+    """Something long, to be read at leisure. It ends with "", or with what a key stands for."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,enter,ctrl+c", "dismiss", "Close")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,enter,ctrl+c", "dismiss('')", "Close")
+    ]
+    KEYS = "Esc closes"
 
     def __init__(self, title: str, text: str) -> None:
         super().__init__()
@@ -246,6 +249,17 @@ class OverlayPage(ModalScreen[None]):
         """A frame with a title and room to scroll."""
         with Vertical(id="page") as frame:
             frame.border_title = one_line(self._title, 70)
-            frame.border_subtitle = "Esc closes"
+            frame.border_subtitle = self.KEYS
             with PageBody(id="page-body"):
                 yield Static(paged(self._text, narrow=self.app.size.width < 64))
+
+
+class QuestionPage(OverlayPage):
+    """What a mate asks leave for, and the keys that answer: the command that each stands for."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "dismiss('approve')", "Yes, this once"),
+        Binding("a", "dismiss('always')", "Yes, and not asked again"),
+        Binding("n", "dismiss('deny')", "No"),
+    ]
+    KEYS = "y: yes, this once · a: always here · n: no, and why · Esc: not now"

@@ -37,6 +37,7 @@ KEYS = (
     ("PgUp, PgDn", "earlier, later"),
     ("Esc", "stop whoever speaks"),
     ("Ctrl+B", "who is here, at the side"),
+    ("F3", "answers what a mate asks leave for"),
     ("Ctrl+D", "leave"),
 )
 

@@ -25,7 +25,7 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from loopforge.core.events import Event
-from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.core.room_vocabulary import Heard, Said, Told
 from loopforge.core.text.spoken_lists import listed
 from loopforge.errors import LoopforgeError
 from loopforge.io.socket.socket_client import (
@@ -44,12 +44,19 @@ from loopforge.io.terminal.input_composer import Composer, InputPen
 from loopforge.io.terminal.keyboard_input import visible
 from loopforge.io.terminal.plain_mode import run_plain
 from loopforge.io.terminal.screen_support import suits
-from loopforge.io.terminal.side_panes import OverlayPage, RoomBar, Side, WelcomePane, hints
+from loopforge.io.terminal.side_panes import (
+    OverlayPage,
+    QuestionPage,
+    RoomBar,
+    Side,
+    WelcomePane,
+    hints,
+)
 from loopforge.io.terminal.slash_completion import Given, parse
 from loopforge.io.terminal.terminal_wording import quotation
 from loopforge.io.terminal.transcript_view import Notice, Transcript, TranscriptEntry
 from loopforge.io.terminal.transcript_writer import TranscriptWriter
-from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
+from loopforge.runtime.ports import Draft, Rested, Thinking, ToolProgress, Withdrawn
 
 FRAME = 1 / 15
 """Seconds between two drawings."""
@@ -95,6 +102,7 @@ class Terminal(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+b,f2", "side", "Who is here", priority=True),
         Binding("f1", "help", "Help", priority=True),
+        Binding("f3", "answer", "Answer a question", priority=True),
     ]
 
     def __init__(
@@ -207,7 +215,7 @@ class Terminal(App[None]):
                 self._scribe.unsaid(update)
                 if not self._composer.pen.text:
                     self._composer.pen.set_text(text)
-            case Thinking() | Draft() | Withdrawn() | Rested():
+            case Thinking() | Draft() | Withdrawn() | Rested() | ToolProgress():
                 self._scribe.breathe(update)
             case RoomSight():
                 self._greet()
@@ -236,7 +244,7 @@ class Terminal(App[None]):
         self._composer.pen.scene = scene
         self._bar.show(scene)
         self._side.show(scene, self.minutes.here, speaking, hosting=self._link.hosting)
-        silent = any(doing.startswith("thinking") for doing in speaking.values())
+        silent = self._scribe.silent
         if silent and self._beating is None:
             self._beating = self.set_interval(BEAT, self._scribe.beat)
         elif not silent and self._beating is not None:
@@ -253,12 +261,20 @@ class Terminal(App[None]):
         elif not self.minutes.scene.room:
             status = Content("Opening the home…")
         elif speaking := self._scribe.speaking:
-            names = [self.minutes.scene.mate(handle).name for handle in speaking]
-            who = f"{listed(names, 4)} {'are' if len(names) > 1 else 'is'}"
-            doing = "typing" if "typing…" in speaking.values() else "thinking"
-            status = Content.assemble(f"{who} {doing}…", ("  Esc stops", "$faint"))
+            status = Content.assemble(self._doing(speaking), ("  Esc stops", "$faint"))
+        elif self.minutes.asks:
+            numbers = listed([str(number) for number in self.minutes.asks], 4)
+            status = Content.assemble((f"Waits for a yes: {numbers}", "$warning"), "  F3 answers")
         aside = f"↓ {self._unread} new  Esc" if self._unread else ""
         self._composer.show_status(status, Content.assemble((aside, "bold $primary")))
+
+    def _doing(self, speaking: dict[str, str]) -> str:
+        names = {handle: self.minutes.scene.mate(handle).name for handle in speaking}
+        for handle, doing in speaking.items():
+            if doing not in ("typing…", "thinking…"):
+                return f"{names[handle]} {doing}"
+        who = f"{listed([*names.values()], 4)} {'are' if len(names) > 1 else 'is'}"
+        return f"{who} {'typing' if 'typing…' in speaking.values() else 'thinking'}…"
 
     def _notice(self, text: str, kind: str) -> None:
         self._transcript.append([Notice(visible(text), classes=kind)])
@@ -355,6 +371,30 @@ class Terminal(App[None]):
         """Open or close the side."""
         self._side_chosen = True
         self._side.toggle_class("-open")
+
+    def action_answer(self) -> None:
+        """Show the question of a mate that waits longest, and take a key for it."""
+        if isinstance(self.screen, OverlayPage):
+            return
+        if not self.minutes.asks:
+            self._notice("No mate asks anything here.", "answer")
+            return
+        number, event = next(iter(self.minutes.asks.items()))
+        asked = str(event.body.text) if isinstance(event.body, Told) else ""
+        answered = partial(self._answered, number)
+        self.push_screen(QuestionPage(f"Question {number}", asked), answered)
+
+    def _answered(self, number: int, verb: str | None) -> None:
+        """A no is written out, so that a reason can follow; a yes is given at once."""
+        if not verb:
+            return
+        if verb == "deny":
+            self._composer.pen.set_text(f"/deny {number} ")
+            return
+        more = " always" if verb == "always" else ""
+        given = parse(f"/approve {number}{more}")
+        if isinstance(given, Given):
+            self.run_worker(self._do(given, ""), exit_on_error=False)
 
     async def action_help(self) -> None:
         """Show what can be typed."""

@@ -20,6 +20,7 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.io.terminal.client_state import Minutes
 from loopforge.io.terminal.keyboard_input import one_line, visible
+from loopforge.runtime.ports import ToolProgress
 
 WIDEST_BAR = 12
 _PLAINER = {ord(mark): None for mark in "*`"}
@@ -65,6 +66,13 @@ def said(event: Event, minutes: Minutes) -> str:
         who = minutes.author(event.revision.by)
         return f"(deleted by {who})" if who else "(deleted where it was said)"
     return str(event.body.text) if isinstance(event.body, Heard | Said | Told) else ""
+
+
+def progress(use: ToolProgress) -> str:
+    """What a tool is used for, and how far it is: "uses fetch: page 3 of 4, 75 %"."""
+    done = "" if use.part is None else f"{use.part:.0%}".replace("%", " %")
+    how = ", ".join(each for each in (visible(use.text), done) if each)
+    return f"uses {use.tool}: {how}" if how else f"uses {use.tool}…"
 
 
 def quotation(event: Event | None, minutes: Minutes, most: int = 60) -> str:

@@ -40,6 +40,7 @@ from loopforge.io.terminal.terminal_wording import (
     day,
     files_of,
     hour,
+    progress,
     quotation,
     reference,
     said,
@@ -52,7 +53,7 @@ from loopforge.io.terminal.transcript_view import (
     Transcript,
     TranscriptEntry,
 )
-from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
+from loopforge.runtime.ports import Draft, Rested, Thinking, ToolProgress, Withdrawn
 
 TOGETHER = timedelta(minutes=5)
 """Lines of one speaker that follow within this time share a heading."""
@@ -82,6 +83,7 @@ class TranscriptWriter:
         self._foot = TranscriptPlace()
         self._drafts: dict[str, TranscriptEntry] = {}
         self._spoken: dict[str, str] = {}
+        self._uses: dict[str, ToolProgress] = {}
         self._waiting: dict[str, TranscriptEntry] = {}
         self._entries: WeakValueDictionary[str, TranscriptEntry] = WeakValueDictionary()
         self._beat = 0
@@ -249,13 +251,19 @@ class TranscriptWriter:
 
     @property
     def speaking(self) -> dict[str, str]:
-        """Who has a turn: handles, and what they are doing."""
-        return {
-            entry.who: "typing…" if self._spoken[turn] else "thinking…"
+        """Who is at something: handles, and what they are doing; tools may go on after a turn."""
+        at_tools = {use.mate: progress(use) for use in self._uses.values()}
+        return at_tools | {
+            entry.who: "typing…" if self._spoken[turn] else at_tools.get(entry.who, "thinking…")
             for turn, entry in self._drafts.items()
         }
 
-    def breathe(self, breath: Thinking | Draft | Withdrawn | Rested) -> None:
+    @property
+    def silent(self) -> bool:
+        """Whether somebody has a turn and has said nothing in it yet."""
+        return not all(self._spoken.values())
+
+    def breathe(self, breath: Thinking | Draft | Withdrawn | Rested | ToolProgress) -> None:
         """Show what is in the air, of those who belong here."""
         if not self._minutes.scene.has(breath.mate):
             return
@@ -270,16 +278,23 @@ class TranscriptWriter:
                 self._withdraw(breath.turn, breath.mate, why)
             case Rested():
                 self._rest(breath.turn)
+            case ToolProgress(over=True):
+                self._uses.pop(breath.effect, None)
+            case ToolProgress():
+                self._uses[breath.effect] = breath
 
     def beat(self) -> None:
         """Move the dots of those who have not begun."""
         self._beat += 1
         for turn, entry in self._drafts.items():
             if not self._spoken[turn]:
-                entry.fill(Content.assemble((DOTS[self._beat % len(DOTS)], "$quiet")))
+                uses = [progress(use) for use in self._uses.values() if use.turn == turn]
+                told = "\n".join([DOTS[self._beat % len(DOTS)], *uses])
+                entry.fill(Content.assemble((told, "$quiet")))
 
     def hush(self) -> None:
         """The host went away, and with it everything that was in the air."""
+        self._uses.clear()
         for turn in tuple(self._drafts):
             self._rest(turn)
 

@@ -38,11 +38,13 @@ from loopforge.io.discord.text.incoming_message import (
     body_of,
     ground_of,
     keeps,
+    manages,
     speaks,
     spot_of,
 )
 from loopforge.io.platforms.incoming_lines import Coming
 from loopforge.io.platforms.live_updates import RoomWatch
+from loopforge.io.platforms.question_buttons import Presser
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.runtime.background_tasks import Tasks
 
@@ -414,12 +416,15 @@ class Inward:
         message = str(event.message_id)
         back, account = event.event_type == "REACTION_REMOVE", str(event.user_id)
         name = await self._named(client, event)
-        bot = event.member is not None and event.member.bot
+        by = Presser(
+            account=account,
+            name=name,
+            keeper=manages(event.member, client.get_channel(event.channel_id)),
+            bot=event.member is not None and event.member.bot,
+        )
         told = ""
         for place in await self._threads.places(event.channel_id, event.message_id):
-            shown = await self._reception.reacted(
-                place, message, account, name, str(event.emoji), back=back, bot=bot
-            )
+            shown = await self._reception.reacted(place, message, by, str(event.emoji), back=back)
             told = shown or told
         channel = await find(client, event.channel_id)
         stops = str(event.emoji) in STOP_EMOJIS and not back

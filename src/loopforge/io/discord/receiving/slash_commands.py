@@ -100,7 +100,8 @@ class Slash:
 
     async def _run(self, interaction: Asked, command: RoomCommand, argument: str) -> None:
         private = bool(getattr(command, "private", False))
-        await self._answer(interaction, self._done(interaction, command.name, argument), private)
+        work = self._done(interaction, command.name, argument)
+        await give(self._tasks, interaction, work, private=private)
 
     async def _done(self, interaction: Asked, name: str, argument: str) -> str:
         """Do it, and say what was done. Raises LoopforgeError for what cannot be done."""
@@ -112,7 +113,7 @@ class Slash:
             return NOT_HERE
         mates = await self._threads.mates(client, channel)
         spot = spot_of(channel, user.display_name)
-        keeper = _keeps(interaction) or spot.kind == "private"
+        keeper = keeps_place(interaction) or spot.kind == "private"
         return await self._reception.command(
             spot, mates, str(user.id), user.display_name, name, argument, keeper=keeper
         )
@@ -134,7 +135,7 @@ class Slash:
     # ------------------------------------------------------------ on a message
 
     async def _why(self, interaction: Asked, message: discord.Message) -> None:
-        await self._answer(interaction, self._record(interaction, message), private=True)
+        await give(self._tasks, interaction, self._record(interaction, message), private=True)
 
     async def _record(self, interaction: Asked, message: discord.Message) -> str:
         """The flight record of the line that a message is, as far as who asks may see it."""
@@ -147,7 +148,7 @@ class Slash:
     def _talk(self, opening: Opening) -> Any:
         async def talk(interaction: Asked, message: discord.Message) -> None:
             work = self._opened(interaction, message, opening)
-            await self._answer(interaction, work, private=True)
+            await give(self._tasks, interaction, work, private=True)
 
         return talk
 
@@ -159,7 +160,7 @@ class Slash:
             return "In this channel you may not open threads."
         if not await self._served(interaction):
             return NOT_HERE
-        account, keeper = str(interaction.user.id), _keeps(interaction)
+        account, keeper = str(interaction.user.id), keeps_place(interaction)
         if not await self._threads.may_talk(message.channel.id, account, keeper=keeper):
             return "In this channel mates do not answer you: its keepers set that by /rights."
         return await opening(interaction.client, message)
@@ -174,26 +175,25 @@ class Slash:
             or await self._reception.serves(ground, str(user.id), asked=False) is None
         )
 
-    # ------------------------------------------------------------ answering
 
-    async def _answer(
-        self, interaction: Asked, work: Coroutine[Any, Any, str], private: bool
-    ) -> None:
-        """Give the answer, or announce it and give it when it is there.
+async def give(
+    tasks: Tasks, interaction: Asked, work: Coroutine[Any, Any, str], *, private: bool
+) -> None:
+    """Give the answer, or announce it and give it when it is there.
 
-        What cannot be done is said to whoever asked alone; once an answer is announced, to those
-        that saw it.
-        """
-        task = self._tasks.spawn(_told(work, private), "an answer to a command")
-        done, _ = await asyncio.wait([task], timeout=SOON)
-        if not done:
-            await interaction.response.defer(ephemeral=private, thinking=True)
-        text, private = await task
-        shown, file = _cut(text)
-        await _say(interaction, shown, private=private, file=file)
+    What cannot be done is said to whoever asked alone; once an answer is announced, to those that
+    saw it.
+    """
+    task = tasks.spawn(_told(work, private), "an answer to a command")
+    done, _ = await asyncio.wait([task], timeout=SOON)
+    if not done:
+        await interaction.response.defer(ephemeral=private, thinking=True)
+    text, private = await task
+    shown, file = _cut(text)
+    await _say(interaction, shown, private=private, file=file)
 
 
-def _keeps(interaction: Asked) -> bool:
+def keeps_place(interaction: Asked) -> bool:
     """Whether who asks may manage that place."""
     allowed = interaction.permissions
     return allowed.manage_channels or allowed.manage_guild

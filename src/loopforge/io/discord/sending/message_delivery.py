@@ -32,13 +32,19 @@ from loopforge.io.discord.sending.live_drafts import DiscordStage
 from loopforge.io.discord.sending.reply_quote import ROOM_FOR_IT, References, without
 from loopforge.io.discord.sending.speaker import DiscordSpeaker, Voices
 from loopforge.io.discord.sending.webhooks import Hooks
-from loopforge.io.discord.text.outgoing_markdown import LIMIT, pieces, shown
+from loopforge.io.discord.text.outgoing_markdown import LIMIT, fenced, pieces, shown
+from loopforge.io.platforms.question_buttons import LABELS, ButtonPress, buttons_under
 from loopforge.io.text.graphemes import clip
 from loopforge.io.text.message_split import VOID, as_file
 from loopforge.runtime.ports import Outgoing
 
 SLACK = timedelta(hours=1)
 """By how much Discord's clock and ours may differ, and then some."""
+STYLES: dict[str, discord.ButtonStyle] = {
+    "once": discord.ButtonStyle.success,
+    "always": discord.ButtonStyle.secondary,
+    "deny": discord.ButtonStyle.danger,
+}
 READ = 200
 """Messages that are read back at most."""
 
@@ -51,6 +57,7 @@ class DiscordLetter(Struct, frozen=True):
     reply: int | None = None
     files: tuple[File, ...] = ()
     long: tuple[str, bytes] | None = None
+    buttons: tuple[ButtonPress, ...] = ()
 
     def ends(self, part: int) -> bool:
         """Whether something is attached to this part."""
@@ -85,6 +92,8 @@ class DiscordDelivery:
                 return await self._revise(out, line)
             case LineDeleted(line=line):
                 return await self._remove(out, line)
+            case _ if out.what == "approval":
+                return await self._settle(out)
             case _:
                 raise SendFailed(f"Discord cannot show {out.event.kind}.", final=True)
 
@@ -118,9 +127,8 @@ class DiscordDelivery:
     async def _letter(self, out: Outgoing) -> DiscordLetter:
         voice, body = await self._voice(out, out.event), out.event.body
         if isinstance(body, Told):
-            rows = str(body.text).splitlines()  # a word of the room is small and slanted
-            small = (f"-# *{row}*" if row.strip() else row for row in rows)
-            return DiscordLetter(voice, pieces("\n".join(small)))
+            buttons = tuple(await buttons_under(self._front.questions, out.event))
+            return DiscordLetter(voice, _word(body, str(body.text)), buttons=buttons)
         if not isinstance(body, Said | Heard) or not (body.files or str(body.text).strip(VOID)):
             return DiscordLetter(voice)
         text, long = f"{voice.quoted}{body.text}", None
@@ -173,7 +181,9 @@ class DiscordDelivery:
             uploads, missing = await self._files.uploads(letter.files, voice.most, letter.long)
             text = clip(f"{text}\n{missing}".strip(), LIMIT)
         reply = letter.reply if part == 0 else None
-        return await voice.post(text, nonce(out.delivery, part), reply, uploads)
+        last = part == len(letter.parts) - 1
+        view = _view(letter.buttons) if letter.buttons and last else None
+        return await voice.post(text, nonce(out.delivery, part), reply, uploads, view)
 
     # ------------------------------------------------------------ what stands there already
 
@@ -289,11 +299,27 @@ class DiscordDelivery:
             return ""
         voice, reply = await self._voice(out, said), getattr(said.body, "reply_to", "")
         parts = [*await self._parts(out, voice, reply, f"{voice.quoted}{out.event.body.text}")]
+        return await self._reword(voice, posts, parts)
+
+    async def _settle(self, out: Outgoing) -> str:
+        """A question that was answered says so, and has no buttons any more."""
+        told = await self._front.questions.about(out.event)
+        posts = await self._channels.posts(out.place, told.id) if told is not None else []
+        if told is None or not posts or not isinstance(told.body, Told):
+            return ""
+        text = await self._front.questions.settled(out.event, told)
+        voice = await self._voice(out, told)
+        return await self._reword(voice, posts, [*_word(told.body, text)], bare=True)
+
+    async def _reword(
+        self, voice: DiscordSpeaker, posts: list[str], parts: list[str], *, bare: bool = False
+    ) -> str:
+        """Let messages of ours be these parts; those that are too many go."""
         if len(parts) > len(posts):
             parts = [*parts[: len(posts) - 1], f"{clip(parts[len(posts) - 1], LIMIT - 2)} …"]
         for message, text in zip(posts, parts, strict=False):
             try:
-                await self._voices.change(voice, int(message), text)
+                await self._voices.change(voice, int(message), text, bare=bare)
             except SendFailed as failure:
                 if failure.why != LOST:  # somebody took it away there
                     raise
@@ -320,6 +346,26 @@ class DiscordDelivery:
 def _room(voice: DiscordSpeaker, reply: str) -> int:
     """Units that a part of what this voice says may have."""
     return LIMIT - ROOM_FOR_IT if reply and voice.hook is not None else LIMIT
+
+
+def _word(told: Told, text: str) -> tuple[str, ...]:
+    """A word of the room: small and slanted; a question is not, so that it shows what it asks."""
+    if told.asks:
+        return pieces(fenced(text))
+    small = (f"-# *{row}*" if row.strip() else row for row in text.splitlines())
+    return pieces("\n".join(small))
+
+
+def _view(presses: tuple[ButtonPress, ...]) -> discord.ui.View:
+    """The buttons; discord.py need not keep them, since what they say stands in their ids."""
+    view = discord.ui.View(timeout=None)
+    for one in presses:
+        made: discord.ui.Button[discord.ui.View] = discord.ui.Button(
+            label=LABELS[one.verb], custom_id=one.data, style=STYLES[one.verb]
+        )
+        view.add_item(made)
+    view.stop()
+    return view
 
 
 def _plain(text: str) -> str:

@@ -78,8 +78,9 @@ class DiscordSpeaker:
         nonce: str,
         reply: int | None = None,
         files: Sequence[discord.File] = (),
+        buttons: discord.ui.View | None = None,
     ) -> int:
-        """Say it; the id of the message. Raises SendFailed."""
+        """Say it; the id of the message. Raises SendFailed. A webhook shows no `buttons`."""
         channel, reference = self.seat.channel, None
         if self.hook is not None:
             said = await self._tried(
@@ -105,12 +106,13 @@ class DiscordSpeaker:
                 mention_author=False,
                 files=list(files),
                 allowed_mentions=NOBODY,
+                view=buttons,  # type: ignore[arg-type]
             )
         )
         return message.id
 
-    async def edit(self, message: int, text: str) -> bool:
-        """Change what was said; True. Raises SendFailed."""
+    async def edit(self, message: int, text: str, *, bare: bool = False) -> bool:
+        """Change what was said, `bare` without its buttons; True. Raises SendFailed."""
         if self.hook is not None:
             changed = self.hook.edit_message(
                 message, content=text, allowed_mentions=NOBODY, thread=self._thread()
@@ -118,7 +120,8 @@ class DiscordSpeaker:
             await self._tried(changed)
         else:
             partial = self.seat.channel.get_partial_message(message)
-            await self._tried(partial.edit(content=text, allowed_mentions=NOBODY))
+            gone: dict[str, Any] = {"view": None} if bare else {}
+            await self._tried(partial.edit(content=text, allowed_mentions=NOBODY, **gone))
         return True
 
     async def delete(self, message: int) -> bool:
@@ -205,9 +208,11 @@ class Voices:
         seen = await find(author, channel.id)
         return DiscordSpeaker(AccountSeat(author, seen)) if seen is not None else None
 
-    async def change(self, voice: DiscordSpeaker, message: int, text: str) -> None:
+    async def change(
+        self, voice: DiscordSpeaker, message: int, text: str, *, bare: bool = False
+    ) -> None:
         """Let a message of ours say something else, by whichever voice said it."""
-        await self._done(voice, message, lambda each: each.edit(message, text))
+        await self._done(voice, message, lambda each: each.edit(message, text, bare=bare))
 
     async def take(self, voice: DiscordSpeaker, message: int) -> None:
         """Take a message of ours away, by whichever voice said it."""

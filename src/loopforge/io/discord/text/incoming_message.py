@@ -81,12 +81,16 @@ def account_of(message: discord.Message) -> str:
 
 def keeps(message: discord.Message) -> bool:
     """Whether its author may manage that place."""
-    author, channel = message.author, message.channel
-    if not isinstance(author, discord.Member):
+    return manages(message.author, message.channel)
+
+
+def manages(who: object, channel: object) -> bool:
+    """Whether somebody may manage a place."""
+    if not isinstance(who, discord.Member):
         return isinstance(channel, discord.DMChannel)
     if not isinstance(channel, discord.abc.GuildChannel | discord.Thread):
         return False
-    allowed = channel.permissions_for(author)
+    allowed = channel.permissions_for(who)
     return allowed.manage_channels or allowed.manage_guild
 
 

@@ -27,6 +27,7 @@ _HEADING = re.compile(r" {0,3}#{4,6}[ \t]++(?P<words>[^\r\n]+)")
 _RULE = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*")
 _BREAK = re.compile(r"[\r\n]")
 _LANGUAGE = re.compile(r"[a-z0-9_+\-.#]+", re.IGNORECASE | re.ASCII)
+_INDENTED = re.compile(r"(?m)^(?: {4}.*(?:\n|\Z))+")
 _OUT = re.compile(
     r"(?P<url>\]\(https?://[^\s<>()]+\)|https?://(?:(?!\]\()[^\s<>])+)"
     r"|(?P<ping>@(?=everyone|here)|<@(?=[!&]?\d))",
@@ -47,6 +48,17 @@ def shown(text: str) -> str:
         _closed(part) if n < last and not block else part for n, (part, block) in enumerate(parts)
     )
     return outside(written, _safe)
+
+
+def fenced(text: str) -> str:
+    """Rows that are code by standing further in, which Discord does not know, in a fence."""
+
+    def block(found: re.Match[str]) -> str:
+        rows = [row[4:] for row in found[0].splitlines()]
+        inner = "\n".join(rows).replace("```", f"`{_APART}`{_APART}`")
+        return f"```\n{inner}\n```\n"
+
+    return _INDENTED.sub(block, text)
 
 
 def pieces(text: str, limit: int = LIMIT) -> tuple[str, ...]:

@@ -21,6 +21,8 @@ import telegram
 from loopforge.runtime.background_tasks import Tasks
 
 Read = Callable[[Sequence[dict[str, Any]]], Sequence[telegram.Update]]
+PRESSES = 0
+"""In place of a chat's number."""
 Take = Callable[[telegram.Update], Awaitable[None]]
 
 
@@ -78,7 +80,12 @@ class Intake:
             del self._lanes[chat], self._working[chat]
 
     def _chat(self, update: telegram.Update) -> int:
-        """Whose order an update keeps: a supergroup's is that of the group which it was."""
+        """Whose order an update keeps: a supergroup's is that of the group which it was.
+
+        Presses of buttons wait for no chat: Telegram wants an answer to each within seconds.
+        """
+        if update.callback_query:
+            return PRESSES
         chat = update.effective_chat.id if update.effective_chat else 0
         if message := update.message:
             if message.migrate_to_chat_id:

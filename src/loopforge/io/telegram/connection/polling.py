@@ -35,6 +35,7 @@ KINDS = (
     "channel_post",
     "edited_channel_post",
     "message_reaction",
+    "callback_query",
     "my_chat_member",
 )
 HOLD = 25
@@ -134,7 +135,11 @@ class Poll:
             return message.sender_chat.id == message.chat.id
         if message.from_user is None:
             return False
-        key = (message.chat.id, message.from_user.id)
+        return await self.keeper(message.chat.id, message.from_user.id, now=now)
+
+    async def keeper(self, chat: int, user: int, *, now: bool = False) -> bool:
+        """Whether somebody may manage a group."""
+        key = (chat, user)
         asked, keeps = self._keepers.get(key, (-FRESH, False))
         if not now and self._clock.ticks() - asked < FRESH:
             return keeps

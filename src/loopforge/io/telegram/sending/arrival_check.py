@@ -1,11 +1,13 @@
 """Looking: which messages of a chat are ours, where nobody knows whether a sending arrived.
 
 Telegram has no key by which a message that is sent twice is known to be one, and no way to read a
-chat back. What it has: messages of a chat are numbered upwards, and asking to change the buttons of
-one says whether it is there ("not found"), somebody else's ("can't be edited") or ours ("not
-modified"), and changes nothing. So after an attempt that broke off, the numbers above the highest
-one known are asked: messages of ours there, as many as parts are missing or fewer, are those parts.
-Where that does not settle it, the delivery is uncertain, and never made again.
+chat back. What it has: messages of a chat are numbered upwards, and asking to end the live location
+of one says whether it is there ("not found"), somebody else's ("can't be edited") or ours ("no live
+location"). Nothing of ours is a live location, so that this changes nothing; to ask for a change of
+its buttons would take those of a question away. So after an attempt that broke off, the numbers
+above the highest one known are asked: messages of ours there, as many as parts are missing or
+fewer, are those parts. Where that does not settle it, the delivery is uncertain, and never made
+again.
 
 Numbers are given in order, so one that was given to a sending which began well after the one in
 doubt broke off is above it: it ends the look, and where much is said that is soon. Else a look ends
@@ -133,9 +135,9 @@ class Look:
         """What a number is: ours, another's, nothing."""
         with self._flood.asking(self._at.chat):
             try:
-                await self._bot.edit_message_reply_markup(self._at.chat, number)
+                await self._bot.stop_message_live_location(self._at.chat, number)
             except BadRequest as error:
                 said = str(error.message).casefold()
-                if "not modified" not in said:
+                if "no live location in" not in said:
                     return "nothing" if "not found" in said else "another's"
         return "ours"

@@ -23,15 +23,17 @@ from loopforge.chat.rooms_api import Front
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, LineDeleted, LineEdited, Reacted, Said, Told
 from loopforge.errors import ArtifactError, SendFailed, Unknown
+from loopforge.io.platforms.question_buttons import LABELS, ButtonPress, buttons_under
 from loopforge.io.session import Sessions
 from loopforge.io.telegram.connection.chat_keys import ChatKey, where
 from loopforge.io.telegram.connection.polling import Poll
 from loopforge.io.telegram.sending.arrival_check import Look, NumberSpan
 from loopforge.io.telegram.sending.draft_messages import GroupDraftKey, GroupDrafts
-from loopforge.io.telegram.sending.outgoing_message import TelegramMessages
+from loopforge.io.telegram.sending.outgoing_message import Buttons, TelegramMessages
 from loopforge.io.telegram.text.outgoing_markdown import LIMIT, Rendered, pieces
 from loopforge.io.text.message_split import as_file
 from loopforge.runtime.ports import Clock, Outgoing
+from telegram import InlineKeyboardButton, InlineKeyboardMarkup
 
 MOST_PARTS = 8
 """A line of more messages than this is sent as a file, with its beginning before it."""
@@ -56,11 +58,19 @@ Part: TypeAlias = Rendered | Upload
 
 
 class TelegramLetter(NamedTuple):
-    """A line as it is to be sent: by which bot, in parts, in answer to which line."""
+    """A line as it is to be sent: by which bot, in parts, in answer to which line.
+
+    `buttons` stand under its last part.
+    """
 
     poll: Poll
     parts: tuple[Part, ...]
     reply_to: str = ""
+    buttons: Buttons = None
+
+    def under(self, part: int) -> Buttons:
+        """What stands under a part."""
+        return self.buttons if part == len(self.parts) - 1 else None
 
 
 class Sending:
@@ -192,6 +202,8 @@ class Sending:
             case LineDeleted(line=line):
                 await self._take_away(out, line)
                 return out.delivery
+            case _ if out.what == "approval":
+                return await self._settle(out)
             case _:
                 return await self._line(out)
 
@@ -199,16 +211,17 @@ class Sending:
         letter = await self._letter(out)
         there = await self._begun(out)
         at, outward = where(out.place), TelegramMessages(letter.poll)
-        for number, part in zip(tuple(there), letter.parts, strict=False):
+        for nth, (number, part) in enumerate(zip(tuple(there), letter.parts, strict=False)):
             if isinstance(part, Rendered):
-                await outward.edit(at, number, part)
+                await outward.edit(at, number, part, letter.under(nth))
         reply = await self.message(out.place, letter.reply_to)
         for nth, part in enumerate(letter.parts[len(there) :], len(there)):
             to, began = reply if nth == 0 else None, self._clock.ticks()
             if isinstance(part, Upload):
-                there.append(await outward.file(at, part.name, part.data, to))
+                under = letter.under(nth)
+                there.append(await outward.file(at, part.name, part.data, to, under))
             else:
-                there.append(await outward.post(at, part, to))
+                there.append(await outward.post(at, part, to, letter.under(nth)))
             self._sent[_numbered(letter.poll, at)].append((began, there[-1]))
         return " ".join(map(str, there))
 
@@ -235,8 +248,19 @@ class Sending:
 
         Those it needs no more go. Its files stay.
         """
-        event, at = await self._said(out, line), where(out.place)
         text = str(out.event.body.text)  # type: ignore[union-attr]
+        return await self._reword(out, await self._said(out, line), text)
+
+    async def _settle(self, out: Outgoing) -> str:
+        """A question that was answered says so, and has no buttons any more."""
+        told = await self._front.questions.about(out.event)
+        if told is None:
+            return out.delivery
+        text = await self._front.questions.settled(out.event, told)
+        return await self._reword(out, told, text)
+
+    async def _reword(self, out: Outgoing, event: Event, text: str) -> str:
+        at, line = where(out.place), event.id
         letter = await self._worded(event, at, text)
         posts = await self._sessions.channels.posts(out.place, line)
         files, outward = len(getattr(event.body, "files", ())), TelegramMessages(letter.poll)
@@ -296,9 +320,15 @@ class Sending:
                 parts = parts_of(head + (text if text is not None else str(body.text)))
                 return TelegramLetter(poll, (*parts, *files), reply)
             case Told():
-                return TelegramLetter(poll, parts_of(f"_{body.text}_"))
+                buttons = None if text is not None else _buttons(await self._presses(event))
+                said = str(body.text) if text is None else text
+                parts = parts_of(said if body.asks else f"_{said}_")
+                return TelegramLetter(poll, parts, buttons=buttons)
             case _:
                 raise SendFailed("this is nothing that could be sent to Telegram.", final=True)
+
+    async def _presses(self, event: Event) -> Sequence[ButtonPress]:
+        return await buttons_under(self._front.questions, event)
 
     async def _upload(self, file: File) -> Upload:
         try:
@@ -342,6 +372,14 @@ def _numbered(poll: Poll, at: ChatKey) -> Like:
         return (f"telegram:%@{poll.number}",)
     chat = ChatKey(at.chat).key
     return (chat, f"{chat}/%")
+
+
+def _buttons(presses: Sequence[ButtonPress]) -> Buttons:
+    """Those that say yes in one row, no in another: none is pressed for the other."""
+    if not presses:
+        return None
+    made = [InlineKeyboardButton(LABELS[one.verb], callback_data=one.data) for one in presses]
+    return InlineKeyboardMarkup([made[:-1], made[-1:]])
 
 
 def _fitted(text: str, parts: Sequence[Part], most: int) -> Sequence[Part]:

@@ -15,10 +15,16 @@ from loopforge.io.telegram.connection.chat_keys import ChatKey
 from loopforge.io.telegram.connection.polling import Poll
 from loopforge.io.telegram.text.outgoing_markdown import Rendered
 from loopforge.io.text.graphemes import measure
-from telegram import InputMediaDocument, LinkPreviewOptions, ReplyParameters
+from telegram import (
+    InlineKeyboardMarkup,
+    InputMediaDocument,
+    LinkPreviewOptions,
+    ReplyParameters,
+)
 
 CAPTION = 1024
 """Units that may stand under a file."""
+Buttons = InlineKeyboardMarkup | None
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 
 
@@ -28,7 +34,13 @@ class TelegramMessages:
     def __init__(self, poll: Poll) -> None:
         self.bot, self._flood = poll.bot, poll.flood
 
-    async def post(self, at: ChatKey, rendered: Rendered, reply: int | None = None) -> int:
+    async def post(
+        self,
+        at: ChatKey,
+        rendered: Rendered,
+        reply: int | None = None,
+        buttons: Buttons = None,
+    ) -> int:
         """Send a new message; its number. Raises SendFailed."""
         with self._flood.asking(at.chat):
             sent = await self.bot.send_message(
@@ -38,10 +50,18 @@ class TelegramMessages:
                 message_thread_id=at.topic,
                 link_preview_options=NO_PREVIEW,
                 reply_parameters=_reply(reply),
+                reply_markup=buttons,
             )
         return sent.message_id
 
-    async def file(self, at: ChatKey, name: str, data: bytes, reply: int | None = None) -> int:
+    async def file(
+        self,
+        at: ChatKey,
+        name: str,
+        data: bytes,
+        reply: int | None = None,
+        buttons: Buttons = None,
+    ) -> int:
         """Send a file; the number of its message. Raises SendFailed."""
         with self._flood.asking(at.chat):
             sent = await self.bot.send_document(
@@ -50,11 +70,17 @@ class TelegramMessages:
                 filename=name,
                 message_thread_id=at.topic,
                 reply_parameters=_reply(reply),
+                reply_markup=buttons,
             )
         return sent.message_id
 
-    async def edit(self, at: ChatKey, message: int, rendered: Rendered) -> None:
-        """Let a message of ours say something else; one that says it already is as well."""
+    async def edit(
+        self, at: ChatKey, message: int, rendered: Rendered, buttons: Buttons = None
+    ) -> None:
+        """Let a message of ours say something else, with these buttons (None: without).
+
+        One that says it already is as well.
+        """
         with _unless("not modified"), self._flood.asking(at.chat):
             await self.bot.edit_message_text(
                 rendered.text,
@@ -62,6 +88,7 @@ class TelegramMessages:
                 message_id=message,
                 entities=rendered.entities,
                 link_preview_options=NO_PREVIEW,
+                reply_markup=buttons,
             )
 
     async def fill(self, at: ChatKey, message: int, name: str, data: bytes, words: str) -> None:

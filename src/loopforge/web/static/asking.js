@@ -1,0 +1,50 @@
+/* What mates want to do and did, in a room's page: the card of a question, the tools under a line.
+   Loaded by room.js where there is one of them. The server's HTML is the truth. */
+export function asking({ base, lines, fragment, post, make, settle }) {
+  const sheet = make("link");
+  Object.assign(sheet, { rel: "stylesheet", href: "/static/asking.css" });
+  document.head.append(sheet);
+  const part = async (path) => {
+    const answer = await fetch(base + path, { headers: { "HX-Request": "true" } });
+    if (!answer.ok) throw new Error(String(answer.status));
+    return fragment(await answer.text());
+  };
+
+  /* The card of a question as it stands now. What somebody writes in it is not taken away. */
+  async function ask(event, problem = "") {
+    try {
+      const card = await part(`/questions/${event.dataset.asks}`);
+      const written = event.querySelector("[name=why]")?.value ?? "", why = card.querySelector("[name=why]");
+      if (why) why.value = written;
+      event.querySelector(".told").replaceChildren(card);
+      event.classList.add("asking");
+      const said = event.querySelector(".problem");
+      if (said && problem) Object.assign(said, { textContent: problem, hidden: false });
+      settle();
+    } catch { /* it stays a link to its page */ }
+  }
+
+  lines.addEventListener("submit", async (event) => {
+    const card = event.target.closest("[data-asks]");
+    if (!card) return;
+    event.preventDefault();
+    const body = new URLSearchParams(new FormData(event.target, event.submitter));
+    let trouble = "";
+    try {
+      const answer = await post(`/questions/${card.dataset.asks}`, body);
+      if (!answer.ok) trouble = (await answer.json()).error;
+    } catch { trouble = "The home does not answer; nothing was said to it."; }
+    ask(card, trouble);
+  });
+
+  /* The tools that were used for a line, once somebody unfolds them. */
+  lines.addEventListener("toggle", async ({ target }) => {
+    if (!target.open || !target.matches(".calls:not(.filled)")) return;
+    target.classList.add("filled");
+    try {
+      target.replaceChildren(target.querySelector("summary"), await part(`/calls/${target.dataset.of}`));
+    } catch { target.classList.remove("filled"); }
+  }, true);
+
+  return { ask: (event) => ask(event) };
+}
