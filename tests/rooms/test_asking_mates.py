@@ -1,0 +1,152 @@
+"""A mate asks another mate of its room, and is told the answer in a turn of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.effect_states import EffectFailed, EffectProposed, EffectReturned, EffectStopped
+from loopforge.core.room_vocabulary import EnergySet, Said
+from loopforge.models.scripted_model import Script, ScriptedAnswer
+from loopforge.runtime.ports import Question
+from loopforge.runtime.system_clock import SimClock
+from tests.rooms.conftest import START, Home, living, write_mates
+from tests.rooms.test_talking import speaker
+
+MATE = "---\nname: {name}\nrole: mate\ntools: [ask_mate]\n---\nYou are {name}.\n"
+
+
+def curious(question: Question) -> dict[str, object]:
+    """Maya asks whom she is told to ask, and says what she was told; Merlin knows the tides."""
+    text = str(question.messages)
+    if speaker(question) == "merlin":
+        return {"say": "High water is at nine." if "tide" in text else "Hm."}
+    if speaker(question) != "maya":
+        return {"say": "Hello."}
+    results = [text for _, text in question.messages if "[result of ask_mate" in text]
+    if not results and "at nine" in text:
+        return {"say": "So I heard."}
+    if not results:
+        whom = "nobody" if "ask nobody" in text else "Merlin"
+        asked = {"mate": whom, "question": "When is the tide high?"}
+        return {"say": "", "tool": "ask_mate", "arguments": json.dumps(asked)}
+    return {"say": f"I was told: {results[-1][-70:]}"}
+
+
+@asynccontextmanager
+async def shore(path: Path, script: Script = curious, *, hours: int = 0) -> AsyncIterator[Home]:
+    """A home with three mates that may ask one another, so many hours later."""
+    for name in ("maya", "merlin", "zuzu"):
+        write_mates(path, (), **{name: MATE.format(name=name.capitalize())})
+    async with living(path, script, clock=SimClock(START + timedelta(hours=hours))) as home:
+        yield home
+
+
+async def said(home: Home) -> list[str]:
+    """What mates said, in order."""
+    return [f"{one.mate}: {one.text}" for one in await home.bodies(Said)]
+
+
+async def test_a_question_is_a_line_and_its_answer_comes_back(tmp_path: Path) -> None:
+    """The room hears the question and the answer; the asking mate goes on from what it was told."""
+    async with shore(tmp_path) as home:
+        await home.hears("ana", "@maya when is high water?")
+        await home.app.effects.settled(f"room:{home.room}")
+        await home.rest()
+        lines = await said(home)
+        assert "maya: @merlin When is the tide high?" in lines
+        assert lines.index("merlin: High water is at nine.") > 0
+        assert any(
+            line.startswith("maya: I was told:") and "Merlin: High water is at nine." in line
+            for line in lines
+        )
+        (end,) = await home.bodies(EffectReturned)
+        assert str(end.value) == "Merlin: High water is at nine."
+
+
+async def test_only_who_is_here_can_be_asked(tmp_path: Path) -> None:
+    """A name that no other mate of the room has is refused, with those who are here."""
+    async with shore(tmp_path) as home:
+        await home.hears("ana", "@maya ask nobody about the tide")
+        await home.rest()
+        (end,) = await home.bodies(EffectFailed)
+        assert "no other mate 'nobody' in this room; here is" in str(end.value)
+        assert "Merlin" in str(end.value)
+
+
+@pytest.mark.parametrize("answer", [{"say": ""}, {"speak": False, "say": ""}])
+async def test_silence_is_told(tmp_path: Path, answer: dict[str, object]) -> None:
+    """A mate that says nothing, for whatever reason, leaves nobody waiting."""
+
+    def silent(question: Question) -> dict[str, object]:
+        return answer if speaker(question) == "merlin" else curious(question)
+
+    async with shore(tmp_path, silent) as home:
+        await home.hears("ana", "@maya when is high water?")
+        await home.rest()
+        (end,) = await home.bodies(EffectReturned)
+        assert str(end.value).startswith("Merlin did not answer:")
+
+
+async def test_without_energy_nobody_is_asked(tmp_path: Path) -> None:
+    """A question and its answer are two lines of mates; where the room has not two left, none is."""
+    async with shore(tmp_path) as home:
+        await home.enter("ana")
+        await home.app.rooms.add(home.room, "", EnergySet(capacity=1, refill=1))
+        await home.hears("ana", "@maya when is high water?")
+        await home.rest()
+        (end,) = await home.bodies(EffectFailed)
+        assert "out of energy" in str(end.value)
+
+
+async def test_mates_do_not_ask_each_other_for_ever(tmp_path: Path) -> None:
+    """Two that only ask back come to an end, by the bounds of the room."""
+
+    def both(question: Question) -> dict[str, object]:
+        other = {"maya": "Merlin", "merlin": "Maya"}.get(speaker(question))
+        if other is None:
+            return {"say": "Hello."}
+        asked = json.dumps({"mate": other, "question": f"And you, {other}?"})
+        return {"say": "", "tool": "ask_mate", "arguments": asked}
+
+    async with shore(tmp_path, both) as home:
+        await home.hears("ana", "@maya when is high water?")
+        await home.rest()
+        assert len(await home.bodies(Said)) <= 12
+
+
+async def test_stop_ends_the_asking(tmp_path: Path) -> None:
+    """Who says stop stops the question too, wherever it stands."""
+    async with shore(tmp_path) as home:
+        await home.hears("ana", "@maya when is high water?")
+        await home.does("ana", "stop", "")
+        await home.rest()
+        proposed, over = await home.bodies(EffectProposed), await home.bodies(EffectStopped)
+        done = [*await home.bodies(EffectReturned), *await home.bodies(EffectFailed), *over]
+        assert len(proposed) == len(done)
+
+
+async def test_a_question_outlives_the_home(tmp_path: Path) -> None:
+    """A home that ended while the other mate thought asks nobody twice, and brings the answer."""
+
+    def slow(question: Question) -> dict[str, object] | ScriptedAnswer:
+        if speaker(question) == "merlin":
+            return ScriptedAnswer(text="late", wait=600)
+        return curious(question)
+
+    async with shore(tmp_path, slow) as home:
+        await home.says("ana", "@maya when is high water?")
+        while "maya: @merlin When is the tide high?" not in await said(home):
+            await home.clock.advance(1)
+    async with shore(tmp_path, hours=1) as home:
+        await home.rest()
+        lines = await said(home)
+        assert lines.count("maya: @merlin When is the tide high?") == 1
+        assert lines.count("merlin: High water is at nine.") == 1
+        ends = await home.bodies(EffectReturned)
+        assert [str(end.value) for end in ends] == ["Merlin: High water is at nine."]
