@@ -52,6 +52,14 @@ MARK = re.compile(r"\[k\d+\]")
 QUOTED = re.compile(r" \[answers .*?”\]")
 """What a row quotes of the line that it answers: it is not said to whoever reads it."""
 RESULT = re.compile(r"\[result of (\w+(?:, \w+)?): ")
+PROGRAM = """import asyncio
+try:
+    pressed = await press(marks={marks})
+except RuntimeError as why:
+    pressed = str(why)
+print(pressed, await asyncio.gather(look(), look()))
+"""
+"""What a mate writes that uses both tools."""
 PLAIN = {"again": False, "note": "", "tool": ""}
 """An answer in one step."""
 
@@ -62,6 +70,7 @@ class Options(Struct, kw_only=True):
     home: str
     embedded: bool = False
     tools: bool = False
+    programs: bool = False
     point: str = ""
     after: int = 1
     deaf: int = 0
@@ -134,7 +143,10 @@ def script_of(options: Options) -> Callable[[Question], ScriptedAnswer]:
         if not marks:
             return ScriptedAnswer(data={**PLAIN, "speak": False, "say": ""}, text="Small talk")
         told = results_in(question) if options.tools else []
-        if options.tools and len(told) < 2 * len(USED):
+        if options.programs and not told:
+            code = json.dumps({"code": PROGRAM.format(marks=json.dumps(marks))})
+            return ScriptedAnswer(data={**PLAIN, "say": "", "tool": "python", "arguments": code})
+        if options.tools and not options.programs and len(told) < 2 * len(USED):
             wanted = USED if not told else ("look", "look")  # in turn, then side by side
             calls = [{"tool": each, "arguments": json.dumps({"marks": marks})} for each in wanted]
             return ScriptedAnswer(data={**PLAIN, "say": "", "calls": calls})

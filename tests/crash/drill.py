@@ -8,6 +8,7 @@
     posting      the same for a pushed surface: around the sending, the asking back, the recording
     calling      a tool is in use: one that changes something, then one that only looks, then two
                  that only look, side by side
+    programs     the same in a program that a mate wrote
 
 A blow either names a point at which the host kills itself (fate.py), or a moment that the terminal
 sees (`wire`, `thinking`, `draft`, `shown`), at which it is killed from outside. A kill counts only
@@ -76,7 +77,19 @@ PHASES: dict[str, tuple[str, ...]] = {
         "append.commit turn.returned",
         "look.begin",
     ),
+    "programs": (
+        "append.commit effect.proposed",
+        "append.committed effect.proposed",
+        "append.committed effect.running",
+        "tool.before",
+        "tool.after",
+        "append.commit effect.returned",
+        "append.committed effect.returned",
+        "look.begin",
+    ),
 }
+IN_PROGRAMS = 4
+"""Uses of tools that a program comes to, itself included."""
 OUTSIDE = ("wire", "thinking", "draft", "shown")
 
 
@@ -91,7 +104,7 @@ SHORT = """You tell in one sentence why you gave an answer in a chat.
 
 def furnish(home: Path, *, real: bool = False, tools: bool = False) -> None:
     """Make a home whose mates can be told apart; for a real model, one that costs it little."""
-    more = "triggers: [mention]\n" + f"tools: [{', '.join(USED)}]\n" * tools
+    more = "triggers: [mention]\n" + f"tools: [{', '.join(USED)}, python]\n" * tools
     (home / "mates").mkdir(parents=True)
     (home / "data").mkdir()
     for name in MATES:
@@ -200,7 +213,10 @@ class Drill:
 
     async def _life(self, blow: str) -> bool:
         """One host, from its start to its death; whether it died where it should."""
-        after = 1 + self.dice.below(self.options.pieces) if blow == "ask.piece" else 1
+        most = self.options.pieces if blow == "ask.piece" else 1
+        if self.options.programs and blow.startswith("append."):
+            most = IN_PROGRAMS
+        after = 1 + self.dice.below(most)
         armed = msgspec.structs.replace(self.options, point=blow, after=after)
         if blow not in OUTSIDE and self.dice.share() < self.from_birth:
             return await self._doomed(armed)  # it may die while it takes up what was left

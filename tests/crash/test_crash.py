@@ -11,6 +11,7 @@ import pytest
 from loopforge.app import open_ledger_of
 from loopforge.core.effect_states import EffectEnd, EffectProposed, EffectReturned, EffectUnknown
 from loopforge.core.room_vocabulary import Said
+from loopforge.runtime.effect_worker import DIED
 from loopforge.settings import load_settings
 from tests.crash.board import posts
 from tests.crash.button import PRESSES
@@ -26,16 +27,22 @@ async def test_nothing_is_lost_or_doubled(
 ) -> None:
     """However often the host dies in this phase, each line is heard once and answered once."""
     home, kills = tmp_path / "home", int(pytestconfig.getoption("kills"))
-    options = Options(home=str(home), deaf=3 if phase == "posting" else 0, tools=phase == "calling")
-    drill = Drill(home, phase, Rolls(seed), options, at_once=phase != "calling")
+    using = phase in ("calling", "programs")
+    options = Options(
+        home=str(home),
+        deaf=3 if phase == "posting" else 0,
+        tools=using,
+        programs=phase == "programs",
+    )
+    drill = Drill(home, phase, Rolls(seed), options, at_once=not using)
     tally = await drill.run(kills)
     figures(phase, drill.kills, tally)
     assert tally.troubles == ()
     assert (tally.lost, tally.duplicated) == (0, 0)
     assert tally.answers == tally.wanting == tally.lines
     assert drill.kills >= kills
-    assert tally.lines >= kills or phase == "calling"  # there a life may end before a word is said
-    if phase == "calling":
+    assert tally.lines >= kills or using  # there a life may end before a word is said
+    if using:
         await check_calls(home)
 
 
@@ -54,7 +61,13 @@ async def check_calls(home: Path) -> None:
         if used[id].tool == "look":
             assert isinstance(end, EffectReturned)
         elif isinstance(end, EffectReturned):
-            assert id in {press["effect"] for press in pressed}
+            pressing = used[id].tool == "press"
+            assert not pressing or id in {press["effect"] for press in pressed}
+        elif used[id].within:
+            program = ends[used[id].within]
+            assert isinstance(end, EffectUnknown)
+            assert isinstance(program, EffectReturned)
+            assert DIED in str(program.value)
         else:
             assert isinstance(end, EffectUnknown)
             marks = json.loads(str(used[id].arguments))["marks"]

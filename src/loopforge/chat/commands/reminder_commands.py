@@ -1,0 +1,131 @@
+"""Reminders by command: /remind, /reminders, /zone and /quiet, in words as people say them.
+
+Nobody thinks about these: the words of when are read by tables, and what they leave open is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from zoneinfo import ZoneInfo
+
+from msgspec.structs import replace
+
+from loopforge.chat.commands.command_request import CommandRequest, number_of
+from loopforge.chat.reminders.reminder_desk import Asker, ReminderDesk
+from loopforge.chat.room.permissions import may
+from loopforge.chat.room.room_store import stream_of
+from loopforge.chat.server import Rooms
+from loopforge.errors import InputError
+from loopforge.runtime.ports import Clock
+from loopforge.schedule.form_check import filled_form
+from loopforge.schedule.phrases.phrase_reading import spoken_language
+from loopforge.schedule.quiet_hours import hours_in
+from loopforge.schedule.reminder_form import AsksBack, Checked, Fits
+
+HOW = "Say when, a colon, and of what: /remind on Friday at nine: call Anna"
+WHERE = " Your time zone is not known, so this is by the home's, {zone}; /zone sets yours."
+WAYS = "Ways: /reminders; /reminders cancel N; /reminders snooze N in 10 minutes; move N WHEN."
+_PARTS = re.compile(r"\s*(?P<when>.+?)(?::\s+|\s+[-\u2013]\s+)(?P<what>.+)", re.DOTALL)
+
+
+class ReminderCommands:
+    """What people have done with reminders by command."""
+
+    def __init__(self, rooms: Rooms, desk: ReminderDesk, clock: Clock) -> None:
+        self._rooms, self._desk, self._clock = rooms, desk, clock
+
+    @property
+    def table(self) -> dict[str, Callable[[CommandRequest], Awaitable[str]]]:
+        """What does each command."""
+        return {
+            "remind": self.remind,
+            "reminders": self.reminders,
+            "zone": self.zone,
+            "quiet": self.quiet,
+        }
+
+    async def remind(self, asked: CommandRequest) -> str:
+        """Set one for whoever asks."""
+        if not asked.argument:
+            return HOW
+        parts = _PARTS.fullmatch(asked.argument)
+        if parts is None:
+            raise InputError(f"{HOW}.")
+        asker = await self._asker(asked)
+        said, zone = parts["when"], self._desk.zone(asker.person)
+        language = spoken_language(said)
+        form = filled_form(said, self._clock.now(), zone[0], language)
+        form = replace(form, what=parts["what"])
+        found, number = await self._desk.set(stream_of(asked.room), asker, form, language)
+        home = "" if zone[1] else WHERE.format(zone=zone[0])
+        return _worded(found, f"Reminder {number}") + (home if isinstance(found, Fits) else "")
+
+    async def reminders(self, asked: CommandRequest) -> str:
+        """List them, or do something with one."""
+        stream = stream_of(asked.room)
+        if not asked.argument:
+            waiting = await self._desk.waiting(stream)
+            listed = "\n".join(map(self._desk.told, waiting))
+            return f"{listed}\n{WAYS}" if listed else f"No reminder waits in this room. {HOW}"
+        how, _, rest = asked.argument.partition(" ")
+        which, _, when = rest.strip().partition(" ")
+        number = number_of(which)
+        if how not in ("cancel", "snooze", "move") or not number or (how != "cancel" and not when):
+            raise InputError(WAYS)
+        asker = await self._asker(asked)
+        if how == "cancel":
+            await self._desk.cancel(stream, asker, number)
+            return f"Reminder {number} is cancelled."
+        zone, language = self._desk.zone(asker.person)[0], spoken_language(when)
+        form = filled_form(when, self._clock.now(), zone, language)
+        found = await self._desk.move(stream, asker, number, form, snoozed=how == "snooze")
+        return _worded(found, f"Reminder {number}")
+
+    async def zone(self, asked: CommandRequest) -> str:
+        """Tell or set the time zone of whoever asks."""
+        asker = await self._asker(asked)
+        zone, own = self._desk.zone(asker.person)
+        if not asked.argument:
+            whose = "yours" if own else "the home's; yours is not known"
+            return f"{zone} ({whose}). Another: /zone Europe/Berlin"
+        try:
+            name = str(ZoneInfo(asked.argument))
+        except (KeyError, ValueError, OSError) as error:
+            raise InputError(
+                f"No time zone is called {asked.argument[:40]!r}; use one such as Europe/Berlin."
+            ) from error
+        await self._desk.people.choose_time(asker.person, zone=name)
+        now = self._clock.now().astimezone(ZoneInfo(name))
+        return f"Your time zone is {name} from now on; it is {now:%H:%M} there."
+
+    async def quiet(self, asked: CommandRequest) -> str:
+        """Tell or set the quiet hours of whoever asks."""
+        asker = await self._asker(asked)
+        if not asked.argument:
+            hours, zone = self._desk.quiet(asker.person)
+            told = f"{hours} ({zone})" if hours else "none"
+            return f"Quiet hours: {told}. Others: /quiet 22:00-07:00; the home's again: /quiet home"
+        wanted = "" if asked.argument.casefold() == "home" else asked.argument
+        hours_in(wanted)
+        await self._desk.people.choose_time(asker.person, quiet=wanted)
+        return f"Your reminders wait in these hours: {wanted}." if wanted else "The home's hold."
+
+    async def _asker(self, asked: CommandRequest) -> Asker:
+        if not asked.person:
+            raise InputError("Somebody has to ask for it; the machine itself is nobody.")
+        state = await self._rooms.state(asked.room)
+        keeps = may(state, asked.person, "change", keeper=asked.keeper, owner=asked.owner)
+        mate = next(iter(state.mates), "")
+        return Asker(person=asked.person, mate=mate, keeper=keeps and asked.owner)
+
+
+def _worded(found: Checked, which: str) -> str:
+    """What whoever asked is told. Raises InputError where nothing was set."""
+    match found:
+        case Fits(words=words, note=note):
+            return f"{which}: {words}." + (f" {note}." if note else "")
+        case AsksBack(question=question):
+            return f"Nothing is set yet. {question}"
+        case _:
+            raise InputError(found.why)

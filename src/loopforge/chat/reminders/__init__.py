@@ -1,0 +1,1 @@
+"""Reminders in rooms: set, listed, moved, cancelled, and told when they are due."""

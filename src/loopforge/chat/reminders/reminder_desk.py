@@ -1,0 +1,240 @@
+"""The desk of reminders: what people and mates may have done with those of a room.
+
+Whoever asks, a command, a mate's tool or a page, it is the same here: the form is checked against
+the words (schedule/form_check.py), and what stands is changed in one decision on the room as it is.
+Whose reminder it is may change it, and who may change the room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from loopforge.chat.room.room_state import RoomState
+from loopforge.chat.room.room_store import House
+from loopforge.core.events import Body, Event
+from loopforge.core.schedule.reminder_events import ReminderCancelled, ReminderMoved, ReminderSet
+from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.name_labels import one_line
+from loopforge.errors import InputError, Unknown
+from loopforge.people.identity.person_registry import Registry
+from loopforge.runtime.ports import Ledger
+from loopforge.runtime.system_clock import Stamp
+from loopforge.schedule.form_check import check, local
+from loopforge.schedule.reminder_book import Reminder
+from loopforge.schedule.reminder_form import Checked, Fits, ReminderForm
+from loopforge.schedule.rule_expansion import beginning
+from loopforge.schedule.time_wording import told_ahead
+
+LONGEST = 500
+"""Characters of what somebody is reminded of."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asker:
+    """Who wants something done: a person, by a mate or not; `keeper`: they may change the room.
+
+    `cause` is the event that it follows from; done again for the same one, it is done once.
+    """
+
+    person: str
+    mate: str = ""
+    cause: str = ""
+    keeper: bool = False
+
+
+class ReminderRules(NamedTuple):
+    """What holds for reminders of a home: its time zone, quiet hours, how many one may have."""
+
+    zone: str
+    quiet: str
+    most: int
+
+
+class ReminderDesk:
+    """Reminders of rooms. `rules` says what holds for them in this home now."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        house: House,
+        people: Registry,
+        stamp: Stamp,
+        rules: Callable[[], ReminderRules],
+    ) -> None:
+        self._ledger, self._house, self.people = ledger, house, people
+        self._stamp, self._rules = stamp, rules
+
+    # ------------------------------------------------------------ whose time
+
+    def zone(self, person: str) -> tuple[str, bool]:
+        """The time zone of a person, and whether they said so themselves; else the home's."""
+        chosen = self.people.time(person)
+        own = chosen.zone if chosen else ""
+        return own or self._rules().zone, bool(own)
+
+    def quiet(self, person: str) -> tuple[str, str]:
+        """The quiet hours of a person, or the home's, and by whose clock."""
+        chosen = self.people.time(person)
+        hours = chosen.quiet if chosen else ""
+        return hours or self._rules().quiet, self.zone(person)[0]
+
+    # ------------------------------------------------------------ looking
+
+    async def waiting(self, stream: str) -> Sequence[Reminder]:
+        """Those of a room that are to ring, the next first."""
+        return (await self._house.state(stream)).reminders.waiting()
+
+    def told(self, one: Reminder) -> str:
+        """Such as "2. call Anna: Friday 27 March, 09:00, in 1 day 19 hours"."""
+        zone, now = ZoneInfo(one.zone), self._stamp.clock.now()
+        moment = one.moment
+        when = (
+            told_ahead(moment.astimezone(zone), now.astimezone(zone), one.language)
+            if (moment)
+            else "over"
+        )
+        what = one.what.text if one.what.text is not None else "(forgotten)"
+        again = " ↻" if one.rule else ""
+        return f"{one.number}. {what}{again}: {when}"
+
+    # ------------------------------------------------------------ doing
+
+    async def set(
+        self, stream: str, asker: Asker, form: ReminderForm, language: str, wakes: str = ""
+    ) -> tuple[Checked, int]:
+        """Check the form and set it where it fits; the number it has then, else 0.
+
+        Raises InputError for one without a text, or more than may wait.
+        """
+        what = one_line(form.what, LONGEST)
+        if not what:
+            raise InputError("say of what to remind: `what` is empty")
+        zone, _ = self.zone(asker.person)
+        found = check(form, self._stamp.clock.now(), zone, language)
+        if not isinstance(found, Fits):
+            return found, 0
+        numbers: list[int] = []
+
+        def decide(state: RoomState) -> Sequence[Body]:
+            mine = [one for one in state.reminders.waiting() if one.person == asker.person]
+            most = self._rules().most
+            if len(mine) >= most:
+                raise InputError(f"{most} reminders wait already; cancel one first")
+            numbers[:] = [state.reminders.count + 1]
+            whom = _whom(state, form.whom)
+            body = ReminderSet(
+                number=numbers[0],
+                what=Words(what),
+                said=Words(form.said),
+                person=asker.person,
+                due=found.first.astimezone(UTC),
+                zone=found.zone,
+                whom=whom,
+                rule=form.rule,
+                start=self._start(form, found) if form.rule else "",
+                language=language,
+                mate=asker.mate,
+                wakes=wakes,
+            )
+            return [body]
+
+        done = await self._decide(stream, asker, "reminder.set", decide)
+        body = done[0].body if done else None
+        return found, body.number if isinstance(body, ReminderSet) else 0
+
+    async def move(
+        self, stream: str, asker: Asker, number: int, form: ReminderForm, *, snoozed: bool = False
+    ) -> Checked:
+        """Have it ring at another moment; `snoozed`: once more then. Raises Unknown, InputError."""
+        one = self._own(await self._house.state(stream), asker, number)
+        zone, _ = self.zone(asker.person)
+        found = check(form, self._stamp.clock.now(), zone, one.language)
+        if not isinstance(found, Fits):
+            return found
+        if snoozed and form.rule:
+            raise InputError("it can only be put off to one moment; give `in` or `at`")
+
+        def decide(state: RoomState) -> Sequence[Body]:
+            known = self._own(state, asker, number)
+            body = ReminderMoved(
+                reminder=known.id,
+                by=asker.person,
+                due=found.first.astimezone(UTC),
+                said=Words(form.said),
+                zone=found.zone,
+                rule=form.rule,
+                start=self._start(form, found) if form.rule else "",
+                snoozed=snoozed,
+            )
+            return [body]
+
+        await self._decide(stream, asker, "reminder.moved", decide)
+        return found
+
+    async def cancel(self, stream: str, asker: Asker, number: int) -> None:
+        """It will not ring. Raises Unknown, InputError."""
+
+        def decide(state: RoomState) -> Sequence[Body]:
+            one = self._own(state, asker, number)
+            return [ReminderCancelled(reminder=one.id, by=asker.person)]
+
+        await self._decide(stream, asker, "reminder.cancelled", decide)
+
+    # ------------------------------------------------------------ deciding
+
+    def _start(self, form: ReminderForm, found: Fits) -> str:
+        """From when on a rule goes, local: as the form says, or from its first moment on."""
+        now = self._stamp.clock.now().astimezone(ZoneInfo(found.zone)).replace(tzinfo=None)
+        start: datetime = local(form.start) if form.start else beginning(form.rule, now)
+        return start.isoformat(timespec="minutes")
+
+    def _own(self, state: RoomState, asker: Asker, number: int) -> Reminder:
+        one = state.reminders.numbered(number)
+        if one is None:
+            known = ", ".join(str(each.number) for each in state.reminders.waiting()) or "none"
+            raise Unknown(f"There is no reminder {number} here. Waiting: {known}.")
+        same = self.people.same
+        mine = asker.keeper or same(one.person) == same(asker.person) or one.whom == asker.person
+        if not mine:
+            raise InputError(f"Reminder {number} is somebody else's; only they may change it.")
+        return one
+
+    async def _decide(
+        self,
+        stream: str,
+        asker: Asker,
+        kind: str,
+        decide: Callable[[RoomState], Sequence[Body]],
+    ) -> tuple[Event, ...]:
+        """Append what is decided; nothing where that was done for the same cause before."""
+
+        async def attempt(seq: int) -> tuple[Event, ...]:
+            if asker.cause:
+                done = await self._ledger.read(stream, kinds=[kind], limit=100, newest=True)
+                if before := [one for one in done if one.cause == asker.cause]:
+                    return tuple(before)
+            state = await self._house.state(stream)
+            actor = f"mate:{asker.mate}" if asker.mate else f"person:{asker.person}"
+            facts = [
+                self._stamp.fact(body, actor=actor, cause=asker.cause) for body in decide(state)
+            ]
+            return await self._ledger.append(stream, facts, expect=seq)
+
+        return await self._ledger.decide(stream, partial(self._house.head, stream), attempt)
+
+
+def _whom(state: RoomState, said: str) -> str:
+    """Whom a form means: "me", "room", or a person of the room by name. Raises InputError."""
+    name = said.strip().removeprefix("@").casefold() or "me"
+    if name in ("me", "room"):
+        return name
+    for id, person in state.people.items():
+        if name in (id.casefold(), str(person.name).casefold()):
+            return id
+    here = ", ".join(str(person.name) for person in state.people.values()) or "nobody"
+    raise InputError(f"nobody called {said!r} is in this room; here: {here}. Or: me, room")

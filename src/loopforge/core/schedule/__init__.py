@@ -1,0 +1,1 @@
+"""Time that is kept: what happens to reminders."""

@@ -1,0 +1,363 @@
+"""Checking a reminder's form against the person's own words: does it fit, is it clear, can it be?
+
+    check(form, now, zone, language) -> Fits | AsksBack | Refused
+
+The mind that fills the form may be wrong, and the words may be unclear. So the words are read here
+as well, by tables (phrases/), and what they say is compared with what the form says, moment by
+moment. Where the two differ nothing is set. Where the words leave something open, or are not
+understood well enough to tell, the person is asked, however sure the form is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from itertools import pairwise
+from zoneinfo import ZoneInfo, available_timezones
+
+import msgspec
+
+from loopforge.errors import InputError
+from loopforge.schedule.phrases.phrase_reading import SpokenWhen, read
+from loopforge.schedule.phrases.phrase_table import plain
+from loopforge.schedule.reminder_form import AsksBack, Checked, Fits, Refused, ReminderForm
+from loopforge.schedule.rule_expansion import (
+    FARTHEST,
+    LEAST_GAP,
+    beginning,
+    next_ring,
+    oddity,
+    rings,
+    rule_of,
+    zoned,
+)
+from loopforge.schedule.rule_wording import told_rule
+from loopforge.schedule.spoken_moments import EXACT_UNITS, Moments, moments, shifted
+from loopforge.schedule.spoken_rules import SpokenRules, rules, same
+from loopforge.schedule.time_wording import listed, sentence, told_ahead, told_moment
+
+DURATION = re.compile(
+    r"P(?:(?P<y>\d+)Y)?(?:(?P<mo>\d+)M)?(?:(?P<w>\d+)W)?(?:(?P<d>\d+)D)?"
+    r"(?:T(?:(?P<h>\d+(?:\.\d+)?)H)?(?:(?P<min>\d+(?:\.\d+)?)M)?(?:(?P<s>\d+(?:\.\d+)?)S)?)?"
+)
+NEAR = timedelta(seconds=90)
+"""By how much a moment may miss a span that is counted from now, which goes on meanwhile."""
+_ABBREVIATED = {
+    "utc": "UTC",
+    "gmt": "UTC",
+    "est": "America/New_York",
+    "edt": "America/New_York",
+    "eastern": "America/New_York",
+    "pst": "America/Los_Angeles",
+    "pdt": "America/Los_Angeles",
+    "pacific": "America/Los_Angeles",
+    "cet": "Europe/Berlin",
+    "cest": "Europe/Berlin",
+    "mez": "Europe/Berlin",
+    "mesz": "Europe/Berlin",
+    "bst": "Europe/London",
+    "tokio": "Asia/Tokyo",
+    "londres": "Europe/London",
+    "nueva york": "America/New_York",
+    "moskau": "Europe/Moscow",
+    "parigi": "Europe/Paris",
+}
+
+
+def check(
+    form: ReminderForm | Mapping[str, object], now: datetime, zone: str, language: str = "en"
+) -> Checked:
+    """Whether a form may be set, for somebody in this zone who speaks this language.
+
+    `now` is aware. `zone` is an IANA name; a zone in the form goes before it. `language` is that of
+    the words ("en", "de", "fr", "es"; others are tried too).
+    """
+    try:
+        asked = form if isinstance(form, ReminderForm) else msgspec.convert(form, ReminderForm)
+    except msgspec.ValidationError as error:
+        return Refused(reason="form", why=sentence(language, "written", problem=str(error)))
+    try:
+        here = ZoneInfo(asked.zone or zone)
+    except (KeyError, ValueError, OSError):
+        why = sentence(language, "zone", zone=asked.zone or zone)
+        return Refused(reason="zone", why=why)
+    return _Check(asked, now.astimezone(here), here, ZoneInfo(zone), language).result()
+
+
+def duration(text: str) -> list[tuple[float, str]]:
+    """An ISO 8601 duration as numbers and units. Raises InputError."""
+    found = DURATION.fullmatch(text.strip().upper())
+    parts = [(float(number), unit) for unit, number in (found.groupdict().items() if found else ())
+             if number]  # fmt: skip
+    if not parts:
+        raise InputError(f"{text[:40]!r} is no ISO 8601 duration such as PT2H or P3D")
+    return parts
+
+
+def local(text: str) -> datetime:
+    """A local date with a time, without a zone. Raises InputError."""
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError as error:
+        raise InputError(f"{text[:40]!r} is no moment such as 2026-03-27T09:00") from error
+    if found.tzinfo is not None:
+        raise InputError(f"{text[:40]!r} names an offset; give the local time and `zone` instead")
+    return found.replace(second=0, microsecond=0)
+
+
+class _Check:
+    """One checking, in order: how the form is written, what the words say, whether both agree."""
+
+    def __init__(
+        self, form: ReminderForm, now: datetime, zone: ZoneInfo, own: ZoneInfo, language: str
+    ) -> None:
+        self._form, self._now, self._zone, self._own = form, now, zone, own
+        self._language = language
+        self._local = now.replace(tzinfo=None, fold=0)
+
+    def result(self) -> Checked:
+        """What comes of it."""
+        form = self._form
+        if not form.said.strip():
+            return Refused(reason="form", why=self._say("unsaid"))
+        said, elsewhere = _without_zone(form.said)
+        spoken = read(said, self._language)
+        if (odd := self._foreign(elsewhere)) is not None:
+            return odd
+        if form.rule or (spoken.recurring and not (form.at or form.after)):
+            return self._again(spoken)
+        if spoken.recurring:
+            meant = rules(spoken)
+            if meant.open or not meant.likely:
+                return self._open(meant.open, [])
+            return self._differs(self._rule_words(meant.likely[0]), self._given_once())
+        return self._once(spoken)
+
+    # ------------------------------------------------------------ saying
+
+    def _say(self, name: str, **values: str) -> str:
+        return sentence(self._language, name, said=self._form.said, **values)
+
+    def _open(self, what: str, choices: Sequence[str]) -> Checked:
+        if what == "past":
+            return Refused(reason="past", why=self._say("past"))
+        if choices and what in ("", "which"):
+            told = listed(choices, self._language, either=True)
+            name = "which" if len(choices) > 1 else "confirm"
+            return AsksBack(question=self._say(name, choices=told), choices=tuple(choices))
+        return AsksBack(question=self._say(what if what and what != "which" else "unclear"))
+
+    def _differs(self, wanted: str, given: str) -> Refused:
+        return Refused(reason="differs", why=self._say("differs", wanted=wanted, given=given))
+
+    def _moment_words(self, at: datetime) -> str:
+        return told_moment(at, self._local, self._language)
+
+    def _rule_words(self, rule: str) -> str:
+        found = rings(rule_of(rule, self._local.replace(minute=0)), self._local)
+        return told_rule(rule, found, self._local, self._language) if found else rule
+
+    def _given_once(self) -> str:
+        try:
+            return self._moment_words(self._given_moment())
+        except (InputError, OverflowError):
+            return self._form.at or self._form.after
+
+    # ------------------------------------------------------------ where
+
+    def _foreign(self, named: str) -> Checked | None:
+        """Whether the form's zone is the one that was named, or nobody's but the person's."""
+        offset = self._zone.utcoffset(self._local)
+        if named:
+            there = ZoneInfo(named)
+            if there.utcoffset(self._local) != offset:
+                return self._differs(named, str(self._zone))
+            return None
+        if offset != self._own.utcoffset(self._local):
+            return AsksBack(question=self._say("elsewhere", zone=str(self._zone)))
+        return None
+
+    # ------------------------------------------------------------ once
+
+    def _given_moment(self) -> datetime:
+        """The moment of a form that rings once, local. Raises InputError, OverflowError."""
+        if not self._form.after:
+            return local(self._form.at)
+        found = self._now
+        for number, unit in duration(self._form.after):
+            if unit in EXACT_UNITS:
+                found = shifted(found.astimezone(UTC), number, unit).astimezone(self._zone)
+            else:
+                found = shifted(found, number, unit)
+        return found.replace(tzinfo=None, fold=0)
+
+    def _once(self, spoken: SpokenWhen) -> Checked:
+        form = self._form
+        meant = self._aligned(moments(spoken, self._local), spoken)
+        ambiguous = self._unclear(spoken, meant)
+        if ambiguous is not None:
+            return ambiguous
+        if bool(form.after) == bool(form.at):
+            return Refused(reason="form", why=self._say("one"))
+        try:
+            given = self._given_moment()
+        except InputError as error:
+            return Refused(reason="form", why=self._say("written", problem=str(error)))
+        except OverflowError:
+            given = self._local.replace(year=9999)
+        if given - self._local > FARTHEST:
+            far = form.at or form.after if given.year > 9000 else self._moment_words(given)
+            return Refused(reason="far", why=self._say("far", moment=far))
+        if not self._hit(given, meant, spoken):
+            if spoken.strange and not spoken.days:
+                return self._open("", [self._moment_words(meant.likely[0])])
+            return self._differs(self._moment_words(meant.likely[0]), self._moment_words(given))
+        first = zoned(given, self._zone)
+        if form.after and all(unit in EXACT_UNITS for _, unit in duration(form.after)):
+            first = (self._now.astimezone(UTC) + self._exactly()).astimezone(self._zone)
+        if first <= self._now:
+            return Refused(reason="past", why=self._say("over", moment=self._moment_words(given)))
+        exact = bool(form.after)
+        return self._fits(first, told_ahead(first, self._now, self._language), given, exact=exact)
+
+    def _exactly(self) -> timedelta:
+        """A span of hours, minutes and seconds, by the clock that is never changed."""
+        parts = duration(self._form.after)
+        return timedelta(seconds=sum(number * EXACT_UNITS[unit] for number, unit in parts))
+
+    def _aligned(self, meant: Moments, spoken: SpokenWhen) -> Moments:
+        """Hours from now are counted by real time, over a change of the clocks too."""
+        exact = [(n, unit) for n, unit in spoken.offset if unit in EXACT_UNITS]
+        if not exact or not meant.likely:
+            return meant
+        real = self._now.astimezone(UTC) + timedelta(
+            seconds=sum(number * EXACT_UNITS[unit] for number, unit in exact)
+        )
+        there = real.astimezone(self._zone).replace(tzinfo=None, fold=0)
+        return Moments(all=(there,), likely=(there,))
+
+    def _unclear(self, spoken: SpokenWhen, meant: Moments) -> Checked | None:
+        """The question that has to be asked first, if there is one."""
+        if meant.open:
+            return self._open(meant.open, [])
+        if spoken.unread or not meant.all:
+            return self._open("unclear", [])
+        if len(meant.likely) != 1:
+            several = meant.likely or meant.all
+            return self._open("which", [self._moment_words(one) for one in several[:4]])
+        if meant.likely[0] - self._local > FARTHEST:
+            why = self._say("far", moment=self._moment_words(meant.likely[0]))
+            return Refused(reason="far", why=why)
+        return None
+
+    def _hit(self, given: datetime, meant: Moments, spoken: SpokenWhen) -> bool:
+        wanted = meant.likely[0]
+        if spoken.offset and not spoken.hours:
+            return abs(given - wanted) <= NEAR
+        return given == wanted
+
+    def _fits(self, first: datetime, words: str, given: datetime, *, exact: bool = False) -> Fits:
+        odd, note = "" if exact else oddity(given, self._zone), ""
+        if odd:
+            real = f"{zoned(given, self._zone):%H:%M}"
+            note = sentence(self._language, odd, time=f"{given:%H:%M}", real=real)
+        return Fits(first=first, words=words, zone=str(self._zone), note=note)
+
+    # ------------------------------------------------------------ again and again
+
+    def _again(self, spoken: SpokenWhen) -> Checked:
+        form, now = self._form, self._local
+        if not spoken.recurring:
+            meant = moments(spoken, now)
+            if (unclear := self._unclear(spoken, meant)) is not None:
+                return unclear
+            return self._differs(self._moment_words(meant.likely[0]), self._say("again"))
+        wanted = rules(spoken)
+        if wanted.open:
+            return self._open(wanted.open, [])
+        if spoken.unread:
+            return self._open("unclear", [])
+        if len(wanted.likely) == 0 or (len(wanted.likely) > 1 and not spoken.window):
+            return self._open("which", [self._rule_words(one) for one in wanted.all[:4]])
+        if not form.rule or form.at or form.after:
+            return Refused(reason="form", why=self._say("one"))
+        return self._ruled(spoken, wanted)
+
+    def _ruled(self, spoken: SpokenWhen, wanted: SpokenRules) -> Checked:
+        """Whether the rule can be kept, and is what the words say."""
+        form, now = self._form, self._local
+        try:
+            start = local(form.start) if form.start else beginning(form.rule, now)
+            rule = rule_of(form.rule, start)
+        except InputError as error:
+            return Refused(reason="form", why=self._say("written", problem=str(error)))
+        due = rings(rule, now)
+        if not due:
+            return Refused(reason="empty", why=self._say("empty"))
+        if due[0] - now > FARTHEST:
+            return Refused(reason="far", why=self._say("far", moment=self._moment_words(due[0])))
+        if any(later - one < LEAST_GAP for one, later in pairwise(due)):
+            return Refused(reason="dense", why=self._say("dense"))
+        if not any(same(one, rule, spoken, now) for one in wanted.likely):
+            given = told_rule(form.rule, due, now, self._language)
+            meant = self._rule_words(wanted.likely[0])
+            if given == meant:
+                given = f"{given}, {self._moment_words(due[0])}"
+            return self._differs(meant, given)
+        ring = next_ring(form.rule, start, self._now, self._zone) or zoned(due[0], self._zone)
+        first = ring.astimezone(self._zone)
+        told = told_rule(form.rule, due, now, self._language)
+        ahead = told_ahead(first, self._now, self._language)
+        words = sentence(self._language, "next", rule=told, first=ahead)
+        return self._fits(first, words, due[0])
+
+
+# ---------------------------------------------------------------- zones in words
+
+
+@cache
+def _cities() -> dict[str, str]:
+    """Time zones by what people call them."""
+    zones = {name for name in available_timezones() if "/" in name and not name.startswith("Etc")}
+    found = {plain(name.rpartition("/")[2].replace("_", " ")): name for name in sorted(zones)}
+    return {**found, **_ABBREVIATED}
+
+
+_CITY = re.compile(
+    r"\b(?P<city>[a-z]+(?: [a-z]+)?) time\b|"
+    r"\b(?P<short>utc|gmt|est|edt|pst|pdt|cet|cest|mez|mesz|bst)\b|"
+    r"\b(?:in|of|hora de|heure de|zeit in|uhrzeit) (?P<place>[a-z]+(?: [a-z]+)?)(?: zeit)?$"
+)
+
+
+def _without_zone(said: str) -> tuple[str, str]:
+    """The words without the place whose clock they name, and its zone; "" for none."""
+    text = plain(said)
+    for found in _CITY.finditer(text):
+        name = found["city"] or found["short"] or found["place"]
+        for city in (name, name.rpartition(" ")[2]):
+            if zone := _cities().get(city):
+                start = found.start() + (found[0].index(city) if found["city"] else 0)
+                return f"{text[:start]} {text[found.end() :]}".strip(), zone
+    return said, ""
+
+
+def filled_form(said: str, now: datetime, zone: str, language: str) -> ReminderForm:
+    """The form as the words alone fill it, for who has no mind to do so.
+
+    What they leave open stays open, so that `check` asks about it.
+    """
+    here = now.astimezone(ZoneInfo(zone)).replace(tzinfo=None, fold=0)
+    spoken = read(said, language)
+    if spoken.recurring:
+        found = rules(spoken).likely
+        return ReminderForm(said=said, rule=found[0] if found else "")
+    spans = [(number, unit) for number, unit in spoken.offset if unit in EXACT_UNITS]
+    if spans:
+        seconds = sum(number * EXACT_UNITS[unit] for number, unit in spans)
+        return ReminderForm(said=said, after=f"PT{seconds:.0f}S")
+    likely = moments(spoken, here).likely
+    at = likely[0].isoformat(timespec="minutes") if likely else ""
+    return ReminderForm(said=said, at=at)

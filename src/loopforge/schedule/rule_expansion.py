@@ -1,0 +1,114 @@
+"""Rules of repetition (RRULE, RFC 5545) as moments: expanded on local time, then given their zone.
+
+So nine o'clock is nine o'clock all year, and "every twelve hours" by the wall clock is that too. A
+time that the clocks leave out rings when they have been put forward (02:30 at 03:30); one that
+comes twice rings the first time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from loopforge.errors import InputError
+
+LEAST_GAP = timedelta(minutes=5)
+"""Between two rings of one rule; what is closer is no reminder but a pest."""
+FARTHEST = timedelta(days=3660)
+"""How far off a first ring may be: ten years."""
+LOOKED = 60
+"""Rings that are looked at to see how dense a rule is, and whether two are the same."""
+RULE = re.compile(r"(?:RRULE:)?([A-Z]+=[A-Z0-9,+-]+(?:;[A-Z]+=[A-Z0-9,+-]+)*);?")
+_UNTIL = re.compile(r"(UNTIL=\d{8}(?:T\d{6})?)Z")
+_KEPT = frozenset(
+    "FREQ INTERVAL COUNT UNTIL BYDAY BYMONTHDAY BYMONTH BYHOUR BYMINUTE BYSETPOS WKST BYSECOND "
+    "BYYEARDAY BYWEEKNO".split()
+)
+_MOST_STEPS = 20_000
+"""Moments without a ring that are passed over, at most, in looking for the next."""
+
+
+def rule_of(text: str, start: datetime) -> Any:
+    """The rule, from a local moment on. Raises InputError, which says how rules are written."""
+    from dateutil.rrule import rrulestr
+
+    wanted = RULE.fullmatch(text.strip().upper().replace(" ", ""))
+    parts = dict(part.split("=", 1) for part in wanted[1].split(";")) if wanted else {}
+    if not parts or not set(parts) <= _KEPT or "FREQ" not in parts:
+        raise InputError("the rule is no RRULE such as FREQ=WEEKLY;BYDAY=MO,FR;BYHOUR=9;BYMINUTE=0")
+    if {"COUNT", "UNTIL"} <= set(parts):
+        raise InputError("a rule ends by COUNT or by UNTIL, not by both")
+    written = _UNTIL.sub(r"\1", ";".join(f"{key}={value}" for key, value in parts.items()))
+    if "BYHOUR" in parts and "BYMINUTE" not in parts:
+        written += ";BYMINUTE=0"
+    if "BYSECOND" not in parts:
+        written += ";BYSECOND=0"
+    if parts["FREQ"] == "SECONDLY":
+        raise InputError("a rule may not go by seconds; take hours, days, weeks, months or years")
+    try:
+        return rrulestr(written, dtstart=start.replace(second=0, microsecond=0))
+    except (ValueError, TypeError, KeyError) as error:
+        raise InputError(f"the rule is no RRULE that could be read: {error}") from error
+
+
+def beginning(text: str, now: datetime) -> datetime:
+    """From when on a rule without a beginning goes: "every other Tuesday" from the next one on.
+
+    Raises InputError.
+    """
+    plain = re.sub(r"INTERVAL=\d+;?", "", text.upper()).rstrip(";")
+    if plain == text.upper().rstrip(";") or re.search(r"FREQ=(?:HOURLY|MINUTELY)", plain):
+        return now
+    first = rings(rule_of(plain, now), now, 1)
+    return first[0] if first else now
+
+
+def rings(rule: Any, after: datetime, most: int = LOOKED) -> list[datetime]:
+    """The next local moments of a rule; none where it has none within reach."""
+    return list(islice(_rings(rule, after), most))
+
+
+def _rings(rule: Any, after: datetime) -> Iterator[datetime]:
+    end, found = after + FARTHEST * 2, _next(rule, after)
+    while found is not None and found <= end:
+        yield found
+        found = _next(rule, found)
+
+
+def _next(rule: Any, after: datetime) -> datetime | None:
+    try:
+        found: datetime | None = rule.after(after)
+    except (OverflowError, ValueError):
+        return None
+    return found
+
+
+def zoned(local: datetime, zone: ZoneInfo) -> datetime:
+    """A local moment as it really is there: put forward where the clocks leave it out."""
+    return local.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)
+
+
+def oddity(local: datetime, zone: ZoneInfo) -> str:
+    """What is odd about a moment: it is "skipped", or comes "twice"; "" for nothing."""
+    if zoned(local, zone).replace(tzinfo=None) != local.replace(fold=0):
+        return "skipped"
+    first, second = (local.replace(tzinfo=zone, fold=fold).utcoffset() for fold in (0, 1))
+    return "" if first == second else "twice"
+
+
+def next_ring(text: str, start: datetime, after: datetime, zone: ZoneInfo) -> datetime | None:
+    """The first moment of a rule that is later than `after`; None where it is over.
+
+    `start` is local, `after` and what is given are aware. By real time: a ring of the hour that
+    comes twice is not rung again.
+    """
+    rule = rule_of(text, start)
+    local = after.astimezone(zone).replace(tzinfo=None, fold=0) - timedelta(hours=3)
+    for found in islice(_rings(rule, local), _MOST_STEPS):
+        if zoned(found, zone) > after:
+            return zoned(found, zone).astimezone(UTC)
+    return None

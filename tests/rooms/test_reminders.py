@@ -1,0 +1,221 @@
+"""Reminders ring once, when they are due, where the person is; routines wake their mate."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from loopforge.chat.reminders.reminder_desk import Asker
+from loopforge.core.effect_states import EffectReturned
+from loopforge.core.events import Perceived
+from loopforge.core.room_vocabulary import Said, Told
+from loopforge.core.schedule.reminder_events import ReminderFired, ReminderSet
+from loopforge.errors import InputError
+from loopforge.models.scripted_model import Script
+from loopforge.runtime.ports import Question
+from loopforge.runtime.system_clock import SimClock
+from loopforge.schedule.reminder_form import Fits, ReminderForm
+from tests.rooms.conftest import Home, living, write_mates
+
+MAYA = "---\nname: Maya\nrole: r\ntools: [remind]\n---\nYou are Maya."
+NOW = datetime(2026, 3, 25, 14, 0, tzinfo=UTC)
+
+
+def minding(form: dict[str, str]) -> Script:
+    """A mind that fills this form when it is asked to remind, and says what came of it."""
+
+    def think(question: Question) -> dict[str, object]:
+        results = [text for _, text in question.messages if "[result of remind" in text]
+        if results:
+            return {"say": results[-1][-150:]}
+        if "remind" in str(question.messages):
+            return {"say": "", "tool": "remind", "arguments": json.dumps(form)}
+        return {"say": "Hello."}
+
+    return think
+
+
+async def passes(home: Home, span: timedelta) -> None:
+    """So much time goes by, and what is due in it happens."""
+    end = home.clock.now() + span
+    while home.clock.now() < end:
+        task = asyncio.ensure_future(  # noqa: TID251
+            home.clock.sleep(min(3600.0, (end - home.clock.now()).total_seconds()))
+        )
+        await home.clock.until(task)
+        await home.rest()
+
+
+async def reminds(home: Home, form: ReminderForm, **more: str) -> object:
+    """Ana has a reminder set in this room; what came of it."""
+    if "ana" not in home.people:
+        await home.enter("ana")
+    asker = Asker(person=home.people["ana"], mate=more.get("mate", "maya"))
+    stream = f"room:{home.room}"
+    return (await home.app.book.set(stream, asker, form, "en", more.get("wakes", "")))[0]
+
+
+async def rung(home: Home) -> list[str]:
+    """What people were told by reminders, in order."""
+    return [str(told.text) for told in await home.bodies(Told) if told.rang]
+
+
+TEA = ReminderForm(said="in two hours", after="PT2H", what="tea")
+
+
+async def test_a_mate_sets_one_and_says_it_back(tmp_path: Path) -> None:
+    """The form is checked, set, and told back in words."""
+    form = {"what": "call Anna", "said": "on Friday at nine", "at": "2026-03-27T09:00"}
+    write_mates(tmp_path, maya=MAYA)
+    async with living(tmp_path, minding(form), clock=SimClock(NOW)) as home:
+        await home.hears("ana", "@maya remind me on Friday at nine to call Anna")
+        (one,) = await home.bodies(ReminderSet)
+        assert one.due == datetime(2026, 3, 27, 9, tzinfo=UTC)
+        (end,) = await home.bodies(EffectReturned)
+        assert "Friday 27 March, 09:00, in 1 day 19 hours" in str(end.value)
+        assert "/zone" in str(end.value)
+        await passes(home, timedelta(days=2))
+        assert await rung(home) == ["⏰ Reminder for ana: call Anna [1]"]
+
+
+async def test_words_that_are_open_set_nothing(tmp_path: Path) -> None:
+    """The mate is told what to ask, and no reminder stands."""
+    form = {"what": "tea", "said": "at 3", "at": "2026-03-25T15:00"}
+    write_mates(tmp_path, maya=MAYA)
+    async with living(tmp_path, minding(form), clock=SimClock(NOW)) as home:
+        await home.hears("ana", "@maya remind me at 3 of tea")
+        assert await home.bodies(ReminderSet) == []
+        (end,) = await home.bodies(EffectReturned)
+        assert str(end.value).startswith("Nothing is set yet. Ask the person: Which is meant")
+
+
+async def test_it_rings_after_a_restart(tmp_path: Path) -> None:
+    """What was set before the home went down rings when it is up again, late, and once."""
+    async with living(tmp_path, clock=SimClock(NOW)) as home:
+        assert isinstance(await reminds(home, TEA), Fits)
+    for later in (3, 4):
+        clock = SimClock(NOW + timedelta(hours=later))
+        async with living(tmp_path, clock=clock, seed=later) as home:
+            await home.rest()
+            assert await rung(home) == [
+                "⏰ Reminder for ana: tea (was due Wednesday 25 March, 16:00) [1]"
+            ]
+
+
+async def test_a_rule_rings_again_and_again(tmp_path: Path) -> None:
+    """Every weekday at nine is five times in a week."""
+    rule = "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=9;BYMINUTE=0"
+    form = ReminderForm(said="every weekday at nine", rule=rule, what="stand up")
+    async with living(tmp_path, clock=SimClock(NOW)) as home:
+        assert isinstance(await reminds(home, form), Fits)
+        await passes(home, timedelta(days=7))
+        due = [one.due for one in await home.bodies(ReminderFired)]
+        assert [one.day for one in due] == [26, 27, 30, 31, 1]
+        assert {one.hour for one in due} == {9}
+
+
+@pytest.mark.parametrize(
+    ("start", "hours"),
+    [
+        (datetime(2026, 3, 27, 12, tzinfo=UTC), [(28, 1, 30), (29, 1, 30), (30, 0, 30)]),
+        (datetime(2026, 10, 23, 12, tzinfo=UTC), [(24, 0, 30), (25, 0, 30), (26, 1, 30)]),
+    ],
+)
+async def test_both_changes_of_the_clocks(
+    tmp_path: Path, start: datetime, hours: list[tuple[int, int, int]]
+) -> None:
+    """Half past two each night rings once in the night without it, once in that which has two."""
+    rule = "FREQ=DAILY;BYHOUR=2;BYMINUTE=30"
+    form = ReminderForm(said="every day at 2:30 am", rule=rule, what="wake")
+    environ = {"LOOPFORGE_TIMEZONE": "Europe/Berlin"}
+    async with living(tmp_path, clock=SimClock(start), environ=environ) as home:
+        assert isinstance(await reminds(home, form), Fits)
+        await passes(home, timedelta(days=2, hours=20))
+        due = [one.due for one in await home.bodies(ReminderFired)]
+        assert [(one.day, one.hour, one.minute) for one in due] == hours
+
+
+async def test_quiet_hours_hold_it_back(tmp_path: Path) -> None:
+    """What is due at night waits for the morning, and says so."""
+    form = ReminderForm(said="tonight at 11", at="2026-03-25T23:00", what="sleep")
+    async with living(tmp_path, clock=SimClock(NOW), quiet_hours="22:00-07:00") as home:
+        assert isinstance(await reminds(home, form), Fits)
+        await passes(home, timedelta(hours=16, minutes=30))
+        assert await rung(home) == []
+        await passes(home, timedelta(hours=1))
+        (told,) = await rung(home)
+        assert "was due Wednesday 25 March, 23:00; held back over your quiet hours" in told
+
+
+async def test_it_finds_the_person(tmp_path: Path) -> None:
+    """What somebody asked for themselves among others is told where they are alone with that mate.
+
+    Once, and not where it was set.
+    """
+    async with living(tmp_path, clock=SimClock(NOW)) as home:
+        await home.hears("ana", "hello")
+        await home.hears("ben", "hello")
+        assert isinstance(await reminds(home, TEA), Fits)
+        home.room = "nook"
+        await home.enter("ana", mates=("maya",))
+        await home.hears("ana", "here I am")
+        await passes(home, timedelta(hours=3))
+        assert await rung(home) == ["⏰ Reminder for ana: tea [1]"]
+        home.room = "commons"
+        assert await rung(home) == []
+        assert "reminder.passed" in await home.kinds()
+
+
+async def test_a_routine_wakes_its_mate(tmp_path: Path) -> None:
+    """The mate takes a turn about the line that tells of it, for the person who had set it."""
+    async with living(tmp_path, clock=SimClock(NOW)) as home:
+        assert isinstance(await reminds(home, TEA, wakes="maya"), Fits)
+        await passes(home, timedelta(hours=3))
+        (told,) = await rung(home)
+        assert told == "⏰ Scheduled for ana, Maya does it now: tea [1]"
+        (turn,) = [one for one in await home.bodies(Perceived) if one.summons == "scheduled"]
+        assert turn.mate == "maya"
+        assert [said.mate for said in await home.bodies(Said)][-1] == "maya"
+
+
+async def test_put_off_changed_and_cancelled(tmp_path: Path) -> None:
+    """One that rang can be put off; one that waits is moved or taken back by whose it is alone."""
+    async with living(tmp_path, clock=SimClock(NOW)) as home:
+        await reminds(home, TEA)
+        await passes(home, timedelta(hours=2, minutes=1))
+        desk, ana = home.app.book, Asker(person=home.people["ana"])
+        ten = ReminderForm(said="in 10 minutes", after="PT10M")
+        found = await desk.move("room:commons", ana, 1, ten, snoozed=True)
+        assert isinstance(found, Fits)
+        await passes(home, timedelta(minutes=15))
+        assert len(await rung(home)) == 2
+        await reminds(home, TEA)
+        await home.enter("ben")
+        with pytest.raises(InputError, match="somebody else's"):
+            await desk.cancel("room:commons", Asker(person=home.people["ben"]), 2)
+        await desk.cancel("room:commons", ana, 2)
+        await passes(home, timedelta(hours=3))
+        assert len(await rung(home)) == 2
+
+
+async def test_by_commands_alone(tmp_path: Path) -> None:
+    """Words of when are read, said back, asked about; what is set is listed, put off, cancelled."""
+    async with living(tmp_path, clock=SimClock(NOW)) as home:
+        await home.enter("ana")
+        told = await home.does("ana", "remind", "on Friday at nine: call Anna")
+        assert told.startswith("Reminder 1: Friday 27 March, 09:00, in 1 day 19 hours. Your time")
+        assert "Which is meant" in await home.does("ana", "remind", "at 3: tea")
+        told = await home.does("ana", "remind", "jeden Werktag um 9 Uhr: aufstehen")
+        assert told.startswith("Reminder 2: jeden Werktag, 09:00; zuerst Donnerstag, 26. März")
+        assert "1. call Anna: Friday 27 March" in await home.does("ana", "reminders")
+        assert "cancelled" in await home.does("ana", "reminders", "cancel 2")
+        assert "Saturday 28 March" in await home.does("ana", "reminders", "move 1 Saturday at noon")
+        assert "15:00 there" in await home.does("ana", "zone", "Europe/Berlin")
+        await home.does("ana", "quiet", "22:00-07:00")
+        assert "22:00-07:00 (Europe/Berlin)" in await home.does("ana", "quiet")
+        with pytest.raises(InputError, match="is over already"):
+            await home.does("ana", "remind", "yesterday at nine: tea")

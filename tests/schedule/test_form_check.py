@@ -1,0 +1,159 @@
+"""Reminders are set when words and form agree, asked about when words are open, else refused."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, strategies
+
+from loopforge.schedule.form_check import check
+from loopforge.schedule.reminder_form import AsksBack, Checked, Fits, Refused
+from tests.schedule.phrase_rows import FITTING, ROWS, at, rule, span
+from tests.schedule.phrases_spoken import MORE
+
+ZONE = "Europe/Berlin"
+BERLIN = ZoneInfo(ZONE)
+NOW = datetime(2026, 3, 25, 14, 0, tzinfo=BERLIN)
+
+
+def outcome(checked: Checked) -> str:
+    """What came of it, in a word."""
+    match checked:
+        case Fits():
+            return "fits"
+        case AsksBack():
+            return "asks"
+        case Refused(reason=reason):
+            return reason
+
+
+def checked(said: str, form: dict[str, str], now: datetime = NOW, language: str = "en") -> Checked:
+    """What comes of a form with these words."""
+    return check({"said": said, **form}, now, ZONE, language)
+
+
+@pytest.mark.parametrize(("language", "said", "form", "wanted"), [*ROWS, *MORE])
+def test_phrases(language: str, said: str, form: dict[str, str], wanted: str) -> None:
+    """Each phrase of the tables comes out as it says, and in words of its language."""
+    found = checked(said, form, language=language)
+    assert outcome(found) in wanted.split(" or "), found
+
+
+def test_a_moment_is_said_back() -> None:
+    """The day, the date, the hour and how long it is until then are told."""
+    found = checked("on Friday at nine", at(3, 27, 9))
+    assert isinstance(found, Fits)
+    assert found.words == "Friday 27 March, 09:00, in 1 day 19 hours"
+    assert found.first == datetime(2026, 3, 27, 9, tzinfo=BERLIN)
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "words"),
+    [
+        ("de", "am Freitag um neun", "Freitag, 27. März, 09:00 Uhr, in 1 Tag 19 Stunden"),
+        ("fr", "vendredi à neuf heures", "vendredi 27 mars, 09:00, dans 1 jour 19 heures"),
+        (
+            "es",
+            "el viernes a las nueve",
+            "viernes 27 de marzo, 09:00, dentro de 1 día 19 horas",
+        ),
+    ],
+)
+def test_it_is_said_in_the_language_of_the_words(language: str, said: str, words: str) -> None:
+    """German, French and Spanish people are told in their own."""
+    found = checked(said, at(3, 27, 9), language=language)
+    assert isinstance(found, Fits)
+    assert found.words == words
+
+
+def test_both_ways_are_offered() -> None:
+    """Who says "at 3" is asked which half of the day it is."""
+    found = checked("at 3", at(3, 25, 15))
+    assert isinstance(found, AsksBack)
+    assert found.choices == ("Wednesday 25 March, 15:00", "Thursday 26 March, 03:00")
+
+
+def _moved(form: dict[str, str], by: timedelta) -> dict[str, str]:
+    then = datetime.fromisoformat(form["at"]) + by
+    return {"at": then.isoformat(timespec="minutes")}
+
+
+MOVES = [timedelta(hours=h) for h in (-12, -1, 1, 12)] + [timedelta(days=d) for d in (-7, -1, 1, 7)]
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "form"), [row[:3] for row in [*FITTING, *MORE] if "at" in row[2]]
+)
+def test_no_other_moment_is_set(language: str, said: str, form: dict[str, str]) -> None:
+    """A form that misses by an hour, half a day, a day or a week is never set."""
+    for by in MOVES:
+        assert outcome(checked(said, _moved(form, by), language=language)) != "fits", by
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "form"),
+    [row[:3] for row in [*FITTING, *MORE] if "rule" in row[2] and row[3] == "fits"],
+)
+def test_no_other_rule_is_set(language: str, said: str, form: dict[str, str]) -> None:
+    """A rule with another step, another hour, other days or an end is never set."""
+    text = form["rule"]
+    other = [f"{text};COUNT=1", text.replace("INTERVAL=2", "INTERVAL=3")]
+    other += [text.replace("BYDAY=", "BYDAY=SA,"), text.replace("BYHOUR=", "BYHOUR=5,")]
+    other += [text.replace("DAILY", "WEEKLY"), text.replace("WEEKLY", "DAILY", 1)]
+    for each in other:
+        if each == text or sorted(each.split(";")) == sorted(text.split(";")):
+            continue
+        found = checked(said, {**form, "rule": each}, language=language)
+        if "DAILY" in each and "WEEKLY" in text:
+            continue  # the same days, written another way
+        assert outcome(found) != "fits" or "SA,SA" in each, each
+
+
+def test_an_hour_that_the_clocks_leave_out_is_put_forward() -> None:
+    """02:30 on the night when there is none rings at 03:30, and people are told."""
+    found = checked("on Sunday at 2:30 am", at(3, 29, 2, 30))
+    assert isinstance(found, Fits)
+    assert found.first.astimezone(UTC) == datetime(2026, 3, 29, 1, 30, tzinfo=UTC)
+    assert "03:30" in found.note
+
+
+def test_an_hour_that_comes_twice_rings_the_first_time() -> None:
+    """02:30 on the night when clocks go back is the one before they do."""
+    autumn = datetime(2026, 10, 23, 12, 0, tzinfo=BERLIN)
+    found = checked("on Sunday at 2:30 am", at(10, 25, 2, 30), autumn)
+    assert isinstance(found, Fits)
+    assert found.first.astimezone(UTC) == datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
+    assert "first" in found.note
+
+
+def test_hours_are_counted_by_real_time() -> None:
+    """Twelve hours over a change of the clocks are twelve hours."""
+    eve = datetime(2026, 3, 28, 20, 0, tzinfo=BERLIN)
+    found = checked("in twelve hours", span("PT12H"), eve)
+    assert isinstance(found, Fits)
+    assert found.first.astimezone(UTC) - eve.astimezone(UTC) == timedelta(hours=12)
+
+
+def test_days_are_counted_on_the_calendar() -> None:
+    """A day over a change of the clocks is the same hour on the next day."""
+    eve = datetime(2026, 3, 28, 20, 0, tzinfo=BERLIN)
+    found = checked("in one day", span("P1D"), eve)
+    assert isinstance(found, Fits)
+    assert (found.first.day, found.first.hour) == (29, 20)
+
+
+def test_a_zone_that_nobody_named_is_asked_about() -> None:
+    """A form may not move a person to another zone by itself."""
+    assert outcome(checked("tomorrow at 9am", {**at(3, 26, 9), "zone": "Asia/Tokyo"})) == "asks"
+    there = checked("tomorrow at 9am Tokyo time", {**at(3, 26, 9), "zone": "Asia/Tokyo"})
+    assert isinstance(there, Fits)
+    assert there.first.astimezone(UTC) == datetime(2026, 3, 26, 0, 0, tzinfo=UTC)
+
+
+@given(strategies.text(max_size=60), strategies.sampled_from(["en", "de", "fr", "es", "it"]))
+def test_any_words_come_to_something(said: str, language: str) -> None:
+    """Whatever the words and the form are, the checking ends with one of the three."""
+    for form in (at(3, 27, 9), span("PT2H"), rule("DAILY;BYHOUR=9")):
+        assert outcome(checked(said, form, language=language))
