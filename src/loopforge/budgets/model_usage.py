@@ -1,6 +1,7 @@
-"""Usage: what was asked of language models, by day, stream, mate and model, and what it cost.
+"""Usage: what was asked of language models, for whom, and what it cost.
 
 A view adds up the `turn.answered` of all streams as they are appended; `UsageView` reads the sums.
+They stand by day, stream, mate, model, person (whose line was answered) and surface.
 A call is one try at one model; it failed if it gave no usable answer. Days are UTC. Costs are whole
 picodollars (10^-12), so that prices to the millionth of a dollar for a million tokens add up
 exactly; what nobody knows the price of is counted as `unpriced`, never as free.
@@ -12,9 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date
-from decimal import Decimal, InvalidOperation
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 from msgspec import Struct
@@ -22,19 +22,16 @@ from sqlalchemy import BigInteger, Column, PrimaryKeyConstraint, Table
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Answered, Event
+from loopforge.core.money.money_amounts import dollars, picos, rounded
 from loopforge.ledger.database.table_schema import Name, metadata
 from loopforge.ledger.storage.row_codec import listed, mark, within
 from loopforge.ledger.table_access import Tables
 
-Key = Literal["day", "stream", "mate", "model"]
-KEYS: tuple[Key, ...] = ("day", "stream", "mate", "model")
+Key = Literal["day", "stream", "mate", "model", "person", "surface"]
+KEYS: tuple[Key, ...] = get_args(Key)
 SUMS = ("calls", "failed", "tokens_read", "tokens_cached", "tokens_written", "cost", "unpriced")
 UNKNOWN = "no price known"
-PICO = 12
-"""Digits behind the point of a dollar that are kept."""
-DEAREST = Decimal(1000)
-"""Dollars above which the cost of one answer is a mistake in a price, and nobody knows it."""
-NO_CALL = frozenset({"missing", "resting"})
+NO_CALL = frozenset({"missing", "resting", "unpaid"})
 """Outcomes of attempts for which nobody was asked."""
 NO_FAULT = frozenset({"answered", "cancelled"})
 
@@ -48,10 +45,10 @@ used = Table(
 
 
 class UsageTally:
-    """The view: one row for each day, stream, mate and model."""
+    """The view: one row for each day, stream, mate, model, person and surface."""
 
     name = "usage"
-    version = 1
+    version = 2
     kinds = frozenset({"turn.answered"})
     tables = (used,)
     holds_texts = False
@@ -63,7 +60,7 @@ class UsageTally:
             for model, figures in _counted(event.body):
                 actor = event.actor.removeprefix("mate:")
                 day = event.at.astimezone(UTC).date().isoformat()
-                place = (day, event.stream, actor, model)
+                place = (day, event.stream, actor, model, *_whom(event.body))
                 known = sums.setdefault(place, [0] * len(SUMS))
                 for nth, figure in enumerate(figures):
                     known[nth] += figure
@@ -89,42 +86,26 @@ def _counted(body: object) -> Iterator[tuple[str, tuple[int, ...]]]:
     tries = [one for one in body.attempts if one.outcome not in NO_CALL]
     for one in tries:
         yield one.model, (1, int(one.outcome not in NO_FAULT), 0, 0, 0, 0, 0)
-    if not tries:  # a person said stop, or a model that keeps no record of its tries
+    if (
+        not tries and not body.attempts
+    ):  # a person said stop, or a model that keeps no record of its tries
         yield body.model, (1, int(body.outcome not in NO_FAULT), 0, 0, 0, 0, 0)
-    use = body.usage
-    if use.read or use.written or use.cost:
-        cost = picos(use.cost)
-        figures = (use.read, use.cached, use.written, cost or 0, int(cost is None))
-        yield body.model, (0, 0, *figures)
+    used = [(one.model, one.usage) for one in body.attempts if one.usage]
+    for model, use in (*used, (body.model, body.usage)):
+        if use.read or use.written or use.cost:
+            cost = picos(use.cost)
+            figures = (use.read, use.cached, use.written, cost or 0, int(cost is None))
+            yield model, (0, 0, *figures)
 
 
-def picos(cost: str) -> int | None:
-    """Picodollars of a cost in dollars ("0.00042"); None if that says no price."""
-    try:
-        amount = Decimal(cost)
-    except InvalidOperation:
-        return None
-    if not amount.is_finite() or not 0 <= amount <= DEAREST:
-        return None
-    return int(amount.scaleb(PICO).to_integral_value())
-
-
-def dollars(picos: int) -> str:
-    """Dollars in plain digits, without zeros at the end."""
-    whole, rest = divmod(picos, 10**PICO)
-    return f"{whole}.{rest:0{PICO}}".rstrip("0").rstrip(".")
-
-
-def rounded(picos: int) -> str:
-    """Dollars as people like to read them: "$12.50", "$0.0042", "under $0.0001"."""
-    if 0 < picos < 10 ** (PICO - 4):
-        return "under $0.0001"
-    amount = Decimal(picos).scaleb(-PICO)
-    return f"${amount:,.2f}" if amount >= 1 or not picos else f"${amount:.4f}"
+def _whom(body: object) -> tuple[str, str]:
+    """Whom an answer was for, and by which surface; "" where nobody knows."""
+    charge = body.charge if isinstance(body, Answered) else None
+    return (charge.person, charge.surface.partition(":")[0]) if charge else ("", "")
 
 
 class UsageRow(Struct, frozen=True, kw_only=True):
-    """Sums for one place; of `day`, `stream`, `mate` and `model`, those not asked for are "".
+    """Sums for one place; what is not asked for of the keys is "".
 
     `model` is also "" where no model had answered when a person said stop. Tokens `read` include
     those `cached` by the provider. `picos` are what the priced answers cost; `unpriced` counts the
@@ -135,6 +116,8 @@ class UsageRow(Struct, frozen=True, kw_only=True):
     stream: str = ""
     mate: str = ""
     model: str = ""
+    person: str = ""
+    surface: str = ""
     calls: int = 0
     failed: int = 0
     read: int = 0
@@ -177,9 +160,13 @@ class UsageView:
         since: date | None = None,
         until: date | None = None,
         streams: Sequence[str] | None = None,
+        people: Sequence[str] | None = None,
     ) -> UsageRow:
-        """Everything, from one day to another (both counted), in these streams or in all."""
-        return (await self.by((), since, until, streams))[0]
+        """Everything, from one day to another (both counted), in these streams or in all.
+
+        With `people`, what was answered to these.
+        """
+        return (await self.by((), since, until, streams, people))[0]
 
     async def by(
         self,
@@ -187,12 +174,15 @@ class UsageView:
         since: date | None = None,
         until: date | None = None,
         streams: Sequence[str] | None = None,
+        people: Sequence[str] | None = None,
     ) -> list[UsageRow]:
-        """One row for each day, stream, mate or model, or for each that comes with another.
+        """One row for each day, stream, mate (and so on), or for each that comes with another.
 
         With "day" first, the newest first; else what cost most, then what took most tokens.
         """
-        rows = await self._ledger.look(lambda found: _sums(found, keys, since, until, streams))
+        rows = await self._ledger.look(
+            lambda found: _sums(found, keys, (since, until), streams, people)
+        )
         if keys and keys[0] == "day":
             return rows
         return sorted(rows, key=attrgetter("picos", "tokens", "calls"), reverse=True)
@@ -201,19 +191,20 @@ class UsageView:
 def _sums(
     connection: Connection,
     keys: Sequence[Key],
-    since: date | None,
-    until: date | None,
+    days: tuple[date | None, date | None],
     streams: Sequence[str] | None,
+    people: Sequence[str] | None,
 ) -> list[UsageRow]:
     asked = [key for key in KEYS if key in keys]
     one, where, given = mark(connection), ["1 = 1"], list[Any]()
-    for sign, day in ((">=", since), ("<=", until)):
+    for sign, day in zip((">=", "<="), days, strict=True):
         if day is not None:
             where.append(f"day {sign} {one}")
             given.append(day.isoformat())
-    if streams is not None:
-        where.append(f"stream {within(connection)}")
-        given.append(listed(connection, streams))
+    for column, wanted in (("stream", streams), ("person", people)):
+        if wanted is not None:
+            where.append(f"{column} {within(connection)}")
+            given.append(listed(connection, wanted))
     sums = [f"COALESCE(SUM({sum}), 0)" for sum in SUMS]
     query = f"SELECT {', '.join([*asked, *sums])} FROM model_usage WHERE {' AND '.join(where)}"  # noqa: S608
     if asked:

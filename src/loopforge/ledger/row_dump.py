@@ -4,7 +4,8 @@
     ["room:commons", 1, ...]
 
 A table's heading, then its rows, for one table after the other; bytes are base64. Left out is what
-can be folded anew (views, snapshots), and who is signed in. `check` needs no database.
+can be folded anew (views, snapshots), what is under way, and who is signed in. `check` needs no
+database.
 """
 
 from __future__ import annotations
@@ -20,11 +21,19 @@ from sqlalchemy.engine import Connection
 from loopforge.core.events import GENESIS, chained
 from loopforge.core.text.erasable_text import digest
 from loopforge.errors import InputError, LedgerBroken
-from loopforge.ledger.database.table_schema import accounts, events, invites, reads, streams, texts
+from loopforge.ledger.database.table_schema import (
+    accounts,
+    events,
+    invites,
+    reads,
+    spent,
+    streams,
+    texts,
+)
 from loopforge.ledger.storage.folded_views import FoldedView, refold
 from loopforge.ledger.storage.row_codec import unkept
 
-DUMPED = {each.name: each for each in (events, texts, streams, accounts, invites, reads)}
+DUMPED = {each.name: each for each in (events, texts, streams, accounts, invites, reads, spent)}
 PAGE = 1000
 """Rows that are read or written at a time."""
 Anchors = Mapping[str, tuple[int, str]]

@@ -17,7 +17,7 @@ from loopforge.ledger.database.database_engine import Store, connect, settled
 from loopforge.ledger.database.database_faults import telling
 from loopforge.ledger.database.table_schema import create
 
-NEWEST = "0003"
+NEWEST = "0004"
 """The newest migration's revision."""
 
 Status = Literal["ok", "empty", "behind", "ahead"]

@@ -29,7 +29,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from loopforge.core.events import Event, Fact
-from loopforge.errors import InputError, LedgerError
+from loopforge.errors import HostTaken, InputError, LedgerError
 from loopforge.ledger import chain_verify as verify
 from loopforge.ledger import jsonl_export as export
 from loopforge.ledger import line_search as search
@@ -58,9 +58,8 @@ from loopforge.ledger.storage.process_follow import Claim, Elsewhere, claim
 from loopforge.ledger.storage.revised_lines import Revisions
 from loopforge.ledger.storage.writer_thread import Writer
 from loopforge.runtime.delivery_worker import Pending
-from loopforge.runtime.effect_worker import OpenEffect
 from loopforge.runtime.follower import Follower, Handler
-from loopforge.runtime.ports import Clock, Dice
+from loopforge.runtime.ports import Clock, Dice, OpenEffect
 from loopforge.runtime.stream_decision import Decider
 from loopforge.runtime.system_clock import Stamp
 
@@ -117,6 +116,7 @@ class SqlLedger:
         self, store: Store, stamp: Stamp, views: Sequence[FoldedView], heads: dict[str, int]
     ) -> None:
         self._store, self._stamp, self._views = store, stamp, tuple(views)
+        self._claim: Claim | None = None
         self._elsewhere = Elsewhere(store)
         self._follower = Follower(self.read, heads)
         self._still = asyncio.Lock()
@@ -301,7 +301,12 @@ class SqlLedger:
 
     async def claim(self, name: str) -> Claim:
         """Become its host; see process_follow.py. Raises HostTaken when another one is."""
-        return await claim(self._store, name)
+        self._claim = await claim(self._store, name)
+        return self._claim
+
+    async def overtaken(self) -> HostTaken | None:
+        """That another process is its host by now, where this one was and one is."""
+        return None if self._claim is None else await self._claim.overtaken()
 
     async def export(self, prefix: str = "", format: str = "jsonl") -> AsyncIterator[str]:
         """All events of streams whose name starts so, as lines of JSON (see jsonl_export.py)."""
@@ -355,7 +360,8 @@ class SqlLedger:
             if pretend:
                 return (await self._reading(forget))[0]
             erasure = await self._writer.do(forget)
-            clean = await self._writer.run(lambda: (file_scrubbing.scrub(self._store), ()))
+            tables = [table.name for view in self._views for table in view.tables]
+            clean = await self._writer.run(lambda: (file_scrubbing.scrub(self._store, tables), ()))
             return msgspec.structs.replace(erasure, clean=clean)
 
     async def tail(self, count: int = 20, stream: str = "") -> list[Event]:

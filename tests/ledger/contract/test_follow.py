@@ -136,6 +136,7 @@ async def test_a_host_that_lost_its_claim_writes_nothing_more(postgres_url: str)
     async with opened(postgres_url) as one, opened(postgres_url) as two:
         mine = await one.claim("host")
         await one.append(ROOM, [scribbler.heard("before")])
+        assert await one.overtaken() is None
         with psycopg.connect(postgres_url) as server:
             server.execute(
                 "SELECT pg_terminate_backend(l.pid, 9000) FROM pg_locks l WHERE locktype = 'advisory'"
@@ -144,6 +145,8 @@ async def test_a_host_that_lost_its_claim_writes_nothing_more(postgres_url: str)
         with pytest.raises(HostTaken, match="has taken over 'host'"):
             await one.append(ROOM, [scribbler.heard("awake")])
         await two.append(ROOM, [scribbler.heard("after")])
+        assert "has taken over 'host'" in str(await one.overtaken())
+        assert await two.overtaken() is None
         await theirs.release()
         with pytest.raises(HostTaken, match="has taken over 'host'"):
             await one.append(ROOM, [scribbler.heard("awake still")])

@@ -13,6 +13,9 @@ hold, and how far people have read. They are changed and emptied freely (`SqlLed
     sessions   who is signed in, by the SHA-256 digest of the session's token
     invites    links not used up, by the SHA-256 digest of their token: an invite, or the owner's
     reads      up to which event a person has read a stream
+    spent      what was spent on each meter of budgets, by day (see budgets/spending_store.py)
+    holds      what is held of it for what is under way
+    told       of which spent budgets a stream was told, by the turn that came upon it
 
 Other packages declare the tables of their views on `metadata`. Times are microseconds since 1970.
 `body` is the JSON that was hashed, byte for byte. Every column that is compared or ordered is
@@ -41,6 +44,9 @@ metadata = MetaData()
 
 Name = Text().with_variant(Text(collation="C"), "postgresql")
 """A text that is compared and ordered by code point: names of streams, ids, refs, hashes."""
+
+FILLED_LATER = "filled later"
+"""Said in the `info` of a view's table that goes with the view, but is not folded from events."""
 
 events = Table(
     "events",
@@ -147,7 +153,47 @@ reads = Table(
     PrimaryKeyConstraint("person", "stream", name="reads_place"),
 )
 
-LASTING = (events, texts, streams, snapshots, views, accounts, sessions, invites, reads)
+spent = Table(
+    "budget_spent",
+    metadata,
+    Column("meter", Name, nullable=False),
+    Column("day", Name, nullable=False),
+    Column("picos", BigInteger, nullable=False),
+    Column("calls", BigInteger, nullable=False),
+    Column("uses", BigInteger, nullable=False),
+    Column("unpriced", BigInteger, nullable=False),
+    PrimaryKeyConstraint("meter", "day", name="budget_spent_place"),
+)
+
+holds = Table(
+    "budget_holds",
+    metadata,
+    Column("hold", Name, nullable=False),
+    Column("process", Name, nullable=False),
+    Column("turn", Name, nullable=False),
+    Column("meters", Text, nullable=False),
+    Column("day", Name, nullable=False),
+    Column("until", BigInteger, nullable=False),
+    Column("picos", BigInteger, nullable=False),
+    Column("calls", BigInteger, nullable=False),
+    Column("uses", BigInteger, nullable=False),
+    PrimaryKeyConstraint("hold", name="budget_holds_hold"),
+)
+
+told = Table(
+    "budget_told",
+    metadata,
+    Column("budget", Name, nullable=False),
+    Column("since", Name, nullable=False),
+    Column("stream", Name, nullable=False),
+    Column("turn", Name, nullable=False),
+    PrimaryKeyConstraint("budget", "since", "stream", name="budget_told_place"),
+)
+
+LASTING = (
+    *(events, texts, streams, snapshots, views, accounts, sessions, invites, reads),
+    *(spent, holds, told),
+)
 """The tables that migrations make; the others are views' tables, made when they are missing."""
 
 SQLITE_TRIGGERS = {

@@ -3,12 +3,13 @@
 SQLite overwrites what it deletes (`secure_delete`), but not the copies that stay where it moved
 rows from one page to another. So the file is written anew, and its log folded in and cut off: a
 second or two for 240 MB, in which who writes waits, and who reads does not. PostgreSQL leaves
-deleted rows in their pages; the table is written anew.
+deleted rows in their pages; the tables are written anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import partial
 
 from sqlalchemy.engine import Connection
 
@@ -17,9 +18,12 @@ from loopforge.ledger.database.database_engine import Store
 from loopforge.ledger.database.database_faults import telling
 
 
-def scrub(store: Store) -> bool:
-    """Clean the files; False when somebody who reads was in the way for too long."""
-    work: Callable[[Connection], bool] = _sqlite if store.sqlite else _postgres
+def scrub(store: Store, tables: Collection[str] = ()) -> bool:
+    """Clean the files; False when somebody who reads was in the way for too long.
+
+    `tables` are those of views, from which an erasure may have deleted rows.
+    """
+    work: Callable[[Connection], bool] = _sqlite if store.sqlite else partial(_postgres, tables)
     try:
         with telling(store.url), store.reader.connect() as connection:
             return work(connection)
@@ -38,6 +42,7 @@ def _sqlite(connection: Connection) -> bool:
     return not busy
 
 
-def _postgres(connection: Connection) -> bool:
-    connection.exec_driver_sql("VACUUM (FULL) texts")
+def _postgres(tables: Collection[str], connection: Connection) -> bool:
+    for table in ("texts", *tables):
+        connection.exec_driver_sql(f"VACUUM (FULL) {table}")
     return True

@@ -20,7 +20,7 @@ from sqlalchemy import Table, create_engine, inspect
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
-from loopforge.ledger.database.table_schema import metadata, views
+from loopforge.ledger.database.table_schema import FILLED_LATER, metadata, views
 from loopforge.ledger.storage.row_codec import COLUMNS, events_of, listed, mark, within
 
 PAGE = 1000
@@ -47,7 +47,10 @@ class FoldedView(Protocol):
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Its tables."""
+        """Its tables.
+
+        One whose `info` has FILLED_LATER comes and goes with them, and is filled beside the fold.
+        """
         ...
 
     @property
@@ -99,7 +102,11 @@ def differing(connection: Connection, known: Sequence[FoldedView]) -> list[Folde
             return [
                 view
                 for view in known
-                if any(_rows(connection, each) != _rows(aside, each) for each in view.tables)
+                if any(
+                    _rows(connection, each) != _rows(aside, each)
+                    for each in view.tables
+                    if not each.info.get(FILLED_LATER)
+                )
             ]
     finally:
         engine.dispose()

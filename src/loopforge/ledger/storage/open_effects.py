@@ -10,7 +10,7 @@ from loopforge.core.effect_states import EFFECT_TABLE, HALTS, EffectEvent, Effec
 from loopforge.core.events import Event
 from loopforge.ledger.database.table_schema import Name, metadata
 from loopforge.ledger.storage.open_lifecycles import OpenLifecycles
-from loopforge.runtime.effect_worker import OpenEffect
+from loopforge.runtime.ports import OpenEffect
 
 effects = Table(
     "effects",

@@ -6,15 +6,14 @@ are read. On PostgreSQL they are read at once.
 On PostgreSQL a host holds an advisory lock on a connection of its own: when it dies, or the
 connection does, the lock is free. Whoever takes it draws a number, and each of its transactions
 looks whether that is still the last: a host that was frozen until its lock was lost, and wakes when
-another has taken over, writes nothing more. On SQLite the home's file lock does this, and nothing
-happens here.
+another has taken over, writes nothing more, and is told so when it asks (`overtaken`). On SQLite
+the home's file lock does this, and nothing happens here.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
@@ -66,9 +65,9 @@ class Claim:
         self,
         name: str,
         connection: Connection | None = None,
-        unfence: Callable[[], None] = lambda: None,
+        fence: ClaimFence | None = None,
     ) -> None:
-        self.name, self._connection, self._unfence = name, connection, unfence
+        self.name, self._connection, self._fence = name, connection, fence
 
     async def held(self) -> bool:
         """Whether it is still held; a lost connection to PostgreSQL loses it."""
@@ -80,9 +79,14 @@ class Claim:
             return False
         return True
 
+    async def overtaken(self) -> HostTaken | None:
+        """That another process has taken over, where one has; as far as the database is reached."""
+        return None if self._fence is None else await asyncio.to_thread(self._fence.look)
+
     async def release(self) -> None:
         """Let it go."""
-        self._unfence()
+        if self._fence is not None:
+            self._fence.remove()
         if self._connection is not None:
             connection, self._connection = self._connection, None
             await asyncio.to_thread(_unlock, connection)
@@ -105,7 +109,7 @@ async def claim(store: Store, name: str) -> Claim:
     if store.sqlite:
         return Claim(name)
     connection, number = await asyncio.to_thread(partial(_lock, store, name))
-    return Claim(name, connection, _fenced(store, name, number))
+    return Claim(name, connection, ClaimFence(store, name, number))
 
 
 def _numbers(name: str) -> str:
@@ -113,19 +117,35 @@ def _numbers(name: str) -> str:
     return f"loopforge_claims_{hashlib.sha256(name.encode()).hexdigest()[:16]}"
 
 
-def _fenced(store: Store, name: str, number: int) -> Callable[[], None]:
-    """Have nothing written once the name was given to another; call what is returned to end it."""
-    last = f"SELECT last_value FROM {_numbers(name)}"  # noqa: S608
+class ClaimFence:
+    """Has nothing written once the name was given to another, until it is removed."""
 
-    def fence(connection: Connection) -> None:
-        if connection.exec_driver_sql(last).scalar_one() != number:
+    def __init__(self, store: Store, name: str, number: int) -> None:
+        self._store, self._name, self._number = store, name, number
+        event.listen(store.writer, "begin", self._keep)
+
+    def remove(self) -> None:
+        """Look no more at what is written."""
+        event.remove(self._store.writer, "begin", self._keep)
+
+    def look(self) -> HostTaken | None:
+        """What to tell whoever holds it no more; None while it is held, or nobody can tell."""
+        try:
+            with self._store.reader.connect() as connection:
+                self._keep(connection)
+        except HostTaken as taken:
+            return taken
+        except SQLAlchemyError:
+            return None
+        return None
+
+    def _keep(self, connection: Connection) -> None:
+        last = f"SELECT last_value FROM {_numbers(self._name)}"  # noqa: S608
+        if connection.exec_driver_sql(last).scalar_one() != self._number:
             raise HostTaken(
-                f"Another process has taken over {name!r} on this ledger while this one could not "
-                "be reached. Nothing was written; end this process."
+                f"Another process has taken over {self._name!r} on this ledger while this one "
+                "could not be reached. It writes nothing more, and ends."
             )
-
-    event.listen(store.writer, "begin", fence)
-    return partial(event.remove, store.writer, "begin", fence)
 
 
 def _lock(store: Store, name: str) -> tuple[Connection, int]:

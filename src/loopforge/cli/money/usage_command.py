@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
+from msgspec.structs import replace
 
 from loopforge.cli import Json, on_app, print_json
 
@@ -21,6 +22,8 @@ class By(StrEnum):
     mate = "mate"
     model = "model"
     room = "room"
+    person = "person"
+    surface = "surface"
     day = "day"
 
 
@@ -58,14 +61,20 @@ async def _sums(app: App, by: By, days: int) -> tuple[list[UsageRow], UsageRow]:
 
     today = app.stamp.clock.now().date()
     since = today - timedelta(days=min(days, 100_000) - 1) if days else None
-    keys: dict[By, Key] = {By.mate: "mate", By.model: "model", By.room: "stream", By.day: "day"}
-    return await app.usage.by((keys[by],), since), await app.usage.total(since)
+    key: Key = "stream" if by is By.room else cast("Key", by.value)
+    rows = await app.usage.by((key,), since)
+    if by is By.person:
+        names = {one.id: str(one.name) for one in await app.people.everybody()}
+        rows = [replace(row, person=names.get(row.person, row.person)) for row in rows]
+    return rows, await app.usage.total(since)
 
 
 def _place(row: UsageRow, by: By) -> str:
     if by is By.room:
         return row.stream.removeprefix("room:")
-    return str(getattr(row, by.value)) or "(none answered)"
+    return str(getattr(row, by.value)) or (
+        "(none answered)" if by is By.model else "(nobody known)"
+    )
 
 
 def _fields(row: UsageRow, by: By) -> dict[str, str | int]:

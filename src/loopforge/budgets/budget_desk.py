@@ -1,0 +1,166 @@
+"""Budgets at work: what may still be spent is reserved, spent, and settled.
+
+    async with-like: reserve -> Reservation (or that it is spent) -> settle
+
+Who wraps models and tools asks here (metered_models.py, metered_tools.py), and so does whoever
+shows how budgets stand. Where nothing is bound nothing is held; what is spent is counted anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date, timedelta
+from typing import Protocol, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+from sqlalchemy.engine import Connection
+
+from loopforge.budgets import spending_store as store
+from loopforge.budgets.budget_book import BudgetBook
+from loopforge.budgets.spending_store import Amounts, Hold
+from loopforge.core.events import micros
+from loopforge.core.money.budget_limits import (
+    BudgetNote,
+    Charge,
+    Level,
+    Limit,
+    Standing,
+    left_words,
+    meter_of,
+    meters_of,
+    noted,
+    resuming,
+)
+from loopforge.ledger.table_access import Tables
+from loopforge.runtime.system_clock import Stamp
+
+T = TypeVar("T")
+LONGEST = timedelta(minutes=30)
+"""How long a hold stands that nobody settles; no question and no tool takes longer."""
+WAITS = 60
+"""Seconds that one waits where nothing but what is held for others stands in the way."""
+SOON = "as soon as what is under way is paid"
+
+
+class Changeable(Tables, Protocol):
+    """Tables that can be read, and changed in a transaction."""
+
+    async def change(self, work: Callable[[Connection], T]) -> T:
+        """Change tables by hand, in a transaction of its own."""
+        ...
+
+
+class Reservation(Struct, frozen=True, kw_only=True):
+    """What was let through: what counts it, on which day, its hold ("" for none), what was said."""
+
+    meters: tuple[str, ...]
+    day: date
+    hold: str = ""
+    level: Level = "free"
+    note: BudgetNote | None = None
+
+
+class Budgets:
+    """The budgets of a home, and what is spent of them.
+
+    `same` gives the one id of a person who is known by more than one.
+    """
+
+    def __init__(self, ledger: Changeable, stamp: Stamp, book: BudgetBook) -> None:
+        self._ledger, self._stamp, self.book = ledger, stamp, book
+        self._process = stamp.id()
+        self.same: Callable[[str], str] = lambda person: person
+        self.refused: dict[str, int] = {}
+
+    # ------------------------------------------------------------ spending
+
+    async def reserve(self, charge: Charge, amounts: Amounts) -> Reservation:
+        """Hold so much for a charge; of level "spent" where a budget is, and nothing is held.
+
+        Where only what others hold stands in the way, it is waited for a while.
+        """
+        charge = self._same(charge)
+        limits = [one for one in await self.book.limits(charge) if one.budget.unit != "answers"]
+        for waited in range(WAITS + 1):
+            found = await self._reserved(charge, limits, amounts)
+            under_way = found.note is not None and found.note.resumes == SOON
+            if not under_way or waited == WAITS:
+                break
+            await self._stamp.clock.sleep(1)
+        if found.level == "spent" and found.note:
+            self.refused[found.note.budget] = self.refused.get(found.note.budget, 0) + 1
+        return found
+
+    async def _reserved(
+        self, charge: Charge, limits: Sequence[Limit], amounts: Amounts
+    ) -> Reservation:
+        now = self._stamp.clock.now()
+        rules = self.book.rules
+        found = Reservation(meters=tuple(set(meters_of(charge).values())), day=rules.day(now))
+        if not limits:
+            return found
+        hold = Hold(
+            id=self._stamp.id(),
+            process=self._process,
+            turn=charge.turn,
+            stream=charge.stream,
+            meters=found.meters,
+            day=found.day,
+            now=micros(now),
+            until=micros(now + LONGEST),
+            amounts=amounts,
+        )
+        decided = await self._ledger.change(
+            lambda tables: store.reserve(tables, hold, limits, rules.mark)
+        )
+        if decided.by is None:
+            return replace(found, hold=hold.id)
+        note = noted(decided.by, decided.level)
+        if decided.level != "spent":
+            return replace(found, hold=hold.id, level=decided.level, note=note)
+        budget = decided.by.limit.budget
+        spent = decided.by.used >= budget.amount
+        resumes = resuming(budget.period, found.day, rules.zone) if spent else SOON
+        note = replace(note, resumes=resumes, told=decided.tell)
+        return replace(found, level="spent", note=note)
+
+    async def settle(self, reserved: Reservation, amounts: Amounts) -> None:
+        """So much was really spent."""
+        place = (reserved.hold, reserved.meters, reserved.day, amounts)
+        await self._ledger.change(lambda tables: store.settle(tables, *place))
+
+    async def count(self, charge: Charge, amounts: Amounts) -> None:
+        """So much was spent that no budget was asked about."""
+        day = self.book.rules.day(self._stamp.clock.now())
+        meters = tuple(set(meters_of(self._same(charge)).values()))
+        await self.settle(Reservation(meters=meters, day=day), amounts)
+
+    # ------------------------------------------------------------ looking
+
+    async def standings(self, charge: Charge) -> list[Standing]:
+        """How the limits of a charge stand now, without those on answers."""
+        limits = await self.book.limits(self._same(charge))
+        day = self.book.rules.day(self._stamp.clock.now())
+        return await self._ledger.look(lambda tables: store.standings(tables, limits, day))
+
+    async def left(self, charge: Charge) -> str:
+        """What is left for a charge, in words for a mind; "" where nothing is bound."""
+        return left_words(await self.standings(charge))
+
+    async def listing(self) -> list[Standing]:
+        """Every budget, the tightest first; of one for each of a kind how much is used is 0."""
+        budgets = await self.book.budgets()
+        limits = [Limit(meter_of(one), one) for one in budgets]
+        day = self.book.rules.day(self._stamp.clock.now())
+        found = await self._ledger.look(lambda tables: store.standings(tables, limits, day))
+        counted = {one.limit.budget.key for one in found}
+        more = [Standing(one, 0) for one in limits if one.budget.key not in counted]
+        return sorted([*found, *more], key=lambda one: (-one.share, one.limit.budget.key))
+
+    async def spent_since(self, since: date) -> list[tuple[str, str, Amounts]]:
+        """What each meter spent on each day since one."""
+        return await self._ledger.look(lambda tables: store.spent_since(tables, since))
+
+    def _same(self, charge: Charge) -> Charge:
+        return replace(charge, person=self.same(charge.person)) if charge.person else charge

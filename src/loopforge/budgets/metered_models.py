@@ -1,0 +1,145 @@
+"""Metered models: the `Models` port, wrapped where a home is put together: nobody passes it.
+
+    question -> about what it takes -> reserved -> asked (of the cheapest tier, where a budget is
+    low; of nobody, where it is spent) -> settled by what was really used
+
+Whatever asks a model in a home asks here: turns, titles, tools that look at pictures. Only the
+Factory's runs have models, and bounds, of their own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from loopforge.budgets.budget_desk import SOON, Budgets, Reservation
+from loopforge.budgets.spending_store import Amounts
+from loopforge.core.events import Attempt, Usage
+from loopforge.core.money.budget_limits import Charge
+from loopforge.core.money.money_amounts import picos
+from loopforge.core.text.erasable_text import Words
+from loopforge.errors import LedgerError
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import (
+    Attentive,
+    ModelFacts,
+    ModelReply,
+    Models,
+    PricedModels,
+    Question,
+    Route,
+)
+
+log = logging.getLogger(__name__)
+UNPAID = "unpaid"
+"""What came of an attempt that no budget allowed: nobody was asked."""
+CHEAPEST = 1
+"""The tier that is stepped down to; where it has no model, the next one answers for it."""
+
+
+class HeardSoFar:
+    """Hears an answer come for somebody, and remembers how far it came."""
+
+    def __init__(self, hear: Callable[[str], None]) -> None:
+        self.hear, self.pieces = hear, list[str]()
+
+    def __call__(self, piece: str) -> None:
+        """A piece came."""
+        self.pieces.append(piece)
+        self.hear(piece)
+
+
+class HeardSlow(HeardSoFar):
+    """The same for somebody who is told, too, that nothing comes."""
+
+    def __init__(self, hear: Callable[[str], None], attentive: Attentive) -> None:
+        super().__init__(hear)
+        self.slow = attentive.slow
+
+
+class MeteredModels:
+    """These models, within these budgets."""
+
+    def __init__(self, models: Models, budgets: Budgets, tasks: Tasks) -> None:
+        self._models, self._budgets, self._tasks = models, budgets, tasks
+
+    async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
+        """Ask, where budgets allow it."""
+        wanted = self.estimate(question)
+        held = Amounts(picos=picos(wanted.cost) or 0, calls=1)
+        reserved = await self._budgets.reserve(question.charge, held)
+        if reserved.level == "spent":
+            return _unpaid(reserved)
+        note = reserved.note
+        heard = HeardSlow(hear, hear) if isinstance(hear, Attentive) else HeardSoFar(hear)
+        if reserved.level == "low" and note and (cheaper := self._cheaper(question, wanted)):
+            question, note = cheaper, replace(note, stepped=True)
+
+        try:
+            reply = await self._models.ask(question, heard)
+        except BaseException:  # stopped: it was paid for as far as it came
+            usage = self.estimate(question, "".join(heard.pieces))
+            self._tasks.spawn(self._settle(reserved, [usage]), "what was cut off is paid")
+            raise
+        paying = self._settle(reserved, [usage for _, usage in reply.usages])
+        await asyncio.shield(self._tasks.spawn(paying, "an answer is paid"))
+        return replace(reply, budget=note)
+
+    def _cheaper(self, question: Question, wanted: Usage) -> Question | None:
+        """The same of the cheapest tier; None where that is what it asks, or would not hold it."""
+        route = replace(question.route, tier=CHEAPEST, model="")
+        before, after = self._models.facts(question.route), self._models.facts(route)
+        if after.name == before.name or after.window < wanted.read + question.max_tokens:
+            return None
+        cheaper = replace(question, route=route)
+        costs = [picos(one.cost) for one in (self.estimate(cheaper), wanted)]
+        dearer = None not in costs and costs[0] >= costs[1]  # type: ignore[operator]
+        return None if dearer else cheaper
+
+    async def paid(self, reply: ModelReply) -> None:
+        """The owner had a model tried out: that counts for the home, and is never refused."""
+        await self._budgets.count(Charge(), _amounts([usage for _, usage in reply.usages]))
+
+    async def _settle(self, reserved: Reservation, usages: Sequence[Usage]) -> None:
+        """Count what was used. An answer is not lost because that cannot be written down now."""
+        try:
+            await self._budgets.settle(reserved, _amounts(usages))
+        except LedgerError:
+            log.exception("what an answer cost could not be counted; its hold stands until it ends")
+
+    def estimate(self, question: Question, heard: str | None = None) -> Usage:
+        """See `PricedModels.estimate`; nothing of models that do not know."""
+        if isinstance(self._models, PricedModels):
+            return self._models.estimate(question, heard)
+        return Usage()
+
+    async def count(self, route: Route, texts: Sequence[str]) -> list[int]:
+        """Counting costs nothing."""
+        return await self._models.count(route, texts)
+
+    def facts(self, route: Route) -> ModelFacts:
+        """What is known of a model."""
+        return self._models.facts(route)
+
+
+def _amounts(usages: Sequence[Usage]) -> Amounts:
+    """One question that took this, over all its tries."""
+    used = [one for one in usages if one.read or one.written or one.cost]
+    costs = [picos(one.cost) for one in used]
+    unpriced = sum(cost is None for cost in costs)
+    return Amounts(picos=sum(filter(None, costs)), calls=1, unpriced=unpriced)
+
+
+def _unpaid(reserved: Reservation) -> ModelReply:
+    """Nobody was asked."""
+    note = reserved.note
+    assert note is not None
+    why = Words(f"no model was asked: {note.budget} is used up ({note.used})", public=True)
+    busy = note.resumes == SOON
+    tried = Attempt(
+        model=note.budget, outcome=UNPAID, detail=why, cause="busy" if busy else "budget"
+    )
+    return ModelReply(outcome="failed", attempts=(tried,), budget=note)

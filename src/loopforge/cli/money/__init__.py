@@ -1,0 +1,1 @@
+"""Commands about money: what was spent, and what may be."""

@@ -1,0 +1,115 @@
+"""loopforge budget: how much mates may spend, for whom, in a day or a month.
+
+A running host goes by a change at once. Whoever runs these commands decides as the owner does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from loopforge.cli import Json, listed, on_app
+from loopforge.core.money.budget_limits import (
+    Budget,
+    Scope,
+    Standing,
+    quantity,
+    read_budget,
+    read_scope,
+)
+
+if TYPE_CHECKING:
+    from loopforge.app import App
+
+app = typer.Typer(
+    no_args_is_help=True, help="How much mates may spend, for whom, in a day or a month."
+)
+Whose = Annotated[
+    str,
+    typer.Argument(
+        help="home; room:NAME, mate:HANDLE, person:NAME, surface:NAME, tool:NAME; or places, "
+        "people, guests: each of them."
+    ),
+]
+Unit = Annotated[str, typer.Argument(help="dollars, calls (of models), uses (of tools), answers.")]
+Period = Annotated[str, typer.Argument(help="day or month.")]
+MACHINE = "runtime"
+"""Who sets budgets on the machine itself."""
+
+
+@app.command("list")
+def list_budgets(context: typer.Context, as_json: Json = False) -> None:
+    """List every budget with how much of it is used, the tightest first.
+
+    Of a budget that is for each of a kind (places, people, guests) nothing is told here: they stand
+    each on their own.
+    """
+
+    async def work(home: App) -> list[dict[str, Any]]:
+        return [_row(one) for one in await home.budgets.listing()]
+
+    def line(row: dict[str, Any]) -> str:
+        used = f"{row['used']} used" if row["used"] else "each"
+        return f"{row['whose']}\t{row['at_most']} a {row['period']}\t{used}\t{row['set_by']}"
+
+    listed(on_app(context, work), as_json, line, "Nothing is bound: mates may spend what they do.")
+
+
+def _row(one: Standing) -> dict[str, Any]:
+    budget = one.limit.budget
+    by = "the settings" if budget.default else "keepers" if budget.keepers else "the owner"
+    return {
+        "whose": f"{budget.scope}:{budget.subject}" if budget.subject else budget.scope,
+        "at_most": quantity(budget.unit, budget.amount),
+        "unit": budget.unit,
+        "period": budget.period,
+        "used": quantity(budget.unit, one.gone) if one.limit.meter else "",
+        "set_by": by,
+    }
+
+
+@app.command("set")
+def set_budget(
+    context: typer.Context,
+    whose: Whose,
+    amount: Annotated[str, typer.Argument(help="Such as 5, 0.50 or 200.")],
+    unit: Unit = "dollars",
+    period: Period = "day",
+) -> None:
+    """Set a budget, in place of the one for the same."""
+
+    async def work(home: App) -> Budget:
+        scope, subject = await _named(home, whose)
+        budget = read_budget([amount, unit, period], scope, subject, keepers=False)
+        await home.budgets.book.put(budget, MACHINE)
+        return budget
+
+    budget = on_app(context, work)
+    most = quantity(budget.unit, budget.amount)
+    typer.echo(f"At most {most} a {budget.period}: {whose}.")
+
+
+@app.command("remove")
+def remove_budget(
+    context: typer.Context, whose: Whose, unit: Unit = "dollars", period: Period = "day"
+) -> None:
+    """Take a budget away; what the settings say of the same holds again."""
+
+    async def work(home: App) -> None:
+        scope, subject = await _named(home, whose)
+        budget = read_budget(["0", unit, period], scope, subject, keepers=False)
+        await home.budgets.book.remove(budget, MACHINE)
+
+    on_app(context, work)
+    typer.echo(f"Removed: {whose}, {unit} a {period}.")
+
+
+async def _named(home: App, whose: str) -> tuple[Scope, str]:
+    """Whose it is; a person by their id. Raises InputError, Unknown."""
+    scope, subject = read_scope(whose)
+    if scope == "person":
+        from loopforge.cli.people_command import person_called
+
+        subject = (await person_called(home.people, subject)).id
+    return scope, subject

@@ -1,0 +1,80 @@
+"""loopforge budget, as a person types it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from loopforge.settings import rows
+from tests.cli.conftest import Run, written
+
+NOUN = "budget"
+DOCS = Path(__file__).parents[2] / "docs" / "budgets.md"
+
+
+@pytest.fixture(autouse=True)
+def _there(home: Path) -> None:
+    """A home with a ledger."""
+
+    async def nothing(_: object) -> None:
+        """Opening makes it."""
+
+    written(home, nothing)
+
+
+def test_a_budget_is_set_shown_and_taken_away(run: Run) -> None:
+    """Dollars a day where nothing else is said; one for the same takes its place."""
+    assert run("set", "home", "2.50")[1] == "At most $2.50 a day: home.\n"
+    assert run("set", "home", "$3")[0] == 0
+    assert run("set", "room:commons", "200", "calls", "month")[0] == 0
+    code, out, _ = run("list")
+    assert code == 0
+    assert "home\t$3.00 a day\t$0.00 used\tthe owner\n" in out
+    assert "room:commons\t200 questions to models a month\t0 questions to models used" in out
+    assert "guests\t$1.00 a day\teach\tthe settings\n" in out
+    rows = json.loads(run("list", "--json")[1])
+    assert {row["whose"] for row in rows} >= {"home", "places", "people", "guests"}
+    assert run("remove", "home")[1] == "Removed: home, dollars a day.\n"
+    assert "home\t" not in run("list")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("remove", "home"), "Nobody set a budget home dollars/day."),
+        (("set", "home", "much"), "'much' is no amount of dollars"),
+        (("set", "moon", "5"), "'moon' is none of home, mate"),
+        (("set", "person:nobody", "5"), "Nobody called 'nobody' is known here."),
+        (("set", "home", "5", "apples"), "Units are dollars, calls, uses and answers"),
+    ],
+)
+def test_what_cannot_be_done_is_said_with_what_to_do(
+    run: Run, words: tuple[str, ...], told: str
+) -> None:
+    """In one sentence, and nothing is changed."""
+    code, _, error = run(*words)
+    assert code != 0
+    assert told in error
+
+
+def test_the_page_on_budgets_does_what_it_says(run: Run) -> None:
+    """Each command of docs/budgets.md, one after the other, tells what stands below it."""
+    session = DOCS.read_text("utf-8").partition("```console\n")[2].partition("```")[0]
+    steps = [step.partition("\n") for step in session.split("$ loopforge budget ")[1:]]
+    assert len(steps) == 6
+    for command, _, told in steps:
+        code, out, error = run(*shlex.split(command))
+        assert (code, out) == (0, told), error
+
+
+def test_the_page_on_budgets_names_every_setting_with_its_value() -> None:
+    """What the table says there is from the beginning is what the settings say."""
+    page = DOCS.read_text("utf-8")
+    known = {row.name: row.default for row in rows()}
+    told = re.findall(r"^\| `([a-z_]+)` \| .* \| ([0-9.]+) \|$", page, re.MULTILINE)
+    assert len(told) == 6
+    assert {name: float(value) for name, value in told} == {name: known[name] for name, _ in told}
