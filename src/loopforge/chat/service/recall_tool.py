@@ -1,0 +1,94 @@
+"""What a mate heard, as a tool: by what it is about, here and where presence allows it.
+
+`room_history` lists lines of a room by exact words, by whom and by when; this finds what fits a
+question, also in other words, also from other rooms. Which lines may be used is decided where they
+are looked for (usable_rooms.py), by who is present and whom the turn answers. What comes is told
+with when, where and from whom, as material that gives no orders.
+"""
+
+from __future__ import annotations
+
+from zoneinfo import ZoneInfo
+
+from loopforge.chat.room.room_state import RoomState
+from loopforge.chat.room.room_store import PREFIX, House
+from loopforge.chat.service.line_history import NOBODY
+from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.runtime.looking_back import RecalledLine, RecallQuery
+from loopforge.runtime.ports import Recall, Tool, ToolCall
+
+MOST = 20
+"""Lines that are told at most."""
+LONGEST = 600
+"""Characters of one line."""
+RECALL = Tool(
+    name="recall",
+    summary="Finds what you heard before, here or with the same people, by what it is about.",
+    schema={
+        "type": "object",
+        "properties": {
+            "about": {"type": "string", "minLength": 1, "description": "a question, or words"},
+            "here": {"type": "boolean", "description": "only of this room"},
+            "limit": {"type": "integer", "minimum": 1, "maximum": MOST},
+        },
+        "required": ["about"],
+        "additionalProperties": False,
+    },
+    idempotent=True,
+    harmless=True,
+    reads=True,
+    always=True,
+)
+
+
+class RecallTool:
+    """Tells a mate what it heard, in the home's time zone."""
+
+    def __init__(self, recall: Recall, house: House, zone: ZoneInfo) -> None:
+        self._recall, self._house, self._zone = recall, house, zone
+
+    async def tell(self, call: ToolCall) -> str:
+        """The lines that fit, the best first."""
+        state = await self._house.state(call.stream)
+        limit = int(call.arguments.get("limit") or 8)
+        query = RecallQuery(
+            text=str(call.arguments["about"]),
+            stream=call.stream,
+            present=tuple(dict.fromkeys((*call.present, *call.people))),
+            mate=call.mate,
+            asker=f"person:{call.people[0]}" if len(call.people) == 1 else "",
+            names=_names(state),
+            everywhere=not call.arguments.get("here"),
+            limit=limit + 1,
+        )
+        turn = state.open.get(call.turn)
+        asking = turn.line if turn else ""
+        found = [each for each in await self._recall.recall(query) if each.line.id != asking]
+        rows = [await self._row(call.stream, each) for each in found[:limit]]
+        if not rows:
+            return "Nothing was heard of it that everybody here may know."
+        return f"{len(rows)} lines that may fit, the likeliest first:\n" + "\n".join(rows)
+
+    async def _row(self, here: str, found: RecalledLine) -> str:
+        """One line: when, from whom, where, what."""
+        line, body = found.line, found.line.body
+        assert isinstance(body, Heard | Said)
+        state = await self._house.state(line.stream)
+        who = body.mate if isinstance(body, Said) else _name(state, body.person)
+        room = line.stream.removeprefix(PREFIX)
+        where = f"/rooms/{room}?at={line.seq}#l-{line.seq}"
+        place = where if line.stream == here else f"in another room, {where}"
+        text = " ".join(str(body.text).split())
+        short = text if len(text) <= LONGEST else f"{text[:LONGEST].rstrip()}…"
+        return f"- {line.at.astimezone(self._zone):%Y-%m-%d %H:%M} {who} ({place}): {short}"
+
+
+def _name(state: RoomState, person: str) -> str:
+    known = state.people.get(person) or state.former.get(person)
+    return str(known.name) if known else NOBODY
+
+
+def _names(state: RoomState) -> dict[str, str]:
+    """The names of all who ever spoke here, by speaker."""
+    people = {f"person:{id}": _name(state, id) for id in (*state.people, *state.former)}
+    return people | {f"mate:{mate}": mate for mate in state.mates}

@@ -1,0 +1,250 @@
+"""Which passages fit what is asked: words, vectors and cues, fused by weights that stand here.
+
+    words    Okapi BM25 over a passage, over it with its neighbours (a window of 3, one of 5), and
+             over its whole talk; each as the share of the most that it could be
+    meaning  the cosine of question and passage, and its mean over the same windows
+    cues     whoever is named said it; "when" wants a line that tells a time; a time that is named;
+             "I" means the one who asks; what follows a question answers it
+
+A window takes in a neighbour only where both together are short, so that small talk is read in its
+context and long answers are read by themselves: one set of weights does for both. Pure arithmetic
+over arrays; knows no tables and no rooms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from msgspec import Struct
+
+from loopforge.memory.passages import ASKING, PIECE, TIMED, bag, stems
+from loopforge.memory.time_cues import TimeSpan, asks_when
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from loopforge.memory.room_passages import Passages
+
+    Numbers = NDArray[np.float32]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weights:
+    """What each part counts. Where they come from: docs/memory.md, "How it is found"."""
+
+    passage: float = 0.3
+    three: float = 0.4
+    five: float = 0.3
+    talk: float = 0.15
+    meaning: float = 0.12
+    """Of each of the three: the passage, and its windows."""
+    meaning_long: float = 0.25
+    """More for a passage of PIECE words: of long answers, meaning tells more than words."""
+    named: float = 0.6
+    when: float = 0.3
+    told_time: float = 0.1
+    mine: float = 0.06
+    after_question: float = 0.03
+    question: float = -0.03
+    floor: float = 0.2
+    """`named` and `when` are shares of what the words give, which counts as so much at least."""
+
+
+WEIGHTS = Weights()
+K1, B = 1.2, 0.75
+"""Okapi's own, as everywhere."""
+WINDOWS = ((1, 120), (2, 200))
+"""Neighbours on each side, and the words that all of a window may have."""
+RAREST = 16
+"""Words of a question that count, the rarest first."""
+NEAR = 20_000
+"""Passages that are all compared by their vectors; of more, the NEAREST by one bit a number."""
+NEAREST = 1_000
+
+
+class RecallCue(NamedTuple):
+    """A question: its vector (None: by words alone), who is named in it, who asks, about when.
+
+    `named` and `asker` are as `Passages.speaker` has them.
+    """
+
+    text: str
+    vector: Numbers | None = None
+    named: frozenset[str] = frozenset()
+    asker: str = ""
+    span: TimeSpan | None = None
+
+
+class RankedPassage(Struct, frozen=True, kw_only=True):
+    """A passage by its place, its score, and what that is made of."""
+
+    place: int
+    score: float
+    parts: dict[str, float]
+
+
+def rank(
+    found: Passages, asked: RecallCue, limit: int, weights: Weights = WEIGHTS
+) -> list[RankedPassage]:
+    """The best passages, the best first, one a line."""
+    if not len(found):
+        return []
+    parts = _parts(found, asked, weights)
+    total = np.sum(list(parts.values()), axis=0)
+    best: dict[tuple[int, int], RankedPassage] = {}
+    for place in np.argsort(-total, kind="stable"):
+        line = int(found.room[place]), int(found.seq[place])
+        if line not in best:
+            told = {name: round(float(each[place]), 4) for name, each in parts.items()}
+            best[line] = RankedPassage(place=int(place), score=float(total[place]), parts=told)
+            if len(best) == limit:
+                break
+    return list(best.values())
+
+
+def _parts(found: Passages, asked: RecallCue, weights: Weights) -> dict[str, Numbers]:
+    """What each part gives each passage."""
+    neighbours = _windows(found)
+    words = _words(found, asked.text, neighbours, weights)
+    least = np.maximum(words, weights.floor)
+    parts = {"words": words}
+    if asked.vector is not None:
+        parts["meaning"] = _meaning(found, asked.vector, neighbours, weights)
+    if asked.named:
+        said = np.isin(found.speaker, list(asked.named)).astype(np.float32)
+        parts["named"] = weights.named * said * least
+    if asks_when(asked.text):
+        parts["when"] = weights.when * ((found.traits & TIMED) > 0) * least
+    if asked.span is not None:
+        inside = (found.at >= asked.span.since) & (found.at < asked.span.until)
+        parts["time"] = weights.told_time * inside.astype(np.float32)
+    if asked.asker and _first_person(asked.text):
+        parts["asker"] = weights.mine * (found.speaker == asked.asker).astype(np.float32)
+    asking = (found.traits & ASKING) > 0
+    after = np.concatenate([[False], asking[:-1] & (np.diff(found.talk) == 0)])
+    parts["talk"] = weights.after_question * after + weights.question * asking
+    return parts
+
+
+def _first_person(text: str) -> bool:
+    said = {word.strip(".,;:?!").partition("'")[0] for word in text.lower().split()}
+    return not said.isdisjoint(("i", "my", "me", "mine", "ich", "mein", "meine", "mir", "mich"))
+
+
+# ---------------------------------------------------------------- windows
+
+
+Step = tuple[int, "NDArray[np.bool_]"]
+"""How far a neighbour is, and of which passages it is in the window."""
+
+
+def _windows(found: Passages) -> list[list[Step]]:
+    """For each kind of window its neighbours, the nearest first, as far as there is room."""
+    count, here = len(found), np.arange(len(found))
+    windows = []
+    for wide, most in WINDOWS:
+        left = most - found.size.astype(np.int64)
+        steps: list[Step] = []
+        for off in (sign * far for far in range(1, wide + 1) for sign in (-1, 1)):
+            there = np.clip(here + off, 0, count - 1)
+            fits = (here + off >= 0) & (here + off < count) & (left > 0)
+            fits &= (found.talk[there] == found.talk) & (found.size[there] <= left)
+            left -= np.where(fits, found.size[there], 0)
+            steps.append((off, fits))
+        windows.append(steps)
+    return windows
+
+
+def _over(values: Numbers, window: list[Step]) -> Numbers:
+    """The sums over each passage's window; `values` have passages along their last axis."""
+    total = values.copy()
+    for off, fits in window:
+        total += np.where(fits, np.roll(values, -off, axis=-1), 0)
+    return total
+
+
+# ---------------------------------------------------------------- words
+
+
+def _words(found: Passages, text: str, windows: list[list[Step]], weights: Weights) -> Numbers:
+    """What the words give: the passage, its windows, its talk."""
+    often = _counted(found, text)
+    length = np.add.reduceat(np.append(found.often, 0), found.starts[:-1]).astype(np.float32)
+    length[found.starts[:-1] == found.starts[1:]] = 0
+    score = weights.passage * bm25(often, length)
+    for weight, window in zip((weights.three, weights.five), windows, strict=True):
+        score += weight * bm25(_over(often, window), _over(length, window))
+    _, talk = np.unique(found.talk, return_inverse=True)
+    talks = int(talk.max()) + 1
+    if talks > 1:
+        whole = np.zeros((len(often), talks), np.float32)
+        np.add.at(whole.T, talk, often.T)
+        score += weights.talk * bm25(whole, np.bincount(talk, length).astype(np.float32))[talk]
+    return score
+
+
+def _counted(found: Passages, text: str) -> Numbers:
+    """How often each word of the question stands in each passage: words x passages."""
+    wanted = np.array(sorted(bag(stems(text))), np.uint32)
+    at = np.flatnonzero(np.isin(found.number, wanted))
+    which = np.searchsorted(wanted, found.number[at])
+    spread = np.bincount(which, minlength=len(wanted))
+    rarest = np.sort(np.argsort(spread, kind="stable")[:RAREST])
+    if len(rarest) < len(wanted):
+        kept = np.isin(which, rarest)
+        at, which = at[kept], np.searchsorted(rarest, which[kept])
+    often = np.zeros((len(rarest), len(found)), np.float32)
+    often[which, np.searchsorted(found.starts, at, side="right") - 1] = found.often[at]
+    return often
+
+
+def bm25(often: Numbers, length: Numbers) -> Numbers:
+    """Okapi BM25 of texts, 0 to 1: of the most that the words could be worth."""
+    holding = (often > 0).sum(axis=1)
+    rare = np.log(1 + (often.shape[1] - holding + 0.5) / (holding + 0.5))
+    longer = K1 * (1 - B + B * length / max(float(length.mean()), 1.0))
+    worth = (rare[:, None] * often * (K1 + 1) / (often + longer)).sum(axis=0)
+    most = float((rare * (holding > 0)).sum()) * (K1 + 1)
+    return np.asarray(worth / most if most else worth, np.float32)
+
+
+# ---------------------------------------------------------------- meaning
+
+
+def _meaning(
+    found: Passages, vector: Numbers, windows: list[list[Step]], weights: Weights
+) -> Numbers:
+    """What the vectors give: the passage's cosine, and the mean over its windows."""
+    cosine = _cosines(found, vector)
+    long = np.minimum(found.size / PIECE, 1.0).astype(np.float32)
+    score = (weights.meaning + weights.meaning_long * long) * cosine
+    one = np.ones(len(found), np.float32)
+    for window in windows:
+        score += weights.meaning * _over(cosine, window) / _over(one, window)
+    return score
+
+
+def _cosines(found: Passages, vector: Numbers) -> Numbers:
+    """The cosine of each passage with the question; 0 for those that are not near at all."""
+    if len(found) <= NEAR:
+        return nearness(found.vector, vector)
+    bits = np.packbits(found.vector > 0, axis=1)
+    apart = np.bitwise_count(bits ^ np.packbits(vector > 0)).sum(axis=1, dtype=np.int32)
+    near = np.argpartition(apart, NEAREST)[:NEAREST]
+    cosine = np.zeros(len(found), np.float32)
+    cosine[near] = nearness(found.vector[near], vector)
+    return cosine
+
+
+def nearness(stored: NDArray[np.int8], vector: Numbers) -> Numbers:
+    """The cosines of vectors in int8 with one; 0 for those that are none."""
+    whole = stored.astype(np.float32)
+    lengths = np.sqrt(np.einsum("ij,ij->i", whole, whole))
+    return np.asarray(whole @ vector / np.maximum(lengths, 1e-9), np.float32)
+
+
+def rounded(given: Numbers) -> NDArray[np.int8]:
+    """Vectors of length 1 in int8. Of hundreds of numbers none is much above a third."""
+    return np.clip(np.round(given * 3 * 127), -127, 127).astype(np.int8)

@@ -1,0 +1,194 @@
+"""Vectors of passages, made beside the talk: no line and no reply ever waits for one.
+
+Whenever lines come or change, what has no vector of today's model is given one, some at a time;
+so is, once after a start, whatever has none in any room. After a failure it waits and tries again;
+where another model is set, every vector is made anew while words go on being searched. A passage
+that is forgotten while its vector is made gets none: writing it looks whether it is still there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+
+from sqlalchemy import delete, select
+from sqlalchemy.engine import Connection
+
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import Heard, LineEdited, Said
+from loopforge.errors import LoopforgeError, NotInstalled
+from loopforge.ledger.storage.revised_lines import by_id, standing
+from loopforge.ledger.table_access import Tables
+from loopforge.memory.passages import pieces
+from loopforge.memory.transcript_index import SPOKEN, passages, vectors
+from loopforge.runtime.ports import Clock, Embeddings
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+BATCH = 64
+"""Passages whose vectors are made at once: a second of a small model's time."""
+LULL = 20.0
+"""Seconds that lines wait for their vectors: who has just said them is to be answered first."""
+PAUSE = 60.0
+"""Seconds to wait after a failure."""
+
+
+class VectorLedger(Tables, Protocol):
+    """Tables that can be read, and changed by hand."""
+
+    async def change(self, work: Callable[[Connection], T]) -> T:
+        """Change such tables in a transaction of the writing thread."""
+        ...
+
+    async def heads(self, prefix: str = "") -> dict[str, int]:
+        """See `Ledger.heads`."""
+        ...
+
+    def subscribe(
+        self,
+        handler: Callable[[str, Sequence[Event]], None],
+        *,
+        streams: str = "",
+        kinds: Collection[str] = (),
+    ) -> Callable[[], None]:
+        """See `Ledger.subscribe`."""
+        ...
+
+
+class _Piece(NamedTuple):
+    """A passage that is to have a vector, and what it says."""
+
+    stream: str
+    seq: int
+    nth: int
+    ref: str
+    text: str
+
+
+class PassageVectors:
+    """Makes what vectors are wanting. `soon` may be called at any time; `run` does the work.
+
+    `embeddings` gives those of today; NotInstalled where there are none.
+    """
+
+    def __init__(
+        self, ledger: VectorLedger, embeddings: Callable[[], Embeddings], clock: Clock
+    ) -> None:
+        self._ledger, self._embeddings, self._clock = ledger, embeddings, clock
+        self._from: dict[str, int] = {}
+        self._wanted = asyncio.Event()
+        ledger.subscribe(self._follow, streams="room:", kinds=SPOKEN | {"room.line_edited"})
+
+    def _follow(self, stream: str, events: Sequence[Event]) -> None:
+        edited = any(isinstance(event.body, LineEdited) for event in events)
+        self.soon(stream, 0 if edited else events[0].seq)
+
+    def soon(self, stream: str, seq: int) -> None:
+        """From this line of the room on there may be passages without a vector."""
+        self._from[stream] = min(seq, self._from.get(stream, seq))
+        self._wanted.set()
+
+    async def anew(self) -> None:
+        """There may be passages without a vector anywhere: at a start, or for another model."""
+        for stream in await self._ledger.heads("room:"):
+            self.soon(stream, 0)
+
+    async def run(self) -> None:
+        """Fill in idle time, until cancelled."""
+        await self.anew()
+        while True:
+            await self._wanted.wait()
+            await self._clock.sleep(LULL)
+            try:
+                await self.fill()
+            except NotInstalled as error:
+                log.info("What was said is found by words alone. %s", error)
+                self._from.clear()
+                self._wanted.clear()
+            except LoopforgeError as error:
+                log.warning("Vectors of what was said are made later. %s", error)
+                await self._clock.sleep(PAUSE)
+
+    async def fill(self) -> int:
+        """Make all that are known to be wanting; how many. Raises ModelError, LedgerError."""
+        many = 0
+        while self._from:
+            stream, seq = next(iter(self._from.items()))
+            del self._from[stream]
+            try:
+                many += await self._fill_room(stream, seq)
+            except BaseException:
+                self.soon(stream, seq)
+                raise
+        self._wanted.clear()
+        return many
+
+    async def _fill_room(self, stream: str, seq: int) -> int:
+        many, place = 0, (seq, -1)
+        while True:
+            embeddings = self._embeddings()
+            work = partial(_wanting, stream=stream, model=embeddings.name, after=place)
+            if not (wanting := await self._ledger.look(work)):
+                break
+            found = await embeddings.vectors([piece.text for piece in wanting])
+            keep = partial(_write, model=embeddings.name, done=wanting, found=found)
+            many += await self._ledger.change(keep)
+            place = wanting[-1].seq, wanting[-1].nth
+        return many
+
+
+def _wanting(
+    connection: Connection, stream: str, model: str, after: tuple[int, int]
+) -> list[_Piece]:
+    """Passages of a room after a place that have no vector of this model."""
+    one, (seq, nth) = passages.c, after
+    there = (vectors.c.stream == one.stream) & (vectors.c.seq == one.seq)
+    there &= (vectors.c.nth == one.nth) & (vectors.c.model == model)
+    query = (
+        select(one.seq, one.nth, one.line, one.ref)
+        .select_from(passages.outerjoin(vectors, there))
+        .where(one.stream == stream, vectors.c.model.is_(None))
+        .where((one.seq > seq) | ((one.seq == seq) & (one.nth > nth)))
+        .order_by(one.seq, one.nth)
+        .limit(BATCH)
+    )
+    rows = connection.execute(query).all()
+    lines = standing(connection, by_id(connection, {row.line for row in rows}))
+    said = {
+        line.id: pieces(line.body.text.text or "")
+        for line in lines
+        if isinstance(line.body, Heard | Said)
+    }
+    return [
+        _Piece(stream, row.seq, row.nth, row.ref, text)
+        for row in rows
+        for text in said.get(row.line, ())[row.nth : row.nth + 1]
+    ]
+
+
+def _write(
+    connection: Connection, model: str, done: Sequence[_Piece], found: NDArray[np.float32]
+) -> int:
+    """Keep them, of passages that still say the same; how many."""
+    from loopforge.memory.passage_ranking import rounded
+
+    rows = []
+    for piece, vector in zip(done, rounded(found), strict=True):
+        place = (piece.stream, piece.seq, piece.nth)
+        at = dict(zip(("stream", "seq", "nth"), place, strict=True))
+        mine = [getattr(passages.c, name) == value for name, value in at.items()]
+        ref = connection.execute(select(passages.c.ref).where(*mine)).scalar()
+        was = [getattr(vectors.c, name) == value for name, value in at.items()]
+        connection.execute(delete(vectors).where(*was))
+        if ref == piece.ref:
+            rows.append(at | {"model": model, "vector": vector.tobytes()})
+    if rows:
+        connection.execute(vectors.insert(), rows)
+    return len(rows)

@@ -1,0 +1,165 @@
+"""The index of the transcript: a view of the ledger with one row for each passage of each line.
+
+    Heard, Said   ->  its passages: who, when, and the numbers of its words
+    LineEdited    ->  those of what it says now
+    LineDeleted   ->  gone
+    Erased        ->  gone, in the same transaction, with their vectors
+
+Vectors come later (passage_vectors.py), into a table beside it that no event fills; a passage that
+goes takes its vector along. Rows are only ever found by their room: who searches reads the rooms
+that may be used and ranks what is there (room_passages.py), so that nothing here holds words of all
+rooms in one piece, and what was forgotten is in no segment, log or list of words.
+
+Does not know who may read what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ForeignKeyConstraint,
+    Index,
+    LargeBinary,
+    PrimaryKeyConstraint,
+    Table,
+    delete,
+    select,
+)
+from sqlalchemy.engine import Connection
+
+from loopforge.core.events import Erased, Event, micros, moment
+from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, RoomClosed, Said
+from loopforge.core.text.erasable_text import Words
+from loopforge.ledger.database.table_schema import FILLED_LATER, Name, metadata
+from loopforge.memory.passages import bag, dated, packed, pieces, stems, traits
+
+passages = Table(
+    "passages",
+    metadata,
+    Column("stream", Name, nullable=False),
+    Column("seq", BigInteger, nullable=False, autoincrement=False),
+    Column("nth", BigInteger, nullable=False, autoincrement=False),
+    Column("line", Name, nullable=False),
+    Column("ref", Name, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("speaker", Name, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("traits", BigInteger, nullable=False),
+    Column("words", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("stream", "seq", "nth", name="passages_place"),
+    Index("passages_line", "line"),
+    Index("passages_ref", "ref"),
+)
+vectors = Table(
+    "passage_vectors",
+    metadata,
+    Column("stream", Name, nullable=False),
+    Column("seq", BigInteger, nullable=False, autoincrement=False),
+    Column("nth", BigInteger, nullable=False, autoincrement=False),
+    Column("model", Name, nullable=False),
+    Column("vector", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("stream", "seq", "nth", name="passage_vectors_place"),
+    ForeignKeyConstraint(
+        ["stream", "seq", "nth"],
+        ["passages.stream", "passages.seq", "passages.nth"],
+        name="passage_vectors_passage",
+        ondelete="CASCADE",
+    ),
+    info={FILLED_LATER: True},
+)
+changes = Table(
+    "passage_changes",
+    metadata,
+    Column("stream", Name, nullable=False),
+    Column("count", BigInteger, nullable=False),
+    PrimaryKeyConstraint("stream", name="passage_changes_stream"),
+)
+"""How often passages of a room were changed or taken away: who holds them reads them anew."""
+
+SPOKEN = frozenset({"room.heard", "room.said"})
+CHANGING = frozenset({"room.line_edited", "room.line_deleted", "room.closed", "ledger.erased"})
+
+
+class TranscriptIndex:
+    """The view."""
+
+    name = "transcript"
+    version = 1
+    kinds = SPOKEN | CHANGING
+    tables = (passages, vectors, changes)
+    holds_texts = False
+
+    def apply(self, connection: Connection, events: Sequence[Event]) -> None:
+        """Take in lines, and what became of them."""
+        new: list[dict[str, Any]] = []
+        for event in events:
+            body = event.body
+            if isinstance(body, Heard | Said):
+                new += _rows(event.stream, event.seq, event.id, event.at, speaker(body), body.text)
+                continue
+            _insert(connection, new)
+            new = []
+            _change(connection, event)
+        _insert(connection, new)
+
+
+def speaker(body: Heard | Said) -> str:
+    """Who said a line, as one name: person:ID or mate:HANDLE."""
+    return f"person:{body.person}" if isinstance(body, Heard) else f"mate:{body.mate}"
+
+
+def _rows(
+    stream: str, seq: int, line: str, at: datetime, who: str, text: Words
+) -> Iterator[dict[str, Any]]:
+    if text.text is None:
+        return
+    for nth, piece in enumerate(pieces(text.text)):
+        yield {
+            "stream": stream,
+            "seq": seq,
+            "nth": nth,
+            "line": line,
+            "ref": "" if text.public else text.ref,
+            "at": micros(at),
+            "speaker": who,
+            "size": len(piece.split()),
+            "traits": traits(piece),
+            "words": packed(bag([*stems(piece), *dated(at)])),
+        }
+
+
+def _insert(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
+    if rows:
+        connection.execute(passages.insert(), rows)
+
+
+def _change(connection: Connection, event: Event) -> None:
+    """A line was edited or deleted, texts were forgotten, or the room is no more."""
+    match event.body:
+        case LineEdited(line=line, text=text):
+            was = connection.execute(select(passages).where(passages.c.line == line)).first()
+            gone = passages.c.line == line
+            if was is not None:
+                connection.execute(delete(passages).where(gone))
+                at = moment(was.at)
+                rows = list(_rows(was.stream, was.seq, line, at, was.speaker, text))
+                _insert(connection, rows)
+        case LineDeleted(line=line):
+            connection.execute(delete(passages).where(passages.c.line == line))
+        case RoomClosed():
+            connection.execute(delete(passages).where(passages.c.stream == event.stream))
+        case Erased(refs=refs):
+            connection.execute(delete(passages).where(passages.c.ref.in_(refs)))
+        case _:
+            raise AssertionError(event.kind)
+    here = changes.c.stream == event.stream
+    count = connection.execute(select(changes.c.count).where(here)).scalar()
+    if count is None:
+        connection.execute(changes.insert().values(stream=event.stream, count=1))
+    else:
+        connection.execute(changes.update().where(here).values(count=count + 1))

@@ -1,0 +1,173 @@
+"""Recall from the transcript: which lines fit, among those that may be used here.
+
+    question -> its vector -> rooms and spans that may be used -> their passages ranked -> the lines
+
+What may be used is asked once for each question (`UsableRooms`, which the home wires), and all that
+is outside is dropped before anything is counted: a line that may not be used does not even change
+how rare a word is. A line is looked at once more as it stands now before it is given: an edit that
+somebody present cannot have seen hides it. Where vectors are not to be had, words do alone.
+
+Nothing is read when a home starts; a room is read when it is first searched.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+from sqlalchemy.engine import Connection
+
+from loopforge.core.events import Event
+from loopforge.core.line_revision import Revised
+from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.core.text.topics import folded
+from loopforge.errors import LoopforgeError
+from loopforge.ledger.storage.revised_lines import by_id, standing
+from loopforge.ledger.table_access import Tables
+from loopforge.memory.time_cues import time_named
+from loopforge.memory.transcript_index import passages
+from loopforge.runtime.looking_back import RecalledLine, RecallQuery
+from loopforge.runtime.ports import Clock, Embeddings
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from loopforge.memory.passage_ranking import RankedPassage, RecallCue
+    from loopforge.memory.room_passages import Passages, RoomPassages
+
+log = logging.getLogger(__name__)
+SECONDS = 5.0
+"""A question's vector is waited for so long; then words do alone."""
+PAUSE = 60.0
+"""Seconds after a failure before vectors are asked for again."""
+SPARE = 2
+"""So many times the lines that are wanted are looked at: some may turn out to be gone."""
+
+_WORD = re.compile(r"[^\W_]+")
+Meant = tuple[str, "NDArray[Any] | None"]
+"""The name of a model, and a question's vector by it."""
+Span = tuple[int, int]
+"""Sequence numbers, both included."""
+UsableRooms = Callable[[Connection, RecallQuery], Mapping[str, Sequence[Span]]]
+"""The rooms whose lines may be used for a question, each with the spans that may."""
+
+
+class TranscriptRecall:
+    """See `Recall`. `embeddings` gives those of today, or raises: then it goes by words alone."""
+
+    def __init__(
+        self,
+        ledger: Tables,
+        usable: UsableRooms,
+        embeddings: Callable[[], Embeddings],
+        clock: Clock,
+    ) -> None:
+        self._ledger, self._usable, self._clock = ledger, usable, clock
+        self._embeddings = embeddings
+        self._rooms: RoomPassages | None = None
+        self._searching = threading.Lock()
+        self._again = 0.0
+
+    async def recall(self, query: RecallQuery) -> Sequence[RecalledLine]:
+        """See `Recall.recall`."""
+        if not query.text.strip() or not query.present:
+            return ()
+        meant = await self._meant(query.text)
+        return await self._ledger.look(partial(self._find, query=query, meant=meant))
+
+    async def _meant(self, text: str) -> Meant:
+        """What the question means, and by which model; of none where that is not to be had now."""
+        if self._clock.ticks() < self._again:
+            return "", None
+        try:
+            embeddings = self._embeddings()
+            async with asyncio.timeout(SECONDS):
+                (vector,) = await embeddings.vectors([text])
+        except (LoopforgeError, TimeoutError) as error:
+            self._again = self._clock.ticks() + PAUSE
+            log.warning("Memory is searched by words alone for now. %s", error)
+            return "", None
+        return embeddings.name, vector
+
+    def _find(self, connection: Connection, query: RecallQuery, meant: Meant) -> list[RecalledLine]:
+        from loopforge.memory.passage_ranking import rank
+
+        spans = self._usable(connection, query)
+        with self._searching:
+            streams, found = self._passages(connection, spans, meant)
+        ranked = rank(found, self._asked(query, meant), query.limit * SPARE)
+        lines = _lines(connection, [(streams[found.room[r.place]], r, found) for r in ranked])
+        usable = [(r, line) for r, line in zip(ranked, lines, strict=True) if _may(line, spans)]
+        return [
+            RecalledLine(line=line, score=round(r.score, 4), parts=r.parts)
+            for r, line in usable[: query.limit]
+            if line is not None
+        ]
+
+    def _passages(
+        self, connection: Connection, spans: Mapping[str, Sequence[Span]], meant: Meant
+    ) -> tuple[list[str], Passages]:
+        """What may be used, and of which rooms."""
+        import numpy as np
+
+        from loopforge.memory.room_passages import RoomPassages, joined
+
+        name, vector = meant
+        if self._rooms is None or (vector is not None and self._rooms.model != name):
+            self._rooms = RoomPassages(name, 0 if vector is None else len(vector))
+        streams, rooms = sorted(spans), []
+        for stream in streams:
+            there = self._rooms.of(connection, stream)
+            kept = np.zeros(len(there), bool)
+            for since, until in spans[stream]:
+                kept |= (there.seq >= since) & (there.seq <= until)
+            rooms.append(there.only(kept))
+        return streams, joined(rooms or [self._rooms.none()])
+
+    def _asked(self, query: RecallQuery, meant: Meant) -> RecallCue:
+        from loopforge.memory.passage_ranking import RecallCue
+
+        return RecallCue(
+            text=query.text,
+            vector=meant[1],
+            named=_named(query),
+            asker=query.asker,
+            span=time_named(query.text, self._clock.now()),
+        )
+
+
+def _named(query: RecallQuery) -> frozenset[str]:
+    """The one speaker whom the question names; nobody where it names several."""
+    said = f" {' '.join(_WORD.findall(folded(query.text)))} "
+    named = {who for who, name in query.names.items() if name and f" {folded(name)} " in said}
+    return frozenset(named) if len({query.names[who] for who in named}) == 1 else frozenset()
+
+
+def _lines(
+    connection: Connection, places: Sequence[tuple[str, RankedPassage, Passages]]
+) -> list[Event | None]:
+    """The lines of these passages as they stand now; None for one that is gone."""
+    wanted = [(stream, int(found.seq[each.place])) for stream, each, found in places]
+    ids: dict[tuple[str, int], str] = {}
+    for stream in {stream for stream, _ in wanted}:
+        numbers = [seq for where, seq in wanted if where == stream]
+        mine = (passages.c.stream == stream) & passages.c.seq.in_(numbers)
+        query = select(passages.c.seq, passages.c.line).where(mine)
+        ids |= {(stream, row.seq): row.line for row in connection.execute(query)}
+    events = {event.id: event for event in standing(connection, by_id(connection, {*ids.values()}))}
+    return [events.get(ids.get(place, "")) for place in wanted]
+
+
+def _may(event: Event | None, spans: Mapping[str, Sequence[Span]]) -> bool:
+    """Whether a line has words, and both it and its last change lie where all may know them."""
+    if event is None or not isinstance(event.body, Heard | Said) or not event.body.text.text:
+        return False
+    changed = event.revision.seq if isinstance(event, Revised) else event.seq
+    mine = spans.get(event.stream, ())
+    return all(any(since <= seq <= until for since, until in mine) for seq in (event.seq, changed))

@@ -1,0 +1,182 @@
+"""What was said is recalled by what it is about: where it may be, as it stands now, or not at all."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, PlaceJoined
+from loopforge.core.text.erasable_text import Words
+from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.memory.room_passages import RoomPassages
+from loopforge.memory.transcript_index import passages, vectors
+from loopforge.runtime.looking_back import RecallQuery
+from tests.rooms.conftest import Home, living
+
+SECRET = "The zarquon key lies under the third flowerpot"
+
+
+async def recalled(home: Home, text: str, *who: str, stream: str = "", **more: object) -> list[str]:
+    """What comes back for these people, the best first."""
+    query = RecallQuery(
+        text=text,
+        stream=stream or f"room:{home.room}",
+        present=tuple(home.people[name] for name in who),
+        mate="maya",
+        **more,  # type: ignore[arg-type]
+    )
+    found = await home.app.memory.recall.recall(query)
+    return [str(each.line.body.text) for each in found if isinstance(each.line.body, Heard)]
+
+
+async def private_room(home: Home, name: str) -> str:
+    """A private room of a person and maya; its stream."""
+    room = await home.app.rooms.open(home.people[name], name, "", ["maya"])
+    return f"room:{room}"
+
+
+async def heard(home: Home, stream: str, name: str, text: str) -> None:
+    """Somebody says something in a room."""
+    line = Heard(person=home.people[name], text=Words(text), surface="web")
+    await home.app.rooms.hear(stream.removeprefix("room:"), line)
+
+
+async def count(home: Home) -> tuple[int, int]:
+    """How many passages and vectors there are."""
+    rows = await home.app.ledger.look(lambda table: table.execute(passages.select()).all())
+    made = await home.app.ledger.look(lambda table: table.execute(vectors.select()).all())
+    return len(rows), len(made)
+
+
+async def test_a_line_is_found_at_once_by_words_and_later_by_meaning(home: Home) -> None:
+    """No reply waits for vectors: they come in idle time, and then count besides."""
+    await home.hears("ana", "My sister bakes rye bread on Sundays")
+    await home.hears("ana", "The bicycle has a flat tyre")
+    assert (await recalled(home, "who bakes bread?", "ana"))[0].startswith("My sister")
+    before = await count(home)
+    assert before[0] > 0
+    assert before[1] == 0
+    await home.app.memory.vectors.fill()
+    there = await count(home)
+    assert there[0] == there[1]
+    query = RecallQuery(text="loaf", stream="room:commons", present=(home.people["ana"],))
+    best = (await home.app.memory.recall.recall(query))[0]
+    assert isinstance(best.line.body, Heard)
+    assert "rye bread" in str(best.line.body.text)
+    assert best.parts["meaning"] > 0
+
+
+async def test_who_came_later_keeps_back_what_was_said_before(home: Home) -> None:
+    """A late comer who may not see the past changes what may be used, until they are gone."""
+    await home.hears("ana", SECRET)
+    assert SECRET in await recalled(home, "where is the zarquon key?", "ana")
+    await home.app.front.bring(home.room, home.people["ana"], "cy", "Cy")
+    home.people["cy"] = "cy"
+    assert SECRET not in await recalled(home, "where is the zarquon key?", "ana", "cy")
+    assert not await recalled(home, "where is the zarquon key?")
+
+
+async def test_private_stays_private(home: Home) -> None:
+    """It comes up in another private room of the same person, with the same mate, and nowhere else."""
+    await home.enter("ana", "bo")
+    told, other = await private_room(home, "ana"), await private_room(home, "ana")
+    bos = await private_room(home, "bo")
+    await heard(home, told, "ana", SECRET)
+    ask = "where does the zarquon key lie?"
+    assert await recalled(home, ask, "ana", stream=other, everywhere=True) == [SECRET]
+    assert not await recalled(home, ask, "ana", stream=other)
+    for people, stream in ((["ana"], ""), (["ana", "bo"], other), (["bo"], bos), (["bo"], other)):
+        assert SECRET not in await recalled(home, ask, *people, stream=stream, everywhere=True)
+    stranger = RecallQuery(
+        text=ask, stream=other, present=(home.people["ana"],), mate="zuzu", everywhere=True
+    )
+    assert not await home.app.memory.recall.recall(stranger)
+
+
+async def test_a_group_of_a_platform_takes_nothing_in(home: Home) -> None:
+    """Who reads along in a channel is not known: only what was said there is recalled there."""
+    await home.enter("ana")
+    told, group = await private_room(home, "ana"), await private_room(home, "ana")
+    await heard(home, told, "ana", SECRET)
+    place = PlaceJoined(place="discord:1", name=Words("general"), kind="group")
+    await home.app.ledger.append(group, [home.app.stamp.fact(place, actor="room")])
+    assert not await recalled(home, "zarquon key", "ana", stream=group, everywhere=True)
+
+
+async def test_edited_and_deleted_lines_are_as_they_stand_now(home: Home) -> None:
+    """The old words find nothing, the new ones do; a deleted line is gone from the first moment."""
+    line = await home.hears("ana", SECRET)
+    edit = LineEdited(line=line.id, text=Words("The quixo key hangs by the door"), by="person:x")
+    await recalled(home, "key", "ana")
+    await home.app.ledger.append("room:commons", [home.app.stamp.fact(edit, actor="person:x")])
+    assert "The quixo key hangs by the door" in await recalled(home, "quixo", "ana")
+    assert SECRET not in await recalled(home, "zarquon flowerpot", "ana")
+    gone = LineDeleted(line=line.id, by="person:x")
+    await home.app.ledger.append("room:commons", [home.app.stamp.fact(gone, actor="person:x")])
+    assert not [each for each in await recalled(home, "quixo key", "ana") if "quixo" in each]
+
+
+async def test_what_is_forgotten_is_gone_from_every_file(home: Home) -> None:
+    """Rows, vectors and their bytes; also where its vector was just being made."""
+    line = await home.hears("ana", SECRET)
+    await home.hears("ana", "a fine day for the garden")
+    await home.app.memory.vectors.fill()
+    mine = passages.c.line == line.id
+    (row,) = await home.app.ledger.look(
+        lambda table: table.execute(passages.select().where(mine)).all()
+    )
+    place = (vectors.c.stream == row.stream) & (vectors.c.seq == row.seq)
+    (vector,) = await home.app.ledger.look(
+        lambda table: table.execute(vectors.select().where(place)).all()
+    )
+    assert home.holding(row.words)
+    assert home.holding(vector.vector)
+    await home.app.ledger.erase(Wish(events=(line.id,), by="owner"))
+    assert SECRET not in await recalled(home, "zarquon key", "ana")
+    assert home.holding(b"zarquon", row.words, vector.vector) == []
+    await home.app.memory.vectors.anew()
+    await home.app.memory.vectors.fill()
+    assert home.holding(b"zarquon", row.words, vector.vector) == []
+    assert (await home.app.ledger.verify()).findings == ()
+
+
+async def test_a_rebuilt_index_finds_the_same(ledger_url: str, tmp_path: Path) -> None:
+    """On either database; vectors go with the old index and are made anew."""
+    async with living(tmp_path, database_url=ledger_url) as home:
+        await home.hears("ana", "My sister bakes rye bread on Sundays")
+        await home.hears("ana", "word " * 400 + "and a zeppelin")
+        await home.app.memory.vectors.fill()
+        before = await recalled(home, "who baked the zeppelin bread?", "ana")
+        there = await count(home)
+        assert there[0] == there[1] >= 6
+        assert (await home.app.ledger.verify()).findings == ()
+        await home.app.ledger.rebuild()
+        assert await count(home) == (there[0], 0)
+        await home.app.memory.vectors.anew()
+        await home.app.memory.vectors.fill()
+        assert await count(home) == there
+        assert await recalled(home, "who baked the zeppelin bread?", "ana") == before
+
+
+async def test_vectors_are_made_by_themselves_when_nobody_speaks(home: Home) -> None:
+    """A while after the last line each passage has one."""
+    await home.hears("ana", "The bicycle has a flat tyre")
+    await home.clock.advance(timedelta(minutes=2).total_seconds())
+    while (await count(home))[1] < (await count(home))[0]:
+        await home.clock.advance(1)
+
+
+@pytest.mark.parametrize("held", [0, 10**9])
+async def test_rooms_are_let_go_and_read_again(home: Home, held: int) -> None:
+    """However little is kept in memory, what is read is the same."""
+    for nth in range(5):
+        await home.hears("ana", f"line number {nth} about beetles")
+    rooms = RoomPassages("", 0, held)
+    first = await home.app.ledger.look(lambda table: rooms.of(table, "room:commons"))
+    await home.hears("ana", "one more")
+    again = await home.app.ledger.look(lambda table: rooms.of(table, "room:commons"))
+    assert len(again) > len(first)
+    assert again.seq.tolist()[: len(first)] == first.seq.tolist()
+    assert again.number.tolist()[: len(first.number)] == first.number.tolist()
