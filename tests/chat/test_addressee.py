@@ -288,3 +288,51 @@ def test_the_order_of_names_and_stop_does_not_matter(parts: list[str], between: 
 def test_a_stop_in_a_sentence_is_none(text: str) -> None:
     """A line that says more than stop."""
     assert not is_stop(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "everybody shut up",
+        "quiet, please",
+        "stopp!",
+        "Ruhe bitte",
+        "hört auf, alle",
+        "arrêtez s'il vous plaît",
+        "ça suffit",
+        "¡Basta ya!",
+        "cállate, Maya",
+        "smettila",
+        "parem, por favor",
+        "przestań już",
+        "přestaň",
+        "хватит",
+        "Аня, замолчи пожалуйста",
+        "yeter artık",
+        "hou op",
+        "sluta",
+        "ストップ！",
+        "やめて",
+        "停！",
+        "别说了",
+        "그만해",
+    ],
+)
+def test_stop_is_said_in_many_languages(text: str) -> None:
+    """Alone, politely, to all or to one."""
+    assert is_stop(text, NAMES)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "para mañana, quizá",
+        "halt mal den Hammer",
+        "basta con eso para hoy",
+        "the halt of trains",
+        "hört auf mich",
+    ],
+)
+def test_a_stop_within_a_sentence_is_none(text: str) -> None:
+    """Other words beside it, and it says something else."""
+    assert not is_stop(text, NAMES)

@@ -18,9 +18,10 @@ CLOCK = Tool(name="clock", summary="tells", idempotent=True, harmless=True)
 NOTES = Tool(name="notes", summary="reads", idempotent=True)
 MAIL = Tool(name="mail", summary="sends", asks=True)
 PAGE = Tool(name="page", summary="reads", idempotent=True, harmless=True, address="url")
-TOOLS = (CLOCK, NOTES, MAIL, PAGE)
-OWN = ("clock", "mail", "page", "notes")
-STANDING = {"mate:maya": Grant(rights=("tools",), tools=("mail", "page"))}
+WRITE = Tool(name="write", summary="writes a tool", asks=True, owner=True)
+TOOLS = (CLOCK, NOTES, MAIL, PAGE, WRITE)
+OWN = ("clock", "mail", "page", "notes", "write")
+STANDING = {"mate:maya": Grant(rights=("tools",), tools=("mail", "page", "write"))}
 MAILERS = {"everyone": Grant(rights=("talk", "tools"), tools=("mail",))}
 READERS = {"everyone": Grant(rights=("talk", "tools"), tools=("notes",))}
 ANA: dict[str, Any] = {"who": "ana"}
@@ -55,6 +56,9 @@ HOME, CROWD = (), ("group",)
         (CROWD, STANDING | MAILERS, [ANA], OWN, "mail", "runs", "a standing yes"),
         (HOME, {"mate:otto": STANDING["mate:maya"]}, [ANA], OWN, "mail", "asks", "rights"),
         (HOME, STANDING, [ANA], ("clock",), "mail", "refused", "grant"),
+        # one that only the owner says yes to, each time
+        (HOME, STANDING, [OWNER], OWN, "write", "asks", "rights"),
+        (CROWD, {}, [ANA], OWN, "write", "refused", "grant"),
         # an address that nobody gave
         (HOME, {}, [ANA], OWN, "page", "asks", "rights"),
         (HOME, STANDING, [ANA], OWN, "page", "runs", "a standing yes"),
@@ -140,3 +144,13 @@ def test_who_may_have_a_tool_used_answers_for_it(
 ) -> None:
     """Those are asked first; nobody says yes to what they may not have done."""
     assert may_answer(Room(kinds, rights), tool="mail", tools=TOOLS, **who) is answers
+
+
+def test_the_owner_alone_says_yes_to_some() -> None:
+    """Whoever else may have it used may not answer; nor may an owner who is not known for sure."""
+    room = Room()
+    assert may_answer(room, "olu", "write", TOOLS, owner=True)
+    assert not may_answer(room, "ana", "write", TOOLS)
+    assert not may_answer(room, "kim", "write", TOOLS, keeper=True)
+    assert not may_answer(room, "olu", "write", TOOLS, owner=True, untrusted=True)
+    assert may_answer(room, "ana", "mail", TOOLS)

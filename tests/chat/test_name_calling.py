@@ -93,35 +93,72 @@ def test_who_is_called_speaks(text: str, who: str) -> None:
 @pytest.mark.parametrize(
     ("text", "who"),
     [
-        ("Bo, I think Maya was rude yesterday", "maya"),
-        ("@bo what did Merlin say about the tower?", "merlin"),
-        ("Zoë's joke was funny, right bo?", "zoe"),
         ("the Rolls-Royce Merlin engine was a V12", "merlin"),
         ("Maya was rude yesterday", "maya"),
         ("maya is funny", "maya"),
-        ("I asked Merlin already", "merlin"),
         ("what does MAYA think", "maya"),
         ("is this Maya's?", "maya"),
-        ("ask maya", "maya"),
         ("do you like maya?", "maya"),
-        ("I read about Merlin and the owl", "merlin"),
         ("Zoë und ich gehen heim", "zoe"),
         ("Maya hat recht", "maya"),
-        ("Bo, Maya ist nett", "maya"),
         ("ich glaube, Merlin schläft", "merlin"),
         ("je crois que merlin dort", "merlin"),
         ("creo que maya duerme", "maya"),
         ("Maya et moi", "maya"),
-        ("maya said that merlin sleeps", "maya merlin"),
         ("merlin, is maya asleep?", "maya"),
-        ("Merln, are you there?", "merlin"),
     ],
 )
 def test_who_is_spoken_of_may_stay_silent(text: str, who: str) -> None:
-    """Its own mind is asked; so with a name that is missed by one letter."""
+    """Its own mind is asked."""
     found = verdicts(text)
     assert found["ask"] >= set(who.split())
     assert not found["speak"] & set(who.split())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bo, I think Maya was rude yesterday",
+        "@bo what did Merlin say about the tower?",
+        "Zoë's joke was funny, right bo?",
+        "I asked Merlin already",
+        "ask maya",
+        "I read about Merlin and the owl",
+        "Bo, Maya ist nett",
+        "Bo said: “Maya, you are late”, and laughed",
+        "the Merlin is a small falcon",
+        "zapytaj Merlina",
+        "マヤに聞いて",
+        "Merlin'e sor",
+    ],
+)
+def test_no_mind_is_asked_about_what_is_said_to_others(text: str) -> None:
+    """Nor where a name is a mere word, stands in others' words, or is what is spoken with or about."""
+    assert verdicts(text)["pass"] == set(EVERYBODY.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "who"),
+    [
+        ("Merln, are you there?", "merlin"),
+        ("mayaaa!", "maya"),
+        ("hi merl", "merlin"),
+        ("Merlinie, która godzina?", "merlin"),
+        ("Mayo, pomůžeš mi?", "maya"),
+        ("Mayacığım, nasılsın?", "maya"),
+        ("Мерлин, ты где?", "merlin"),
+        ("привет, Майя", "maya"),
+        ("マヤさん、おはよう", "maya"),
+        ("マーリンはどう思う？", "merlin"),
+        ("마야야, 뭐해?", "maya"),
+        ("梅林，你在吗？", "merlin"),
+        ("*Merlin, sorry", "merlin"),
+        ("sorry, that was for Merlin", "merlin"),
+    ],
+)
+def test_other_forms_of_a_name_call_where_a_name_would(text: str, who: str) -> None:
+    """Inflected, in another script, misspelt, drawn out, cut short, put right."""
+    assert verdicts(text)["speak"] == set(who.split())
 
 
 @pytest.mark.parametrize(
@@ -201,9 +238,9 @@ def test_a_name_may_be_missed_by_one_letter(word: str, near: bool) -> None:
 def test_every_name_has_one_sense_in_its_place(before: str, after: str) -> None:
     """Whatever stands around a name, it is called, spoken of or left out, within the text."""
     text = plain(f"{before} maya {after}")
-    for who, address, sense in calls(text, {"maya": "Maya"}, {"p1": "Bo"}):
+    for who, address, sense, _ in calls(text, {"maya": "Maya"}, {"p1": "Bo"}):
         assert who in ("maya", "p1")
-        assert sense in ("called", "about", "not")
+        assert sense in ("called", "about", "aside", "not", "nearly")
         assert 0 <= address.place < address.end <= len(text)
 
 

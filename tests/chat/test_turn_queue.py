@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from loopforge.chat.room.room_state import RoomState, fold
 from loopforge.chat.room.turn_queue import RANK, Due, Turns
+from loopforge.core.events import Perceived
 from loopforge.core.room_vocabulary import Reacted, TurnDropped, Weight
 from tests.strategies import Chronicle
 
@@ -202,3 +204,17 @@ def test_a_mate_that_left_does_not_go_on() -> None:
     state = state_of(story)
     assert not state.due
     assert not state.open
+
+
+def test_what_ended_while_a_turn_was_prepared_is_due_after_it() -> None:
+    """A turn that was shown the room up to before a tool's end takes that end with it no more."""
+    story, line = called("maya")
+    began = story.perceive("maya").body
+    assert isinstance(began, Perceived)
+    after = (36, ("an earlier line",), 1)
+    for upto, left in ((35, ["an earlier line"]), (36, []), (0, [])):
+        turns = Turns()
+        turns.due = [Due(mate="maya", lines=("an earlier line", line), summons="name", after=after)]
+        turns.begin("t", replace(began, line=line, upto=upto))
+        assert [due.line for due in turns.due] == left
+        assert [due.summons for due in turns.due] == ["continue"] * len(left)

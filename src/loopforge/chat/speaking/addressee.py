@@ -21,8 +21,13 @@ QUESTION_MARKS = "?？؟\u037e"
 QUESTIONWORDS = frozenset({"who", "what", "when", "where", "why", "how", "which", "whose", "whom"})
 GENERAL = re.compile(
     r"(?<!\w)(?:any(?:one|body)|every(?:one|body)|some(?:one|body)|you\s+all|y['’]all|all\s+of\s+you"
-    r"|you\s+(?:guys|two|three)|mates|folks)(?!\w)"
+    r"|you\s+(?:guys|two|three)|mates|folks|jemand|irgendwer|ihr\s+alle|alle|leute|quelqu['’]un|vous\s+tous"
+    r"|tout\s+le\s+monde|alguien|tod[oa]s|qualcuno|tutti|ragazzi|algu[eé]m|gente|pessoal|ktoś|ktokolwiek"
+    r"|wszyscy|někdo|všichni|кто[-\s]нибудь|кто[-\s]то|все|ребята|хтось|biri(?:si)?|kimse|herkes|hepiniz"
+    r"|arkadaşlar|iemand|jullie|iedereen|noen|någon|nogen|joku)(?!\w)|誰か|だれか|みんな|皆さん|有人|大家|你们|누구|모두|다들"
 )
+_OPENING = 3
+"""Words of a sentence in which everybody is called, where it asks nothing."""
 
 _NOT_SAID = re.compile(
     r"```.*?(?:```|\Z)"  # fenced code
@@ -160,5 +165,9 @@ def is_question(text: str) -> bool:
 
 
 def is_general(text: str) -> bool:
-    """Whether a plain text calls on anyone or everyone."""
-    return bool(GENERAL.search(text))
+    """Whether a plain text calls on anyone or everyone: it asks them, or opens with them."""
+    for call in GENERAL.finditer(text):
+        line = text[text.rfind("\n", 0, call.start()) + 1 : call.start()]
+        if len(line.split()) < _OPENING or is_question(text):
+            return True
+    return False

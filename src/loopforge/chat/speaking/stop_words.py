@@ -1,6 +1,7 @@
 """Stop: the words, the sign and the reactions by which people silence mates.
 
-Works on the text alone. What a stop does is the room's (chat/server.py).
+Works on the text alone, in the words of some fifteen languages. What a stop does is the room's
+(chat/server.py).
 """
 
 from __future__ import annotations
@@ -13,25 +14,44 @@ from loopforge.chat.speaking.addressee import WORD, named
 from loopforge.core.text.topics import folded
 
 STOP_SIGN = "\N{OCTAGONAL SIGN}"
-STOP_WORDS = frozenset(
-    {
-        "stop",
-        "please",
-        "pls",
-        "it",
-        "that",
-        "this",
-        "now",
-        "just",
-        "everyone",
-        "everybody",
-        "all",
-        "talking",
-        "ok",
-        "okay",
-    }
+_STOPS = """
+    stop stopp halt quiet silence enough arrête arrêtez stoppe stoppt ruhe aufhören schluss
+    genug tais-toi taisez-vous silencio para parad parar basta alto cállate callaos detente
+    silenzio smettila smettetela fermo ferma zitto zitta pare parem chega quieto silêncio
+    przestań przestańcie stój cisza dość přestaň přestaňte ticho
+    стоп
+    хватит замолчи замолчите перестань тихо тишина досить dur durun yeter sus stil ophouden
+    genoeg sluta tyst lopeta hiljaa
+    ストップ やめて 止めて やめろ 止まって 静かに
+    停 停下 停止 别说了 闭嘴 安静 그만 그만해
+    멈춰 조용히 정지
+"""
+STOPS = frozenset(_STOPS.split())
+"""Words that say stop, each alone."""
+PHRASES = (
+    ("shut", "up"),
+    ("be", "quiet"),
+    ("hör", "auf"),
+    ("hört", "auf"),
+    ("sei", "still"),
+    ("seid", "still"),
+    ("ça", "suffit"),
+    ("ya", "basta"),
+    ("hou", "op"),
+    ("hou", "je", "mond"),
+    ("stai", "zitto"),
+    ("cala", "a", "boca"),
+    ("ani", "słowa"),
 )
-"""A line of at most STOP_LENGTH words, all of them among these and one of them stop, is a stop."""
+"""Words that say so together."""
+_FILLERS = """
+    please pls it that this now just everyone everybody all talking ok okay bitte alle jetzt
+    mal s'il vous te plaît plait maintenant tout le monde por favor ya todos ahora tutti ora
+    adesso per favore todo mundo agora proszę już wszyscy teraz prosím všichni hned
+    пожалуйста все уже сейчас lütfen artık herkes nu allemaal alsjeblieft iedereen nyt
+"""
+STOP_WORDS = STOPS | frozenset(_FILLERS.split())
+"""A line of at most STOP_LENGTH words, all among these and one of them a stop, is a stop."""
 STOP_LENGTH = 5
 STOP_EMOJIS = ("🛑", "✋", "⏹️", "⏹", "🙊")
 """Reactions that say stop; the last is for platforms that have few."""
@@ -65,5 +85,14 @@ def _stops(text: str) -> bool:
     words = [word.casefold() for word in WORD.findall(text)]
     if not words:
         return STOP_SIGN in text
-    said = "stop" in words or STOP_SIGN in text
-    return said and len(words) <= STOP_LENGTH and STOP_WORDS.issuperset(words)
+    rest = _without_phrases(words)
+    said = len(rest) < len(words) or not STOPS.isdisjoint(rest) or STOP_SIGN in text
+    return said and len(words) <= STOP_LENGTH and STOP_WORDS.issuperset(rest)
+
+
+def _without_phrases(words: list[str]) -> list[str]:
+    for phrase in PHRASES:
+        for at in range(len(words) - len(phrase) + 1):
+            if tuple(words[at : at + len(phrase)]) == phrase:
+                return words[:at] + words[at + len(phrase) :]
+    return words

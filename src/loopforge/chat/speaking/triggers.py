@@ -11,7 +11,6 @@ of English beside the question marks.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
@@ -22,11 +21,12 @@ from msgspec.structs import replace
 from loopforge.chat.room.participants import Member
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.turn_queue import RANK
-from loopforge.chat.speaking.addressee import is_general, is_question, nearly, plain
+from loopforge.chat.speaking.addressee import is_general, is_question, plain
+from loopforge.chat.speaking.line_kinds import goes_on, takes_note
 from loopforge.chat.speaking.name_calling import calls
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.room_vocabulary import Weight
-from loopforge.core.text.topics import folded, subject, touched
+from loopforge.core.text.topics import subject, touched
 
 __all__ = ["REASONS", "Points", "Thresholds", "TriggerListener", "batches", "weigh"]
 
@@ -45,8 +45,12 @@ REASONS: dict[str, Points] = {
     "mention": Points(100, 80, "its handle or name stands there with an @"),
     "reply": Points(100, 75, "the line replies to one of its own"),
     "name": Points(95, 60, "it is called by its name"),
-    "talked about": Points(45, 30, "its name stands there, but the line is not said to it"),
-    "nearly its name": Points(45, 15, "a word differs from its name by one letter"),
+    "talked about": Points(30, 25, "its name stands there, but the line is not said to it"),
+    "nearly its name": Points(
+        20, 15, "a word is like its name, and the line may not be said to it"
+    ),
+    "follow-up": Points(45, 0, "the line goes on with what it just said"),
+    "takes note": Points(-30, 0, "the line says no more than that it was heard: ok, thanks, haha"),
     "not meant": Points(-100, -100, "the line says that it is not meant"),
     "default": Points(100, 0, "it answers here what is said to mates and names none"),
     "alone": Points(100, 0, "it is the only mate with the only person"),
@@ -55,12 +59,12 @@ REASONS: dict[str, Points] = {
     "general call": Points(45, 25, "anyone, everybody, you all"),
     "question": Points(15, 10, "a question mark, or a question word at the start"),
     "interest": Points(15, 10, "each of its interests that the line touches, at most two"),
-    "quiet so far": Points(10, 10, "it has not spoken here yet, or not for ten minutes"),
-    "in conversation": Points(25, 0, "the last mate to speak was this one"),
+    "quiet so far": Points(5, 10, "it has not spoken here yet, or not for ten minutes"),
+    "in conversation": Points(5, 0, "the last mate to speak was this one"),
     "spoke just before": Points(0, -15, "it spoke right before this line"),
     "energy": Points(0, 10, "how full the room's energy is: +10 when full, -20 when empty"),
     "to another": Points(-70, -50, "another mate was addressed, not this one"),
-    "to a person": Points(-40, -30, "a person was addressed"),
+    "to a person": Points(-60, -30, "a person was addressed"),
     "answered by another": Points(-25, -25, "each other mate that answered it already"),
     "behind another": Points(-25, -25, "each other unaddressed mate with more cause"),
     "had nothing to say": Points(
@@ -80,7 +84,6 @@ CROWD = "enough others"
 """The reason that keeps a score below the asking threshold when enough others will speak."""
 
 EMPTY_ENERGY = -20
-_WORD = re.compile(r"[^\W\d_]+")
 QUIET = timedelta(minutes=10)
 CALLS = ("mention", "reply", "name", "conversation")
 """What may be switched on and off for a mate."""
@@ -193,7 +196,8 @@ def _ranked(others: list[Weight], scene: _Scene, most: int, thresholds: Threshol
             weight = _scored(weight, {**weight.reasons, "behind another": points})
         left = weight.mate in scene.left
         if left:
-            weight = _left(weight, thresholds, at_least=scene.from_person)
+            at_least = scene.from_person and not scene.to_person
+            weight = _left(weight, thresholds, at_least=at_least)
         elif rank and weight.score >= thresholds.speak and scene.only_person and not scene.general:
             excess = thresholds.speak - 1 - _sum(weight)
             weight = _scored(weight, {**weight.reasons, ENOUGH: excess})
@@ -263,9 +267,10 @@ class _Scene:
         self.subject, self.general = subject(self.text), is_general(self.text)
         self.only_person = self.from_person and len(state.people) == 1
         self.about, self.unmeant = set[str](), set[str]()
-        self.nearly = self._nearly()
+        self.nearly = set[str]()
         self.called = self._calls(batch)
         self.apart = len({call.line for call in self.called.values()}) > 1
+        self.unmeant -= self.called.keys()
         self.about -= self.called.keys() | self.unmeant
         self.left = self.about if self.only_person else self.about | self.nearly
         self.default = "" if self.called else self._default()
@@ -273,6 +278,8 @@ class _Scene:
         self.before = self._before()
         self.answerers = self._answerers()
         self.to_person = self._to_person()
+        self.noting = takes_note(self.text) and not self.only_person
+        self.followed = self._followed()
 
     def points(self, reason: str) -> int:
         """The points of a reason after this kind of line."""
@@ -321,6 +328,8 @@ class _Scene:
             "interest": min(2, touched(self.subject, self.mates[mate].interests)),
             "quiet so far": self._quiet(member),
             "in conversation": self.before == mate,
+            "follow-up": self.followed == mate,
+            "takes note": self.noting,
             "spoke just before": self.before == mate,
             "to another": self.addressed,
             "to a person": self.to_person,
@@ -391,14 +400,20 @@ class _Scene:
             author = self.state.authors.get(entry.reply_to, "")
             found = [(author.removeprefix("mate:"), _Called("reply", offset - 1, entry.id))]
             names = {mate: self.mates[mate].name for mate in self.listeners}
-            for who, address, sense in calls(text, names, self._people()):
-                if sense == "called":
+            named = calls(text, names, self._people())
+            if any(one.corrects for one in named):
+                self.unmeant |= strongest.keys()
+                strongest.clear()
+            for who, address, sense, _ in named:
+                if sense == "nearly":
+                    self.nearly.add(who)
+                elif sense == "called":
                     place = offset + address.place
                     found.append((who, _Called(address.summons, place, entry.id)))
                 elif sense == "not":
                     self.unmeant.add(who)
                     found = [one for one in found if one[0] != who]
-                elif "name" in self._triggers(who):
+                elif "name" in self._triggers(who) and (sense == "about" or self.only_person):
                     self.about.add(who)
             for mate, call in found:
                 if mate in self.listeners and call.summons in self._triggers(mate):
@@ -415,6 +430,19 @@ class _Scene:
             if entry.seq < first and entry.kind == "said":
                 return entry.who
         return ""
+
+    def _followed(self) -> str:
+        """The mate that said the line before, where this one goes on from there; or ""."""
+        if not self.from_person or self.addressed or self.to_person or self.noting:
+            return ""
+        before = [entry for entry in self.state.recent(9) if entry.seq < self.batch[0].seq]
+        last = before[-1] if before else None
+        if last is None or last.kind != "said" or self.now - last.at >= QUIET:
+            return ""
+        asked = self.state.lines.get(last.answers or last.reply_to)
+        same = asked is not None and asked.who == self.speaker
+        wants = goes_on(self.text) or is_question(plain(str(last.text)))
+        return last.who if is_question(self.text) or (same and wants) else ""
 
     def _answerers(self) -> set[str]:
         """The mates that have answered these lines already."""
@@ -437,15 +465,4 @@ class _Scene:
             id: str(person.name)
             for id, person in self.state.people.items()
             if id != self.speaker and person.name.text
-        }
-
-    def _nearly(self) -> set[str]:
-        """Mates whose name the text misses by one letter."""
-        words = set(_WORD.findall(self.text))
-        everybody = [*(self.mates[one].name for one in self.listeners), *self._people().values()]
-        words -= {word for name in everybody for word in folded(name).split()}
-        return {
-            mate
-            for mate in self.listeners
-            if any(nearly(word, folded(self.mates[mate].name)) for word in words)
         }
