@@ -20,7 +20,7 @@ MODEL := src/loopforge/models/embedded_model.txt
 put = $(VENV)/bin/uv pip install -q --compile-bytecode --python $(PY) $(1) \
 	|| { echo "uv did not manage; trying pip."; $(PY) -m pip install -q $(1); }
 
-.PHONY: help install install-all run test patient check bench bench-hijacked bench-delivery docs lock dev system clean
+.PHONY: help install install-all run test patient check bench bench-hijacked bench-calls bench-delivery docs lock dev system clean
 
 help: ## Say what can be made.
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -37,7 +37,8 @@ test: dev ## Run every test this machine can run; say loudly which it cannot.
 
 patient: dev ## Property tests on a thousand fresh examples each; more kills; the wheel alone. Takes its time.
 	@.ci/test $(WORKERS) -m hypothesis --hypothesis-profile=patient
-	.ci/test $(WORKERS) tests/crash tests/delivery tests/bad/test_burst.py tests/bad/test_hijacked_mates.py --kills=50
+	.ci/test $(WORKERS) tests/crash tests/delivery tests/bad/test_burst.py tests/bad/test_hijacked_mates.py \
+		--kills=50
 	.ci/wheel
 
 check: dev ## Format, lint, types, import direction, generated docs, forbidden words.
@@ -59,6 +60,9 @@ bench-hijacked: dev ## AgentDojo's 949 pairs by a hijacked mate, through our own
 	@test -x .venv-agentdojo/bin/python || $(VENV)/bin/uv venv -q --python $(PY) .venv-agentdojo
 	$(VENV)/bin/uv pip install -q --python .venv-agentdojo/bin/python --require-hashes -r requirements/agentdojo.txt
 	$(PY) -m bench.hijacked_agent --agentdojo .venv-agentdojo/bin/python
+
+bench-calls: dev ## How well the embedded model uses tools: 124 tasks. MODEL=name HOME_OF=folder: another, as that home has it.
+	@$(PY) -m bench.tool_calls $(if $(MODEL),--model $(MODEL)) $(if $(HOME_OF),--home $(HOME_OF))
 
 bench-delivery: dev ## 2,000 lines through each platform, with trouble and 20 kills -9; prints what was lost or doubled.
 	@$(PY) -W ignore -m tests.delivery

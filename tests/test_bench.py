@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bench.readers import Browser
+from bench.tool_calls import TASKS, judged
 
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 
@@ -54,3 +57,24 @@ def test_a_benchmark_runs_through_in_small(name: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count(" x   ") >= 5
     assert "the figures mean little" in done.stdout
+
+
+def test_a_use_of_a_tool_is_judged_by_what_it_means() -> None:
+    """Numbers by their value, texts by words, chains in their order; nothing wanted is nothing."""
+    tasks = json.loads(TASKS.read_text("utf-8"))
+    assert len(tasks) >= 120
+    assert {task["kind"] for task in tasks} == {"single", "several", "chain", "tempting", "nothing"}
+    wanted = [{"tool": "calculator", "given": {"expression": {"value": "391"}}}]
+    for expression in ("17*23", "23 * 17", "391", "400 - 9"):
+        assert judged(wanted, [("calculator", {"expression": expression})], chain=False)[1]
+    assert judged(wanted, [], chain=False) == (False, False)
+    assert judged(wanted, [("clock", {})], chain=False) == (False, False)
+    wrong = [("calculator", {"expression": "17 + 23"})]
+    assert judged(wanted, wrong, chain=False) == (True, False)
+    either = [{"tool": "wikipedia", "given": {"query|title": {"words": ["slug"]}}}]
+    assert judged(either, [("wikipedia", {"title": "Slugs"})], chain=False) == (True, True)
+    two = [{"tool": "clock", "given": {}}, {"tool": "list_files", "given": {}}]
+    used: list[tuple[str, dict[str, Any]]] = [("list_files", {}), ("clock", {"zone": "UTC"})]
+    assert judged(two, used, chain=False) == (True, True)
+    assert judged(two, used, chain=True) == (False, False)
+    assert judged([], [], chain=False) == (True, True)

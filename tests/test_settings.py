@@ -48,6 +48,7 @@ def test_every_setting_is_read_from_its_variable(tmp_path: Path, name: str) -> N
     texts = {
         "timezone": "Europe/Berlin",
         "backup_keep": "2 weeks",
+        "quiet_hours": "22:00-07:00",
         "database_url": "postgresql://h/n",
         "telegram_base_url": "http://h:1",
         "embeddings_url": "http://h:1/v1",

@@ -5,16 +5,14 @@ Tests call it too, with other parts: a scripted model, a simulated clock, seeded
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
+from functools import cache, partial
+from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
@@ -22,11 +20,20 @@ from msgspec.structs import replace
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_lookup import KeptRoomFiles
 from loopforge.artifacts.file_retention import Keeper, Kept, sweep
+from loopforge.budgets.budget_book import BudgetBook, BudgetRules, by_default
+from loopforge.budgets.budget_desk import Budgets
+from loopforge.budgets.metered_models import MeteredModels
+from loopforge.budgets.metered_tools import MeteredTools
 from loopforge.budgets.model_usage import UsageTally, UsageView
 from loopforge.chat.bot import Bot
 from loopforge.chat.commands.approval_commands import ApprovalCommands
+from loopforge.chat.commands.budget_commands import BudgetCommands
 from loopforge.chat.commands.command_dispatch import Commands
 from loopforge.chat.commands.query_commands import QueryCommands
+from loopforge.chat.commands.reminder_commands import ReminderCommands
+from loopforge.chat.reminders.due_reminders import ReminderBell
+from loopforge.chat.reminders.reminder_desk import ReminderDesk, ReminderRules
+from loopforge.chat.reminders.reminder_tools import ReminderTools
 from loopforge.chat.room.daily_quota import Quota
 from loopforge.chat.room.guest_rules import GuestRules, handles_in
 from loopforge.chat.room.member_visibility import Members
@@ -38,15 +45,18 @@ from loopforge.chat.server import Rooms
 from loopforge.chat.service.delivery_notices import LostNotices
 from loopforge.chat.service.line_deletion import Forgetting
 from loopforge.chat.service.line_history import LineHistory
+from loopforge.chat.service.mate_questions import ASK_MATE, MateQuestions
+from loopforge.chat.service.recall_tool import RECALL, RecallTool
 from loopforge.chat.service.room_closing import Closing
+from loopforge.chat.service.usable_rooms import usable_rooms
 from loopforge.chat.speaking.room_rules import SCREEN, Rules
 from loopforge.chat.speaking.triggers import SMALL, Thresholds
 from loopforge.chat.turns.build_perception import Viewer
 from loopforge.chat.turns.fallback_mate import Relief
-from loopforge.core.mates.mate_file import for_capable, parse
+from loopforge.chat.turns.program_calls import ProgramCalls
+from loopforge.chat.turns.tool_questions import ToolQuestions
 from loopforge.core.policy import Policy, as_policy
 from loopforge.errors import LedgerError
-from loopforge.home import shipped_mates
 from loopforge.io.platforms.surface_plugin import HomeParts, surfaces_of
 from loopforge.live_settings import LiveSettings
 from loopforge.mates.mate_cache import Cast
@@ -54,6 +64,9 @@ from loopforge.mates.mate_editing import Workshop
 from loopforge.mates.mate_roster import Roster
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.mates.version_history import Chronicle
+from loopforge.memory.passage_vectors import PassageVectors
+from loopforge.memory.transcript_index import TranscriptIndex
+from loopforge.memory.transcript_recall import TranscriptRecall
 from loopforge.models.embedded_switch import EmbeddedSwitch
 from loopforge.models.embeddings.embeddings_choice import embeddings_of
 from loopforge.models.files.file_shelf import file_of, is_small
@@ -70,24 +83,32 @@ from loopforge.people.identity.person_registry import Registry
 from loopforge.people.stranger_pairing import Pairing, Strangers
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.delivery_worker import Deliveries
-from loopforge.runtime.effect_worker import Effects, EffectSite
+from loopforge.runtime.effect_worker import Effects
 from loopforge.runtime.local.room_pubsub import LocalSignals
 from loopforge.runtime.local.stream_lanes import LocalLanes
 from loopforge.runtime.local.stream_timers import LocalTimers
 from loopforge.runtime.plugins.installed_plugins import installed
-from loopforge.runtime.ports import Clock, Dice, Models, Pictures, Route, Surface, ToolHome
+from loopforge.runtime.ports import (
+    Clock,
+    Dice,
+    EffectSite,
+    Embeddings,
+    Models,
+    Pictures,
+    Route,
+    Surface,
+    ToolHome,
+)
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 from loopforge.runtime.turn_driver import Ports
 from loopforge.runtime.turn_record import Recorder
 from loopforge.runtime.world import Worlds
-from loopforge.settings import Settings, load_settings
-from loopforge.tools.shell import scratch_goes
+from loopforge.settings import Settings
+from loopforge.tools.sandbox.call_workspace import scratch_goes
 from loopforge.tools.tool_registry import Toolbox
 from loopforge.tools.tool_shortlist import Shortlist, ToolSettings
 
 if TYPE_CHECKING:
-    from loopforge.lab.run.robot_minds import Minds as LabMinds
-    from loopforge.lab.verification.ledger_anchors import Witness
     from loopforge.ledger.sql_ledger import SqlLedger
     from loopforge.ledger.storage.folded_views import FoldedView
     from loopforge.people.accounts.invite_links import Links
@@ -112,17 +133,29 @@ def choices() -> list[str]:
 
 
 def toolbox(
-    live: LiveSettings, clock: Clock, files: KeptRoomFiles, history: LineHistory
+    live: LiveSettings,
+    clock: Clock,
+    files: KeptRoomFiles,
+    history: LineHistory,
+    models: Models,
+    vectors: Callable[[], Embeddings],
 ) -> Toolbox:
     """Every tool that is installed, as the settings of the home have it."""
-    tools = Toolbox(Shortlist(live.now, partial(embeddings_of, live.now, clock)))
+    tools = Toolbox(Shortlist(live.now, vectors))
 
     def furnish(settings: Settings) -> None:
-        tools.furnish(ToolHome(clock, settings.timezone, settings, files, history))
+        tools.furnish(ToolHome(clock, settings.timezone, settings, files, history, models))
 
     furnish(live.now)
     live.follow(furnish)
     return tools
+
+
+def memory_of(live: LiveSettings, ledger: SqlLedger, clock: Clock) -> RoomMemory:
+    """What was said, as it is recalled. Whoever needs vectors of texts uses the same."""
+    vectors = cache(lambda: embeddings_of(live.now, clock))
+    recall = TranscriptRecall(ledger, usable_rooms, vectors, clock)
+    return RoomMemory(vectors, recall, PassageVectors(ledger, vectors, clock))
 
 
 SMALL_WINDOW = 8192
@@ -159,6 +192,14 @@ def rules_of(
     )
 
 
+class RoomMemory(NamedTuple):
+    """How texts become vectors, what recalls lines by them, and what makes those of lines."""
+
+    embeddings: Callable[[], Embeddings]
+    recall: TranscriptRecall
+    vectors: PassageVectors
+
+
 @dataclass(frozen=True, kw_only=True)
 class App(HomeParts):
     """A running Loopforge. `rooms` is what surfaces use.
@@ -182,16 +223,19 @@ class App(HomeParts):
     forgetting: Forgetting
     chronicle: Chronicle
     usage: UsageView
+    budgets: Budgets
     desk: ModelsDesk
     effects: Effects
     house: House
+    book: ReminderDesk
     policies: Mapping[str, tuple[Policy, str]]
+    memory: RoomMemory
     switch: EmbeddedSwitch | None = None
 
 
 def views() -> tuple[FoldedView, ...]:
     """The views of a home's ledger, besides its own."""
-    return (Members(), Kept(), UsageTally(), Places())
+    return (Members(), Kept(), UsageTally(), Places(), TranscriptIndex())
 
 
 @asynccontextmanager
@@ -309,13 +353,15 @@ async def open_app(
             switch = EmbeddedSwitch(models, app.live, partial(embedded_of, dice), tasks)
             app = dataclasses.replace(app, switch=switch)
         app.rooms.is_guest = app.accounts.is_guest
-        app.keeper.on_erased(partial(scratch_goes, app.settings.home, tasks))
-        stack.push_async_callback(app.house.close)
-        stack.push_async_callback(app.tools.close)
-        stack.push_async_callback(app.deliveries.close)
-        stack.push_async_callback(app.effects.close)
-        stack.push_async_callback(app.lanes.close)
-        stack.push_async_callback(app.timers.close)
+        asking = MateQuestions(app.rooms, app.house, ledger, app.stamp, app.lanes.wake)
+        app.tools.add(ASK_MATE, asking.ask)
+        recalling = RecallTool(app.memory.recall, app.house, ZoneInfo(settings.timezone))
+        app.tools.add(RECALL, recalling.tell)
+        gone = partial(scratch_goes, app.settings.home, tasks, app.tools.servers.forget)
+        app.keeper.on_erased(gone)
+        closing = (app.house, app.tools, app.deliveries, app.effects, app.lanes, app.timers)
+        for part in closing:
+            stack.push_async_callback(part.close)
         await app.accounts.desk.refresh()
         await app.deliveries.start(ledger)
         if wake:
@@ -325,6 +371,8 @@ async def open_app(
             app.keeper.soon()
             await app.closing.resume()
             await app.forgetting.resume()
+            tasks.spawn(app.tools.servers.learn(), "what MCP servers offer")
+            tasks.spawn(app.memory.vectors.run(), "vectors of what was said")
         if wake and follow:
             tasks.spawn(_follow(app, follow), "follow")
         yield app
@@ -353,45 +401,42 @@ def _wired(
     tasks: Tasks,
 ) -> App:
     stamp, recorder, signals = Stamp(clock, dice), Recorder(), LocalSignals()
-    live = LiveSettings(settings, ledger, stamp, tiers_of)
-    small = models.facts(Route()).small
-    rules = rules_of(settings, (SCREEN, *surfaces), small=small)
-    roster = Roster(settings.home / "mates")
-    cast = Cast(roster, clock)
-    house = House(ledger, signals, recorder)
-    files = KeptRoomFiles(ledger, artifacts)
-    tools = toolbox(live, clock, files, LineHistory(ledger, house))
-    effects = Effects(ledger, tools, stamp, EffectSite(files.keep, house.present))
-    ports = Ports(ledger, models, tools, effects, signals, stamp, recorder, tasks)
-    policies = minds(PromptBook(settings.home / "prompts"))
-    viewer = Viewer(models, tools, clock, rules, cast)
+    live, files = LiveSettings(settings, ledger, stamp, tiers_of), KeptRoomFiles(ledger, artifacts)
+    rules = rules_of(settings, (SCREEN, *surfaces), small=models.facts(Route()).small)
+    roster, house = Roster(settings.home / "mates"), House(ledger, signals, recorder)
+    cast, memory = Cast(roster, clock), memory_of(live, ledger, clock)
+    budgets, paid = _metered(settings, ledger, models, stamp, tasks)
+    tools = toolbox(live, clock, files, LineHistory(ledger, house), paid, memory.embeddings)
+    questions = ToolQuestions(tools, stamp)
+    inner = ProgramCalls(ledger, house, cast, rules, questions, tools, lambda: worlds.secrets())
+    site = EffectSite(files, house, inner, signals)
+    effects = Effects(ledger, MeteredTools(tools, budgets, tasks), stamp, site)
+    ports = Ports(ledger, paid, tools, effects, signals, stamp, recorder, tasks)
+    policies, people = minds(PromptBook(settings.home / "prompts")), Registry(ledger, stamp)
+    viewer = Viewer(models, tools, clock, rules, cast, budgets.left)
     relief = Relief(settings.fallback_mate, cast, roster.why_not, stamp, rules)
-    conduct = Conduct(ledger, stamp, house, cast, rules, relief)
-    bot = Bot(ports, house, conduct, viewer, cast, rules, relief)
+    book, bell = _reminding(ledger, house, people, stamp, live, tools, cast)
+    conduct = Conduct(ledger, stamp, house, cast, rules, relief, bell)
+    bot = Bot(ports, conduct, viewer, cast, rules, relief, files, questions)
     timers = LocalTimers(lambda stream: lanes.wake(stream), clock)
     worlds = Worlds(ports, timers, policies, [bot], lambda: untold.union(secrets(), tools.keys()))
     lanes = LocalLanes(worlds.work, clock)
-    people = Registry(ledger, stamp)
-    patience = timedelta(hours=settings.platform_patience_hours)
-    quota = Quota(ledger, clock, *quota_of(settings))
-    notice = notice_of(models)
+    notice, patience = notice_of(models), timedelta(hours=settings.platform_patience_hours)
+    quota, budgets.same = Quota(ledger, clock, budgets.book), people.same
     rooms = Rooms(ledger, house, lanes, signals, people, cast, stamp, rules, quota, notice)
     worlds.follow(lanes)
     deliveries = Deliveries(ledger, stamp, surfaces, LostNotices(house.known, cast), patience)
-    accounts = Accounts(ledger, people, stamp, tasks)
-    chronicle = Chronicle(ledger, roster, stamp)
-    linking = AccountLinking(accounts.desk, people, clock)
-    pairing = Pairing(accounts.desk, people, strangers_of(settings))
-    keeper = Keeper(ledger, artifacts, tasks, clock)
+    accounts, linking, pairing = _accounts(settings, ledger, people, stamp, tasks)
     closing = Closing(ledger, rooms, house, signals, lanes, effects, tasks)
-    forgetting = Forgetting(ledger, house, signals, tasks)
-    usage, going = UsageView(ledger), deliveries.going
-    answers = QueryCommands(rooms, ledger, models, usage, going, clock, rules, linking)
-    desk = ModelsDesk(models, lambda keys: keyed_models(live.now, keys, stamp), settings.keys)
+    chronicle, usage = Chronicle(ledger, roster, stamp), UsageView(ledger)
+    answers = QueryCommands(rooms, ledger, models, deliveries.going, clock, rules, linking)
+    keyed = partial(keyed_models, stamp=stamp)
+    desk = ModelsDesk(models, lambda keys: keyed(live.now, keys), settings.keys, paid.paid)
     untold = _follow_settings(live, models, rules, quota, relief, desk, accounts.links)
-    approvals = ApprovalCommands(rooms, tools)
-    commands = Commands(rooms, choices(), answers, Workshop(chronicle, roster), approvals)
-    front = Front(rooms, commands, deliveries, ledger, closing, accounts.links)
+    works, yes = Workshop(chronicle, roster), ApprovalCommands(rooms, tools, ledger, clock)
+    more = BudgetCommands(rooms, budgets, usage, clock), ReminderCommands(rooms, book, clock)
+    commands = Commands(rooms, choices(), answers, works, yes, *more)
+    front = Front(rooms, commands, deliveries, ledger, closing, accounts.links, tools)
     return App(
         settings=settings,
         live=live,
@@ -409,18 +454,38 @@ def _wired(
         linking=linking,
         pairing=pairing,
         artifacts=artifacts,
-        keeper=keeper,
+        keeper=Keeper(ledger, artifacts, tasks, clock),
         closing=closing,
-        forgetting=forgetting,
+        forgetting=Forgetting(ledger, house, signals, tasks),
         chronicle=chronicle,
         usage=usage,
+        budgets=budgets,
         desk=desk,
         deliveries=deliveries,
         effects=effects,
         house=house,
+        book=book,
         stamp=stamp,
         policies=policies,
+        memory=memory,
     )
+
+
+def _metered(
+    settings: Settings, ledger: SqlLedger, models: Models, stamp: Stamp, tasks: Tasks
+) -> tuple[Budgets, MeteredModels]:
+    """The budgets of the home, and its models within them: the only ones that it asks."""
+    budgets = Budgets(ledger, stamp, BudgetBook(ledger, stamp, budgets_of(settings)))
+    return budgets, MeteredModels(models, budgets, tasks)
+
+
+def _accounts(
+    settings: Settings, ledger: SqlLedger, people: Registry, stamp: Stamp, tasks: Tasks
+) -> tuple[Accounts, AccountLinking, Pairing]:
+    """Who may come in, which accounts are one person's, and what strangers meet."""
+    accounts = Accounts(ledger, people, stamp, tasks)
+    linking = AccountLinking(accounts.desk, people, stamp.clock)
+    return accounts, linking, Pairing(accounts.desk, people, strangers_of(settings))
 
 
 def _follow_settings(
@@ -446,7 +511,7 @@ def _follow_settings(
             models.become(partial(tiers_of, settings), patience_of(settings))
         small = models.facts(Route()).small
         rules.become(rules_of(settings, rules.surfaces, small=small))
-        quota.allow(*quota_of(settings))
+        quota.become(budgets_of(settings))
         relief.fallback = settings.fallback_mate
         desk.become(settings.keys)
         know(settings.keys)
@@ -458,10 +523,37 @@ def _follow_settings(
     return untold
 
 
-def quota_of(settings: Settings) -> tuple[int, int, ZoneInfo]:
-    """How many answers a place and a person may have in a day, and where days begin."""
-    zone = ZoneInfo(settings.timezone)
-    return settings.answers_per_place_a_day, settings.answers_per_person_a_day, zone
+def budgets_of(settings: Settings) -> BudgetRules:
+    """What the settings say of budgets: where days begin, and those there are by default."""
+    defaults = (
+        *by_default("home", "dollars", settings.dollars_a_day),
+        *by_default("places", "dollars", settings.dollars_per_place_a_day),
+        *by_default("guests", "dollars", settings.dollars_per_guest_a_day),
+        *by_default("places", "answers", settings.answers_per_place_a_day),
+        *by_default("people", "answers", settings.answers_per_person_a_day),
+    )
+    return BudgetRules(ZoneInfo(settings.timezone), settings.budget_first_mark, defaults)
+
+
+def _reminding(
+    ledger: SqlLedger,
+    house: House,
+    people: Registry,
+    stamp: Stamp,
+    live: LiveSettings,
+    tools: Toolbox,
+    cast: Cast,
+) -> tuple[ReminderDesk, ReminderBell]:
+    """The reminders of the home, which mates set by tools, and what rings them."""
+
+    def rules() -> ReminderRules:
+        now = live.now
+        return ReminderRules(now.timezone, now.quiet_hours, now.reminders_a_person)
+
+    desk = ReminderDesk(ledger, house, people, stamp, rules)
+    for tool, work in ReminderTools(desk).table:
+        tools.add(tool, work)
+    return desk, ReminderBell(ledger, stamp, house, cast, desk)
 
 
 def strangers_of(settings: Settings) -> dict[str, Strangers]:
@@ -483,100 +575,6 @@ def notice_of(models: Models, *, owner: bool = True) -> str:
     told = "Answers come from a small embedded model, for trying out; it is not clever."
     more = " For a better one: Admin, Models in the browser (docs/adding-models.md)."
     return told + more * owner
-
-
-# ---------------------------------------------------------------- the Factory
-
-
-def lab_minds(
-    settings: Settings, models: Models, model: str = "", *, fallback: bool = False
-) -> LabMinds:
-    """Minds for robots: these models (`model` by its name, else tier 1), prompts, and the mates.
-
-    Another model steps in only with `fallback`. The mates are the home's; where there is no home,
-    those that come along. Raises Unknown for a model that cannot be asked.
-    """
-    from loopforge.lab.run.pinned_model import Pinned
-    from loopforge.lab.run.robot_minds import Minds, Persona
-
-    if isinstance(models, TieredModels):
-        pinned = Pinned(models)
-        if model:
-            pinned.named(Route(model=model))
-        models = models if fallback else pinned
-
-    if settings.file.exists():
-        mates = Roster(settings.home / "mates").mates()
-    else:
-        shipped = [parse(text, name) for name, text in shipped_mates().items()]
-        mates = {mate.handle: mate for mate in shipped}
-    return Minds(
-        models=models,
-        route=Route(model=model),
-        prompts=PromptBook(settings.home / "prompts"),
-        personas={
-            handle: Persona(
-                for_capable(mate.prompt),
-                Route(tier=mate.tier, model=model or mate.model, temperature=mate.temperature),
-                mate.hash,
-            )
-            for handle, mate in mates.items()
-        },
-    )
-
-
-@asynccontextmanager
-async def open_minds(
-    settings: Settings, model: str = "", *, fallback: bool = False
-) -> AsyncIterator[LabMinds]:
-    """Minds for a run of the Factory, with this home's models until the block ends."""
-    models = open_models(settings, SystemClock(), SystemDice())
-    try:
-        await models.learn()
-        yield lab_minds(settings, models, model, fallback=fallback)
-    finally:
-        await models.close()
-
-
-@asynccontextmanager
-async def open_run(
-    settings: Settings,
-    folder: Path,
-    *,
-    asks: bool,
-    model: str = "",
-    fallback: bool = False,
-    resumed: bool = False,
-) -> AsyncIterator[tuple[LabMinds, Witness | None]]:
-    """What a run in this folder needs: minds, which ask models or do not, and the ledger's witness.
-
-    Where there is no home, nobody takes note of the run but its own folder.
-    """
-    from loopforge.lab.run.robot_minds import Minds
-    from loopforge.lab.verification.ledger_anchors import Witness
-
-    async with AsyncExitStack() as stack:
-        minds = Minds()
-        if asks:
-            opened = open_minds(settings, model, fallback=fallback)
-            minds = await stack.enter_async_context(opened)
-        witness = None
-        if settings.file.exists():
-            settings.data.mkdir(0o700, exist_ok=True)
-            ledger = await stack.enter_async_context(open_ledger_of(settings))
-            stamp = Stamp(SystemClock(), SystemDice())
-            witness = Witness(ledger, stamp, folder, resumed=resumed)
-            stack.callback(witness.close)
-        yield minds, witness
-
-
-def worker_minds(home: str, model: str = "", *, fallback: bool = False) -> LabMinds:
-    """The same for a worker of a sweep, which opens them by itself and ends with its process."""
-    settings = load_settings(Path(home))
-    models = open_models(settings, SystemClock(), SystemDice())
-    if models.tiers.servers:
-        asyncio.run(models.learn())
-    return lab_minds(settings, models, model, fallback=fallback)
 
 
 # ---------------------------------------------------------------- single commands

@@ -26,8 +26,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from loopforge.errors import HostTaken, LoopforgeError
+from loopforge.runtime.installation.settings_file import FILE
 from loopforge.runtime.plugins.setting_rows import SettingsRow
-from loopforge.settings import FILE, Settings, rows
+from loopforge.settings import Settings, rows
 
 if TYPE_CHECKING:
     from loopforge.runtime.ports import Clock

@@ -28,7 +28,7 @@ from zoneinfo import ZoneInfo
 
 from loopforge.core.events import Event
 from loopforge.core.people_events import SignedIn
-from loopforge.errors import LoopforgeError, Unknown, Unreachable
+from loopforge.errors import HostTaken, LoopforgeError, Unknown, Unreachable
 from loopforge.home import lock_home, make_home, open_log
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.installation.browser_launch import open_page
@@ -60,6 +60,8 @@ WHERE = "web.address"
 PORTABLE = ("127.0.0.1", "localhost", "::1")
 OPENING = "open.html"
 """By which a browser is led there once; gone when the web room is closed."""
+OVERTAKEN = 2.0
+"""Seconds between two looks whether another process has become the host."""
 LATER = 0.5
 """Seconds for which a terminal's host keeps browsers and platforms waiting: loading what serves
 them would hold up the first screen."""
@@ -77,7 +79,8 @@ async def hosted(
 
     Pages are served, and mates are on platforms, from `later` seconds on; `tell` takes a line for
     each account of a platform once it is connected or refused. `show`: the pages are opened in a
-    browser, where there is a screen. Raises HostTaken when another process is the host.
+    browser, where there is a screen. Raises HostTaken when another process is the host, also where
+    it becomes so meanwhile.
     """
     await load("loopforge.app")
     from loopforge.ledger.schema_migration import refuse_newer
@@ -106,7 +109,31 @@ async def hosted(
                 tasks = await stack.enter_async_context(Tasks())
                 BackupSchedule(settings, app.ledger, app.stamp.clock).open(tasks)
             stack.push_async_callback(sinks.close)
-            yield app.front
+            async with _until_overtaken(app):
+                yield app.front
+
+
+@asynccontextmanager
+async def _until_overtaken(app: App) -> AsyncIterator[None]:
+    """End the block, by HostTaken, soon after another process has become the host of its ledger."""
+    block, taken = asyncio.current_task(), list[HostTaken]()
+    assert block is not None
+
+    async def look() -> None:
+        while (error := await app.ledger.overtaken()) is None:
+            await app.stamp.clock.sleep(OVERTAKEN)
+        taken.append(error)
+        block.cancel()
+
+    async with Tasks() as tasks:
+        if app.settings.database_url.startswith("postgres"):
+            tasks.spawn(look(), "whether another is the host")
+        try:
+            yield
+        except asyncio.CancelledError:
+            if taken and not block.uncancel():
+                raise taken[0] from None
+            raise
 
 
 @asynccontextmanager
@@ -318,9 +345,12 @@ def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
         roster=app.roster,
         chronicle=app.chronicle,
         usage=app.usage,
+        budgets=app.budgets,
+        metrics_token=lambda: app.live.now.metrics_token,
         ledger=app.ledger,
         models=app.desk,
         shelf=shelf,
+        tools=app.tools,
         switch=app.switch,
         backed_up=lambda: last.at if (last := last_backup(settings)) else None,
         clock=app.stamp.clock,
@@ -352,7 +382,7 @@ def titles_of(settings: Settings) -> dict[str, str]:
 
 def shifts_of(app: App) -> Shifts:
     """What plays the runs of the Factory that are started from pages, with the home's models."""
-    from loopforge.app import lab_minds
+    from loopforge.factory_opening import lab_minds
     from loopforge.lab.inspect.run_archive import Archive
     from loopforge.lab.run_queue import Shifts
     from loopforge.lab.verification.ledger_anchors import Witness

@@ -25,9 +25,10 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import BadSettings, Unknown
 from loopforge.models.providers.known_services import key_objection, keys_in
 from loopforge.runtime.installation.saved_settings import KEYS, SETTINGS, read_saved, save
+from loopforge.runtime.installation.settings_file import RAW_TABLES
 from loopforge.runtime.plugins.setting_rows import SettingsRow, SettingState
 from loopforge.runtime.system_clock import Stamp
-from loopforge.settings import RAW_TABLES, SAVED, Settings, rows, settings_with
+from loopforge.settings import SAVED, Settings, rows, settings_with
 
 if TYPE_CHECKING:
     from loopforge.ledger.sql_ledger import SqlLedger

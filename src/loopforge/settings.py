@@ -12,11 +12,9 @@ Knows nothing of what the settings are used for. Making a home is `home.py`'s.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import sys
-import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, make_dataclass, replace
 from functools import lru_cache
@@ -29,21 +27,25 @@ from loopforge.ledger.database.database_url import located
 from loopforge.models.providers.known_services import keys_in
 from loopforge.runtime.installation.home_timezone import zone_of
 from loopforge.runtime.installation.saved_settings import KEYS, SETTINGS, read_saved
+from loopforge.runtime.installation.settings_file import (
+    FILE,
+    RAW_TABLES,
+    placed,
+    read_file,
+    refuse_strangers,
+)
 from loopforge.runtime.plugins.installed_plugins import installed
 from loopforge.runtime.plugins.setting_checks import checked_keep, checked_room
 from loopforge.runtime.plugins.setting_rows import (
     PREFIX,
     SettingsRow,
-    keys_within,
-    line_of,
     reader_of,
     rows_of,
     setting,
 )
+from loopforge.schedule.quiet_hours import checked_quiet
 
-FILE = "loopforge.toml"
 SAVED = f"data/{SETTINGS}"
-RAW_TABLES = ("models", "tiers")
 SURFACES, SINKS = "loopforge.surfaces", "loopforge.sinks"
 DECLARING = (SURFACES, SINKS, "loopforge.parts")
 """Groups of plugins that declare settings of their own; of parts nothing else is asked."""
@@ -325,10 +327,46 @@ class Settings:
         "all", "Which files guests may give to a room in the browser.", live=True
     )
 
+    dollars_a_day: float = setting(
+        0.0,
+        "US dollars that mates may spend in a day, all together; 0: as many as they like. Other "
+        "budgets are set in Admin, Budgets, or by `loopforge budget`.",
+        "Budgets",
+        least=0,
+        most=100_000,
+        live=True,
+    )
+    dollars_per_place_a_day: float = setting(
+        5.0,
+        "US dollars that mates may spend in a day in one room on platforms; 0: as many as they "
+        "like.",
+        least=0,
+        most=100_000,
+        live=True,
+    )
+    dollars_per_guest_a_day: float = setting(
+        1.0,
+        "US dollars that mates may spend in a day for one guest; 0: as many as they like.",
+        least=0,
+        most=100_000,
+        live=True,
+    )
+    budget_first_mark: float = setting(
+        0.8,
+        "The share of a budget from which on the cheapest tier answers.",
+        least=0.05,
+        most=1,
+        live=True,
+    )
+    metrics_token: str = setting(
+        "",
+        "What Prometheus has to bring (as a bearer token) to read /metrics, which is off without.",
+        shown="none",
+        secret=True,
+    )
     answers_per_place_a_day: int = setting(
         500,
         "How many lines mates say in one room on platforms in a day; 0: as many as they like.",
-        "Platforms",
         least=0,
         live=True,
     )
@@ -339,8 +377,22 @@ class Settings:
         least=0,
         live=True,
     )
+
+    quiet_hours: str = setting(
+        "",
+        "Hours in which no reminder rings; those that are due wait until they are over, such as "
+        "`22:00-07:00`. People may choose their own by `/quiet`.",
+        "Reminders",
+        shown="none",
+        live=True,
+        clean=checked_quiet,
+    )
+    reminders_a_person: int = setting(
+        50, "How many reminders of one person may wait in a room.", least=1, most=1_000, live=True
+    )
+
     platform_streaming: bool = setting(
-        True, "Whether platforms show what a mate is saying while it says it."
+        True, "Whether platforms show what a mate is saying while it says it.", "Platforms"
     )
     platform_marks: bool = setting(
         True, "Whether a line that called a mate bears a mark: seen, waiting, answered, or failed."
@@ -458,9 +510,9 @@ def settings_with(saved: Mapping[str, Any], home: Path, environ: Mapping[str, st
 
     Raises BadSettings.
     """
-    text, written = _read(home / FILE)
+    text, written = read_file(home / FILE)
     raw = {table: written.pop(table, {}) for table in RAW_TABLES}
-    _refuse_strangers(written, raw, text, home / FILE)
+    refuse_strangers(written, raw, text, home / FILE, [row.name for row in rows()])
     known = {row.name for row in rows()}
     more = {name: value for name, value in saved.items() if name in known}
     sources = _sources({**written, **more}, more, text, environ)
@@ -486,53 +538,6 @@ def with_ledger(settings: Settings, url: str) -> Settings:
     return replace(settings, database_url=located(url, settings.home))
 
 
-def _read(path: Path) -> tuple[str, dict[str, Any]]:
-    """The file's text, and what it holds; nothing where there is none. Raises BadSettings."""
-    try:
-        text = path.read_text("utf-8")
-        return text, tomllib.loads(text)
-    except FileNotFoundError:
-        return "", {}
-    except tomllib.TOMLDecodeError as error:
-        raise BadSettings(f"{path} is not TOML: {error}.") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadSettings(f"{path} cannot be read: {error}.") from error
-
-
-def _place(text: str, key: str) -> str:
-    line = line_of(text, key)
-    return f"{FILE}, line {line}" if line else FILE
-
-
-def _refuse_strangers(
-    written: Mapping[str, Any], raw: Mapping[str, Any], text: str, path: Path
-) -> None:
-    """Refuse what the table does not know, and settings that slid below a table's heading."""
-    names = [row.name for row in rows()]
-    for key, value in written.items():
-        if key in names and not isinstance(value, dict):
-            continue
-        where = f"{path.parent / _place(text, key)}"
-        if isinstance(value, dict):
-            raise BadSettings(
-                f"{where}: there is no table [{key}]. Settings stand at the top, without a table; "
-                f"the tables are {' and '.join(f'[{table}]' for table in RAW_TABLES)}."
-            )
-        near = difflib.get_close_matches(key, names, 1)
-        newer = "docs/settings.md lists them all; a newer Loopforge may know it: install that one."
-        hint = f"Did you mean `{near[0]}`?" if near else newer
-        raise BadSettings(f"{where}: there is no setting `{key}`. {hint}")
-    for table, value in raw.items():
-        if not isinstance(value, dict):
-            raise BadSettings(f"{path.parent / _place(text, table)}: `{table}` must be a table.")
-        for key in keys_within(value):
-            if key in names:
-                raise BadSettings(
-                    f"{path.parent / _place(text, key)}: `{key}` stands below [{table}] and so "
-                    "belongs to it; move it above the first table."
-                )
-
-
 def _sources(
     written: Mapping[str, Any], saved: Collection[str], text: str, environ: Mapping[str, str]
 ) -> dict[str, str]:
@@ -543,7 +548,7 @@ def _sources(
             return row.variable
         if row.name in saved:
             return SAVED
-        return _place(text, row.name) if row.name in written else "default"
+        return placed(text, row.name) if row.name in written else "default"
 
     return {row.name: source(row) for row in rows()}
 

@@ -11,7 +11,7 @@ from tests.browser.people import Crowd, owner_of
 from tests.web.conftest import Town
 
 pytestmark = pytest.mark.browser
-HOUSE = ("people", "invites", "rooms", "models", "usage", "ledger", "settings")
+HOUSE = ("people", "invites", "rooms", "models", "usage", "budgets", "ledger", "settings")
 
 
 async def test_a_mate_is_made_broken_mended_and_tried(site: Town, crowd: Crowd) -> None:

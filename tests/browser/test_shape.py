@@ -45,6 +45,7 @@ HEAVY = 200_000
 PARTS = {"/house", "/rooms", "/rooms/{room:str}/before", "/admin/models/files"} | {
     "/house/{rest:path}",
     "/admin/ledger/verified",
+    "/rooms/{room:str}/calls/{event:str}",
     "/device/{token:str}",
 }
 """Addresses that are parts of pages, or lead to one that stands here."""
@@ -72,8 +73,8 @@ async def tour(ana: Person, site: Town) -> list[str]:
         "A title that is rather long, as titles of rooms can be", "maya", "otto"
     )
     await ana.says("@otto bake me a cake")
-    asked = ana.page.get_by_role("link", name="Answer question 1")
-    question = await asked.get_attribute("href")
+    asked = ana.page.get_by_role("button", name="Yes, do it")
+    await expect(asked).to_be_visible()
     await ana.says(
         "@maya **look**: https://example.org/" + "long" * 30 + " and `" + "code" * 30 + "`"
     )
@@ -92,7 +93,19 @@ async def tour(ana: Person, site: Town) -> list[str]:
     who = next(one for one in await site.app.accounts.signing.accounts() if one.name == "ben")
     await site.app.live.change("backup_to", str(site.path / "elsewhere"), f"person:{who.person}")
     at = f"/rooms/{room}"
-    house = ("", "first", "people", "invites", "rooms", "models", "usage", "ledger", "settings")
+    house = (
+        "",
+        "first",
+        "people",
+        "invites",
+        "rooms",
+        "models",
+        "tools",
+        "usage",
+        "budgets",
+        "ledger",
+        "settings",
+    )
     return [
         "/",
         at,
@@ -101,7 +114,7 @@ async def tour(ana: Person, site: Town) -> list[str]:
         f"{at}/search?words=maya",
         f"{at}/search?words=nothing-like-it",
         str(why),
-        str(question),
+        f"{at}/questions/1",
         "/you",
         "/mates",
         "/mates/new",

@@ -15,6 +15,7 @@ from loopforge.cli import main
 from loopforge.cli.doctor import DoctorFinding, examine, host, terminal
 from loopforge.home import LOCK, lock_home
 from loopforge.settings import load_settings
+from loopforge.tools.sandbox import bubblewrap
 from tests.cli.conftest import written
 
 
@@ -57,6 +58,19 @@ def test_json_has_every_finding(home: Path, capsys: pytest.CaptureFixture[str]) 
     findings = json.loads(capsys.readouterr().out)
     assert {tuple(finding) for finding in findings} == {("check", "state", "said", "mend")}
     assert sum(finding["state"] == "wrong" for finding in findings) >= 1
+
+
+@pytest.mark.xdist_group("sandbox")
+def test_whether_programs_can_be_confined(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that does nothing was run; else what to install, and the home is sound without."""
+    (there,) = [one for one in examine(home) if one.check == "sandbox"]
+    assert (there.state, "programs can be confined, by " in there.said) == ("ok", True)
+    monkeypatch.setattr(bubblewrap, "PLACES", str(home))
+    (lacking,) = [one for one in examine(home) if one.check == "sandbox"]
+    assert lacking.state == "note"
+    assert "`apt install bubblewrap`" in lacking.said
+    assert "no tool runs a program" in lacking.mend
+    assert wrong(home) == []
 
 
 def test_a_home_that_is_none(tmp_path: Path) -> None:

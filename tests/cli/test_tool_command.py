@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from loopforge.tools.programs.written_tools import WrittenTools, WrittenVersion
 from tests.cli.conftest import Run, written
 
 NOUN = "tool"
@@ -51,3 +53,34 @@ def test_what_is_amiss_is_said(run: Run) -> None:
     assert "clock: well" in out
     assert "search_web: it has not what it needs: see its settings" in out
     assert "shell: well" in out
+
+
+def test_an_mcp_server_that_cannot_be_started_is_told(run: Run, home: Path) -> None:
+    """By check, with why; nothing is to be taken of it, nor of one that is not there."""
+    (home / "tools").mkdir(exist_ok=True)
+    (home / "tools" / "odd.toml").write_text('command = ["/usr/bin/false"]')
+    code, out, _ = run("check")
+    assert code == 1
+    assert "odd: the server odd did not start: " in out
+    assert run("accept", "odd")[1].strip() == "Nothing had changed."
+    assert "There is no MCP server 'even' here. There are: odd." in run("accept", "even")[2]
+
+
+def test_a_tool_that_a_mate_wrote_is_taken_back(run: Run, home: Path) -> None:
+    """It is listed with its version and its author, tried by hand, and is there no more."""
+    version = WrittenVersion(
+        number=0,
+        mate="maya",
+        summary="Says it twice.",
+        code="text * 2",
+        since=datetime(2026, 11, 21, tzinfo=UTC),
+        effect="1",
+        arguments={"text": {"type": "string"}},
+    )
+    WrittenTools(home).keep("say_twice", version)
+    assert "say_twice\treads\tSays it twice. (written by maya, version 1)" in run("list")[1]
+    assert run("try", "say_twice", '{"text": "ha"}')[1] == "Its last value: haha\n"
+    assert run("revoke", "say_twice")[1] == "say_twice, version 1, is taken back.\n"
+    assert "say_twice" not in run("list")[1]
+    code, _, err = run("revoke", "say_twice")
+    assert (code, "There are: none" in err) == (2, True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from loopforge.core.text.egress_filter import Egress
+from loopforge.core.egress.egress_filter import Egress
 from loopforge.core.text.lenient_json import PLAIN, UNDONE, accepted, read
 from loopforge.policies.answer_form import schema_of
 from tests.playbook import heard, shown

@@ -198,6 +198,30 @@ async def test_refusals_and_malformed_answers_are_answers() -> None:
     assert len(server.asked) == 2
 
 
+UNREAD = Behaviour(pieces=(), finish="MALFORMED_FUNCTION_CALL")
+
+
+async def test_a_use_of_a_tool_that_its_provider_cannot_read_is_tried_once_more() -> None:
+    """Both tries are on record; then it is malformed, and says why; no other model is asked."""
+    patience = Patience(climb=FOR_EVER, tries=5)
+    async with routed(patience=patience, provider="google") as (server, models, clock):
+        server.does(UNREAD, FINE)
+        well = await ask(models)
+        server.does(UNREAD)
+        amiss = await ask(models)
+        server.does(Behaviour(pieces=("Hello",), finish="MALFORMED_FUNCTION_CALL"))
+        asked = Question(messages=(("user", "hi"),), aloud=True)
+        aloud = await models.ask(asked, lambda _: None)
+    assert (well.outcome, well.text) == ("answered", "Hello, ana!")
+    assert tried(well) == [("a", "malformed"), ("a", "answered")]
+    assert amiss.outcome == "malformed"
+    assert tried(amiss) == [("a", "malformed")] * 2
+    assert "could not read how it wanted a tool used" in str(amiss.attempts[1].detail)
+    assert tried(aloud) == [("a", "malformed")], "what people saw is not taken back"
+    assert clock.waits.count(0.0) == 2
+    assert len(server.asked) == 5
+
+
 async def test_once_words_were_heard_nobody_starts_over() -> None:
     """An answer that breaks off in the middle is handed on as it is, with what came of it."""
     async with routed() as (server, models, _):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Sequence
 
 import pytest
 
@@ -46,14 +46,21 @@ TOOLED = {**KINDS, "gemini": {"provider": "google", "id": "gemini-3-flash-previe
 
 
 @pytest.mark.parametrize("kind", TOOLED)
-@pytest.mark.parametrize("beside", [(), ('{"say": ', '"Let me look."}')], ids=["alone", "beside"])
-async def test_tools_are_offered_in_the_providers_own_form(kind: str, beside: Any) -> None:
-    """Names as all of them take them; several calls come back, with or without words beside."""
+@pytest.mark.parametrize(
+    ("beside", "words"),
+    [((), {}), (('{"say": ', '"Let me look."}'), {"say": "Let me look."}), (("I look.",), {})],
+    ids=["alone", "beside", "prose"],
+)
+async def test_tools_are_offered_in_the_providers_own_form(
+    kind: str, beside: Sequence[str], words: dict[str, str]
+) -> None:
+    """Names as all of them take them; several calls come back, and what was written beside."""
     more = TOOLED[kind]
     async with talking(kind, Behaviour(pieces=beside, calls=CALLED), **more) as (server, provider):
         tried = await provider.attempt(with_tools(), lambda _: None)
     assert (tried.outcome, tried.detail) == ("answered", "")
-    assert tried.data == ({"say": "Let me look."} if beside else {}) | {
+    assert tried.text == "".join(beside)
+    assert tried.data == words | {
         "calls": [
             {"tool": "clock", "arguments": '{"zone": "Asia/Tokyo"}'},
             {"tool": "maps find a way", "arguments": "{}"},

@@ -116,6 +116,21 @@ def test_tools_are_used_until_a_bound_of_the_turn_is_met() -> None:
     assert book.answered(say="Nine.", calls=[using()]).plans().acts == (Say(text="Nine."),)
 
 
+def test_prose_beside_uses_of_tools_is_its_thinking() -> None:
+    """It is shown it with what the tool gave, and says none of it; words in the form are no such."""
+    seen = shown(heard("ana", "@maya what time is it in Paris?", "first"), model="full")
+    for text, data, there in (
+        ("Paris, so I look.", {"calls": [using()]}, True),
+        ("{...}", {"say": "Wait.", "calls": [using()]}, False),
+    ):
+        book = Playbook(MIND, replace(seen, tools=(CLOCK,))).asks("talk")
+        book.told(Answer("answered", text, data)).told(Result("returned", "nine")).asks("talk")
+        thought = "[your note to yourself: Paris, so I look.]\n[user] [result of clock: nine]"
+        assert (thought in book.prompt) == there
+        assert ("your note" in book.prompt) == there
+        assert book.answered(say="Nine.").plans().acts == (Say(text="Nine."),)
+
+
 def test_who_wants_what_cannot_be_used_is_not_asked_for_ever() -> None:
     """After a few answers without one call that could be made, no tool is offered any more."""
     book = at_the_clock(calls=[using() | {"arguments": "Paris"}])
@@ -329,7 +344,7 @@ def test_texts_of_the_room_stay_references() -> None:
     lines = [Line(kind=kind, who=Words("ada"), text=Words(kind)) for kind in kinds]
     for model, kept in (("full", kinds), ("small", ["heard", "said", "mine"])):
         request = Playbook(
-            MIND, shown(heard("bo", "hm"), *lines[2::-1], *lines[3:], model=model)
+            MIND, shown(*lines[3:], heard("bo", "hm"), *lines[2::-1], model=model)
         ).request
         assert isinstance(request, Ask)
         parts = [part for message in request.messages for part in message.parts]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -10,16 +11,17 @@ import pytest
 from loopforge.core.effect_states import EffectApproved, EffectDenied, EffectExpired
 from loopforge.core.room_vocabulary import RightsSet, Told
 from loopforge.errors import InputError
+from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from loopforge.runtime.system_clock import SimClock
-from tests.rooms.conftest import Home, living, write_mates
+from tests.rooms.conftest import START, Home, living, write_mates
 from tests.rooms.oven import installed
 from tests.rooms.test_talking import speaker
 from tests.rooms.test_tools import baking, kitchen
 
 ASKED = (
-    'Maya asks first. It wants to use **oven** with exactly this:\n\n    {{"degrees":180}}\n\n'
+    'Maya asks first. It wants to use **oven** for ana with exactly this:\n\n    {{"degrees":180}}\n\n'
     "Say `/approve {n}`, or `/deny {n}` and why. After a day without an answer it is not done."
 )
 
@@ -121,6 +123,21 @@ async def test_a_yes_after_a_start_is_for_what_was_shown(tmp_path: Path) -> None
             await home.clock.advance(61)
             await home.rest()
             assert (oven.baked, oven.done) == ([180], 1)
+
+
+async def test_a_late_answer_by_number_does_not_count(tmp_path: Path) -> None:
+    """A day after it was asked, though nothing has ended the question yet: neither yes nor no."""
+    async with kitchen(tmp_path, cook, asks=True) as (home, _):
+        await home.hears("ana", "@maya bake me a cake")
+    clock = SimClock(START + timedelta(days=1, minutes=5))
+    with installed(tmp_path / "oven", asks=True) as oven:
+        async with living(tmp_path, cook, clock=clock, wake=False) as home:
+            await home.enter("ana")
+            for command in ("approve", "deny"):
+                with pytest.raises(InputError, match="The time for an answer is over"):
+                    await home.does("ana", command, "1")
+            assert oven.baked == []
+            assert not [each for each in await home.kinds("effect.") if each != "effect.proposed"]
 
 
 async def test_stop_takes_the_question_back(tmp_path: Path) -> None:
@@ -249,3 +266,14 @@ async def test_whose_words_they_are_is_told(tmp_path: Path) -> None:
             "Mind that `text` holds words that nobody here said: they come from `page`." in question
         )
         assert "`to`" not in question
+
+
+async def test_whom_a_question_named_can_be_forgotten(tmp_path: Path) -> None:
+    """No byte of their name is left, nor in the question that was asked for them."""
+    async with kitchen(tmp_path, cook, asks=True) as (home, _):
+        await home.hears("zorbanax", "@maya bake me a cake")
+        assert "**oven** for zorbanax with" in (await told(home))[-1]
+        await home.does("zorbanax", "deny", "1")
+        await home.rest()
+        await home.app.ledger.erase(Wish(person=home.people["zorbanax"]))
+        assert home.holding(b"zorbanax") == []

@@ -71,13 +71,13 @@ async def test_model_tells_who_thinks_with_what(home: Home) -> None:
 
 
 async def test_usage_adds_up_this_room_by_mate(home: Home) -> None:
-    """Today and this month; nothing of another room."""
+    """Today and this month; nothing of another room, but for oneself."""
     await home.enter("ana")
     assert "nothing was asked" in await home.does("ana", "usage")
     await home.hears("ana", "@maya hello")
     told = await home.does("ana", "usage")
-    assert told.startswith("Today:\n  Maya: ")
-    assert "This month:\n  Maya: " in told
+    assert "In this room, today:\n  Maya: " in told
+    assert "In this room, this month:\n  Maya: " in told
     assert "$0.00" in told
     await home.app.front.rooms.enter("other", "ana", "terminal")
     elsewhere = await home.app.front.commands.act("other", home.people["ana"], "usage", "")
@@ -125,11 +125,10 @@ async def test_mate_talk_and_rights_are_set_and_told(home: Home) -> None:
             await home.app.front.commands.act(home.room, "", "rights", wrong)
 
 
-async def test_memory_and_reminders_are_not_promised(home: Home) -> None:
-    """Both say in a sentence what there is."""
+async def test_memory_is_not_promised(home: Home) -> None:
+    """It says in a sentence what there is."""
     await home.enter("ana")
     assert "nothing beyond it yet" in await home.does("ana", "memory")
-    assert "cannot remind you" in await home.does("ana", "remind")
 
 
 async def test_a_code_links_accounts(home: Home) -> None:

@@ -16,7 +16,7 @@ import pytest
 from loopforge.chat.room.room_store import stream_of
 from loopforge.cli.doctor import services
 from loopforge.core.effect_states import EffectProposed, EffectReturned
-from loopforge.core.room_vocabulary import RightsSet
+from loopforge.core.room_vocabulary import RightsSet, Told
 from loopforge.errors import BadSettings, InputError
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
@@ -147,6 +147,11 @@ async def test_what_changes_something_asks_first_and_keys_are_told_to_nobody(
         await used(home, "book_seat", row=12)
         assert (await home.bodies(EffectProposed))[-1].asks
         assert airport.booked == []
+        (question,) = [str(one.text) for one in await home.bodies(Told) if one.asks]
+        assert "for bo with exactly this" in question
+        assert "A use costs $0.5." in question
+        (tool,) = [each for each in home.app.tools.known() if each.name == "book_seat"]
+        assert (tool.price, tool.keys) == (0.5, ("FLIGHTS_KEY",))
         await home.does("bo", "approve", "1")
         await home.app.effects.settled(stream_of(home.room))
         await home.rest()

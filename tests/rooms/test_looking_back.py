@@ -10,6 +10,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from loopforge.artifacts.file_intake import keep
+from loopforge.core.room_vocabulary import Heard
+from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living
@@ -120,3 +122,29 @@ async def test_a_long_file_is_given_in_short(tmp_path: Path) -> None:
         short = await keep(home.app.artifacts, "note.txt", b"Slugs. All of them.")
         await home.hears("ana", "look", files=(short,))
         assert "this is all of it" in await used(home, "ana", "skim_file", file="note.txt")
+
+
+async def test_what_a_mate_heard_is_recalled_by_what_it_is_about(tmp_path: Path) -> None:
+    """Every mate that has tools has it; also from another room of the same people, said so."""
+    async with archive(tmp_path) as home:
+        await home.hears("ana", "My sister bakes rye bread on Sundays")
+        told = await used(home, "ana", "recall", about="who in the family bakes bread?")
+        assert "2026-11-21 09:0" in told
+        assert "ana (/rooms/commons?at=" in told
+        assert "rye bread on Sundays" in told
+        room = await home.app.rooms.open(home.people["ana"], "ana", "", ["maya"])
+        asked = Words('@maya use recall {"about": "bakes bread", "limit": 1}')
+        home.room = room
+        line = Heard(person=home.people["ana"], text=asked, surface="web")
+        await home.app.rooms.hear(room, line)
+        await home.rest()
+        assert "in another room, /rooms/commons?at=" in (await home.lines())[-1]
+
+
+async def test_what_one_who_is_present_did_not_hear_is_not_recalled(tmp_path: Path) -> None:
+    """Nor is it said that there is something."""
+    async with archive(tmp_path) as home:
+        await home.hears("ana", "The zarquon key lies under the hosta")
+        await home.app.front.bring(home.room, home.people["ana"], "cy", "Cy")
+        told = await used(home, "ana", "recall", about="where is the zarquon key?")
+        assert "under the hosta" not in told

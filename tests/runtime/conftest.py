@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,9 +19,10 @@ from loopforge.errors import Unknown
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.effect_worker import CallPermission, Effects, EffectSite
+from loopforge.runtime.effect_worker import Effects
+from loopforge.runtime.inner_calls import InnerPermission
 from loopforge.runtime.local.room_pubsub import Ear, LocalSignals
-from loopforge.runtime.ports import Route, Tool, ToolCall, ToolFile
+from loopforge.runtime.ports import CallPermission, EffectSite, Route, Tool, ToolCall, ToolFile
 from loopforge.runtime.system_clock import SeededDice, SimClock, Stamp
 from loopforge.runtime.turn_driver import Ports, Turn, TurnSeat
 from loopforge.runtime.turn_record import Recorder, shown_of
@@ -33,17 +34,45 @@ STREAM = "room:test"
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 
 
-async def unkept(file: ToolFile) -> File:
+class NoFiles:
     """Nothing is kept here."""
-    raise Unknown(f"{file.name} has no place here")
+
+    async def keep(self, file: ToolFile) -> File:
+        """It has no place."""
+        raise Unknown(f"{file.name} has no place here")
+
+    async def read(self, hash: str) -> bytes:
+        """There is nothing."""
+        raise Unknown(f"{hash} has no place here")
 
 
-async def alone(_stream: str) -> tuple[str, ...]:
-    """Ana is there."""
-    return ("ana",)
+class OneRoom:
+    """Ana is there, and no place of a platform is part of it."""
+
+    async def present(self, _stream: str) -> tuple[str, ...]:
+        """Ana."""
+        return ("ana",)
+
+    async def places(self, _stream: str) -> tuple[str, ...]:
+        """None."""
+        return ()
 
 
-SITE = EffectSite(unkept, alone)
+class NoPrograms:
+    """No program uses a tool here."""
+
+    async def offered(self, _program: Event) -> tuple[Tool, ...]:
+        """None."""
+        return ()
+
+    async def permission(
+        self, _program: Event, _call: Call, _gave: Sequence[tuple[str, str]]
+    ) -> InnerPermission:
+        """It may not."""
+        return InnerPermission(CallPermission(), lambda _: ())
+
+
+SITE = EffectSite(NoFiles(), OneRoom(), NoPrograms(), LocalSignals())
 
 
 def permitting(granted: Collection[str]) -> Callable[[Call], CallPermission]:
@@ -143,7 +172,7 @@ async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
     tools.add(Tool(name="fuse", summary="Blows.", idempotent=True), fuse)
     tasks = Tasks()
     stamp = Stamp(clock, dice)
-    effects = Effects(ledger, tools, stamp, SITE)
+    effects = Effects(ledger, tools, stamp, SITE._replace(signals=signals))
     await effects.start(ledger)
     yield Stage(ledger, clock, stamp, signals, signals.listen(STREAM), tools, effects, tasks)
     await effects.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator
 
 import pytest
@@ -13,7 +14,7 @@ from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import RoomClosed, Stopped
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.effect_worker import DIED, GOES_ON, EffectOutcome, Effects
-from loopforge.runtime.ports import Tool, ToolCall
+from loopforge.runtime.ports import EffectPlace, Tool, ToolCall, ToolProgress
 from tests.runtime.conftest import SITE, STREAM, Stage, permitting
 
 STUBBORN = Tool(name="stubborn", summary="Never ends.", patience=5, limit=1000)
@@ -43,7 +44,9 @@ async def propose(stage: Stage, tool: str, **arguments: object) -> str:
     """A mind wants a tool used that it was granted, or any other; the effect's id."""
     granted = {known.name for known in stage.tools.known()} - {"fuse"}
     call = Call(tool, arguments)
-    facts = stage.effects.proposal(call, STREAM, "t1", 1, "mate:maya", permitting(granted)(call))
+    facts = stage.effects.proposal(
+        call, EffectPlace(STREAM, "t1", 1), "mate:maya", permitting(granted)(call)
+    )
     return (await stage.ledger.append(STREAM, facts))[0].id
 
 
@@ -119,6 +122,36 @@ async def test_a_turn_waits_for_a_while_and_the_effect_goes_on(
     assert await steps(stage) == ["proposed", "approved", "running", "expired"]
     assert await outcome(stage, effect) == ("timed_out", "stubborn took longer than 1000 seconds.")
     assert began == ["{}", "cancelled"]
+
+
+async def test_who_watches_sees_how_far_it_is(stage: Stage) -> None:
+    """That it began, a line now and then however much it tells, nonsense aside, that it is over."""
+
+    async def knit(call: ToolCall) -> str:
+        call.tell("row one\x1b[2J\nof ten", 0.1)
+        call.tell("too soon", 0.15)
+        for part in (None, 7.0, math.nan):
+            await stage.clock.sleep(1)
+            call.tell("y" * 500, part)
+        return "A sock."
+
+    stage.tools.add(Tool(name="knit", summary="Knits.", patience=9), knit)
+    ear = stage.signals.listen(STREAM)
+    effect = await propose(stage, "knit")
+    assert await outcome(stage, effect) == ("returned", "A sock.")
+    ear.close()
+    told = [what async for what in ear if isinstance(what, ToolProgress)]
+    assert [(each.text, each.part, each.over) for each in told] == [
+        ("", None, False),
+        ("row one [2J of ten", 0.1, False),
+        ("y" * 80, None, False),
+        ("y" * 80, 1.0, False),
+        ("y" * 80, None, False),
+        ("", None, True),
+    ]
+    assert {(each.effect, each.turn, each.mate, each.tool) for each in told} == {
+        (effect, "t1", "maya", "knit")
+    }
 
 
 @pytest.mark.parametrize("how", ["turn", "stream", "stopped", "closed"])

@@ -112,7 +112,7 @@ class Vote:
         """Nothing reaches who votes."""
         return Senses()
 
-    def judge(
+    async def judge(
         self, state: Votes, turn: TakenTurn[TurnDue], plan: AgentActionPlan
     ) -> tuple[AgentActionPlan, tuple[Verdict, ...]]:
         """A vote is yes or no."""

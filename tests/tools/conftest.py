@@ -9,6 +9,7 @@ from pathlib import Path
 from loopforge.artifacts.file_lookup import extracted
 from loopforge.core.room_vocabulary import File
 from loopforge.errors import Unknown
+from loopforge.models.scripted_model import ScriptedModels, in_character
 from loopforge.runtime.looking_back import FoundLine, LineSearch
 from loopforge.runtime.ports import ToolCall, ToolFile, ToolHome
 from loopforge.runtime.system_clock import SimClock
@@ -21,6 +22,10 @@ class NoFiles:
     async def known(self, call: ToolCall) -> Sequence[File]:
         """None."""
         return ()
+
+    async def file(self, call: ToolCall, which: str) -> File:
+        """There is none."""
+        raise Unknown(which)
 
     async def text(self, call: ToolCall, which: str) -> tuple[File, str]:
         """There is none."""
@@ -45,4 +50,5 @@ class NoHistory:
 
 def tool_home(now: datetime, zone: str = "UTC") -> ToolHome:
     """A home at this moment, in this zone."""
-    return ToolHome(SimClock(now), zone, load_settings(Path(), environ={}), NoFiles(), NoHistory())
+    settings, models = load_settings(Path(), environ={}), ScriptedModels(in_character)
+    return ToolHome(SimClock(now), zone, settings, NoFiles(), NoHistory(), models)

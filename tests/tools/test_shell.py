@@ -17,8 +17,8 @@ from loopforge.core.effect_states import EffectFailed, EffectReturned
 from loopforge.core.room_vocabulary import RightsSet, Told
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.runtime.ports import Question
+from loopforge.tools.sandbox.call_workspace import FOLDER
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
-from loopforge.tools.shell import FOLDER
 from tests.rooms.conftest import Home, living
 from tests.tools.sandbox.drills import alive
 

@@ -21,6 +21,7 @@ from tests.web.conftest import Guest, Town, town
 PUBLIC = {
     ("GET", "/alive"),
     ("GET", "/look.css"),
+    ("GET", "/metrics"),
     ("GET", "/sign-in"),
     ("POST", "/sign-in"),
     ("GET", "/enter/{token}"),

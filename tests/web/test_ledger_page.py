@@ -96,7 +96,8 @@ async def test_what_is_wrong_is_said_without_the_names_of_private_rooms(
         lambda found: found.exec_driver_sql(f"DELETE FROM texts WHERE event = '{fact.id}'")
     )
     told = await verified(owner)
-    assert "2 things are not as they were written." in told  # the text, and the search that had it
+    # the text, and what had it: the search for words, and the one for meaning
+    assert "3 things are not as they were written." in told
     assert "missing:" in told
     assert "surprise" not in told
     assert "something is wrong" in (await owner.get("/admin")).text

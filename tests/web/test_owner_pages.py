@@ -77,7 +77,7 @@ async def test_for_anybody_else_the_house_does_not_exist(site: Town, owner: Gues
     """A member gets 404 on every address of it, whatever it does; a stranger has to sign in."""
     ana, nobody = await site.guest("ana", by=owner), await site.stranger()
     before = await site.app.ledger.heads()
-    assert len(addresses()) == 31
+    assert len(addresses()) == 36
     for method, path in addresses(ana.person):
         ask = nobody.http.request(method, path, follow_redirects=False)
         if method == "POST":
@@ -162,7 +162,7 @@ async def test_rooms_are_counted(site: Town, owner: Guest) -> None:
     """People, mates and lines of each room; the size only when it is asked for."""
     room = await site.room(owner, "Ovens", "maya", "zuzu")
     await site.guest("ana", room, by=owner)
-    await owner.says(room, "Hello")
+    await owner.says(room, "Hello, Maya")
     await site.rest(room)
     lines = len(await site.app.ledger.read(f"room:{room}", kinds=["room.heard", "room.said"]))
     assert lines > 1

@@ -7,6 +7,8 @@ from pathlib import Path
 from loopforge.core.room_vocabulary import Said
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
+from tests.drawing_mate import MAYA, PICTURE, attaching, with_draw
+from tests.rooms.conftest import write_mates
 from tests.web.conftest import town
 
 TEXT = "<script>alert(1)</script>\n500 g flour\n"
@@ -34,3 +36,21 @@ async def test_a_mates_file_is_for_the_people_of_its_room(tmp_path: Path) -> Non
         assert (await owner.get(f"/rooms/{room}/files/{said.id}/1")).status_code == 404
         await site.app.ledger.erase(Wish(events=(said.id,), by="owner"))
         assert (await owner.get(path)).status_code == 404
+
+
+async def test_an_attached_picture_is_seen_in_the_room(tmp_path: Path) -> None:
+    """It stands under the words as a picture, byte for byte, for those who may see the line."""
+    write_mates(tmp_path, (), maya=MAYA)
+    async with town(tmp_path, models=ScriptedModels(attaching(), window=65_536)) as site:
+        with_draw(site.app)
+        owner = await site.owner()
+        room = await site.room(owner, "Tea", "maya")
+        await owner.says(room, "@maya draw the slugs")
+        await site.rest(room)
+        said = [e for e in await site.events(room) if isinstance(e.body, Said)][-1]
+        path = f"/rooms/{room}/files/{said.id}/0"
+        assert f'<img src="{path}" alt="slugs.png"' in (await owner.get(f"/rooms/{room}")).text
+        shown = await owner.get(path)
+        assert (shown.content, shown.headers["content-type"]) == (PICTURE, "image/png")
+        late = await site.guest("late", room, by=owner)
+        assert (await late.get(path)).status_code == 404

@@ -37,7 +37,7 @@ async def test_what_a_person_said_is_forgotten_after_a_preview(site: Town, owner
     """The preview counts and forgets nothing; then the words are gone, and the account with them."""
     room = await site.room(owner, "Ovens", "maya")
     ana = await site.guest("ana", room, by=owner)
-    await ana.says(room, "my bread rose like a balloon")
+    await ana.says(room, "maya, my bread rose like a balloon")
     await owner.says(room, "mine did not")
     await site.rest(room)
     preview = (await owner.get(f"/admin/people/{ana.person}/forget")).text

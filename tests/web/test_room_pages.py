@@ -203,7 +203,7 @@ async def test_how_a_room_works_is_set_by_forms(site: Town, owner: Guest) -> Non
     assert state.rights[owner.person].rights == ("talk", "stop", "change", "tools")
     for act, told in (
         ("status", "People here: olu."),
-        ("usage", "This month"),
+        ("usage", "In this room, this month"),
         ("model", "set in its file"),
         ("mates", "Merlin (@merlin)"),
     ):

@@ -11,9 +11,7 @@ time, with a mark that says so. Does not know who gave the file.
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +20,7 @@ from msgspec import Struct
 
 from loopforge.core.room_vocabulary import Unread
 from loopforge.core.text.document_kinds import DOCUMENTS, HTML
+from loopforge.runtime.installation.limited_process import run_limited
 
 log = logging.getLogger(__name__)
 
@@ -58,30 +57,14 @@ async def read_document(
     kind = "html" if media == HTML else DOCUMENTS[media].ending
     numbers = map(str, (most, bounds.pages, bounds.seconds, bounds.memory, bounds.wall))
     try:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", str(_PROGRAM), kind, *numbers),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env={},
-            start_new_session=True,
-        )
+        ended = await run_limited(_PROGRAM, (kind, *numbers), data, bounds.wall)
     except OSError:
         log.exception("no process could be started that would read a document")
         return DocumentReading(unread="failed")
-    try:
-        async with asyncio.timeout(bounds.wall):
-            told, complaint = await process.communicate(data)
-    except TimeoutError:
+    if ended.code is None or ended.code < 0:  # a limit's signal
         return DocumentReading(unread="heavy")
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    ended = process.returncode or 0
-    if ended < 0:  # a limit's signal
-        return DocumentReading(unread="heavy")
-    if not ended:
-        return msgspec.json.decode(told, type=DocumentReading)
-    log.error("a document could not be read: %s", complaint.decode("utf-8", "replace")[-2000:])
+    if not ended.code:
+        return msgspec.json.decode(ended.output, type=DocumentReading)
+    told = ended.complaint.decode("utf-8", "replace")[-2000:]
+    log.error("a document could not be read: %s", told)
     return DocumentReading(unread="failed")

@@ -1,6 +1,7 @@
 """The kept files of a room, as tools take them: by handle or name, as far as a call may see them.
 
-A file that somebody gave to the room is there for all who are in it. What a tool gave is its
+A file that somebody gave to the room, or that a mate attached to a line, is there for all who are
+in it. What a tool gave is its
 mate's, and only while it answers nobody else than then: it may hold what others must not know.
 """
 
@@ -17,7 +18,7 @@ from loopforge.artifacts.file_retention import kept
 from loopforge.artifacts.media_types import read_text
 from loopforge.core.context_window import UNREAD
 from loopforge.core.effect_states import EffectProposed, EffectReturned
-from loopforge.core.room_vocabulary import File, Heard
+from loopforge.core.room_vocabulary import File, Heard, Said
 from loopforge.core.text.document_kinds import DOCUMENTS, HTML
 from loopforge.errors import InputError, Unknown
 from loopforge.ledger.table_access import Readable
@@ -41,13 +42,20 @@ class KeptRoomFiles:
         """Keep what a tool gave. Raises ArtifactError."""
         return await keep(self._artifacts, file.name, file.data)
 
+    async def read(self, hash: str) -> bytes:
+        """What was kept, by its hash. Raises ArtifactError."""
+        return await self._artifacts.get(hash)
+
     async def known(self, call: ToolCall) -> Sequence[File]:
-        """All of them, the newest first."""
-        return [file async for file in self._seen(call)]
+        """All of them, each once, the newest first."""
+        found = dict[str, File]()
+        async for file in self._seen(call):
+            found.setdefault(str(file.hash), file)
+        return [*found.values()]
 
     async def text(self, call: ToolCall, which: str) -> tuple[File, str]:
         """A file by its handle or name, and what can be read of it. Raises Unknown, InputError."""
-        file = await self._file(call, which)
+        file = await self.file(call, which)
         text = str(file.text)
         if not text and file.hash:
             data = await self._artifacts.get(str(file.hash))
@@ -64,7 +72,7 @@ class KeptRoomFiles:
 
     async def data(self, call: ToolCall, which: str) -> ToolFile:
         """A file by its handle or name, with its bytes. Raises Unknown, ArtifactError."""
-        file = await self._file(call, which)
+        file = await self.file(call, which)
         data = await self._artifacts.get(str(file.hash))
         return ToolFile(name=str(file.name), data=data, media=file.media)
 
@@ -72,7 +80,8 @@ class KeptRoomFiles:
         """What a document or a page says. Raises InputError."""
         return await extracted(file)
 
-    async def _file(self, call: ToolCall, which: str) -> File:
+    async def file(self, call: ToolCall, which: str) -> File:
+        """A file by its handle or name. Raises Unknown."""
         wanted = which.strip().removeprefix("file ").strip()
         if wanted:
             async for file in self._seen(call):
@@ -87,7 +96,7 @@ class KeptRoomFiles:
             body = (await self._ledger.event(id)).body
             if isinstance(body, EffectReturned) and not await self._own(call, body.effect):
                 continue
-            for file in body.files if isinstance(body, Heard | EffectReturned) else ():
+            for file in body.files if isinstance(body, Heard | Said | EffectReturned) else ():
                 if file.hash.text and file.name.text is not None:
                     yield file
 

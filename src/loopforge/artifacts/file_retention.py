@@ -18,7 +18,7 @@ from sqlalchemy.engine import Connection
 from loopforge.artifacts.artifact_store import YOUNG, Artifacts
 from loopforge.core.effect_states import EffectReturned
 from loopforge.core.events import Erased, Event
-from loopforge.core.room_vocabulary import Heard
+from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.errors import LoopforgeError
 from loopforge.ledger.database.table_schema import Name, metadata, texts
 from loopforge.ledger.table_access import Readable, Tables
@@ -26,7 +26,7 @@ from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
-KINDS = frozenset({"room.heard", "effect.returned"})
+KINDS = frozenset({"room.heard", "room.said", "effect.returned"})
 """Events that hold kept files."""
 
 kept = Table(
@@ -43,7 +43,7 @@ class Kept:
     """Folds lines that came with kept files, and what tools gave, into one row for each file."""
 
     name = "kept files"
-    version = 2
+    version = 3
     kinds = KINDS
     tables = (kept,)
     holds_texts = False
@@ -53,7 +53,7 @@ class Kept:
         rows = [
             {"ref": ref, "stream": event.stream, "event": event.id}
             for event in events
-            if isinstance(event.body, Heard | EffectReturned)
+            if isinstance(event.body, Heard | Said | EffectReturned)
             for ref in sorted({file.hash.ref for file in event.body.files} - {""})
         ]
         if rows:
@@ -94,7 +94,7 @@ class Keeper:
     def _follow(self, _stream: str, events: Sequence[Event]) -> None:
         """A line or result holds its files now; after an erasure, what nobody holds goes."""
         for event in events:
-            if isinstance(event.body, Heard | EffectReturned):
+            if isinstance(event.body, Heard | Said | EffectReturned):
                 for file in event.body.files:
                     self._artifacts.settle(str(file.hash))
             elif isinstance(event.body, Erased):

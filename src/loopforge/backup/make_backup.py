@@ -45,8 +45,9 @@ from loopforge.ledger.database.table_schema import events
 from loopforge.ledger.row_dump import Anchors, check, dump
 from loopforge.ledger.schema_migration import NEWEST
 from loopforge.ledger.storage.one_moment import one_moment
+from loopforge.runtime.installation.settings_file import FILE
 from loopforge.runtime.ports import Clock
-from loopforge.settings import FILE, SAVED, Settings
+from loopforge.settings import SAVED, Settings
 
 if TYPE_CHECKING:
     from loopforge.ledger.sql_ledger import SqlLedger

@@ -7,27 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from itertools import count
 
+from loopforge.artifacts.file_intake import plain_name
 from loopforge.chat.room.participants import namesakes
 from loopforge.chat.room.permissions import (
+    answered_people,
     asked_through,
-    borrowed_words,
     call_permission,
+    charged,
 )
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.room.room_store import PREFIX, House
+from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.room_loop import SCRIBE, Conduct, RoomTurn
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.turns import room_titles
 from loopforge.chat.turns.apply_acts import (
+    EGRESS,
     carry_out,
     filtered,
+    kept_in,
     queued,
     safe_plan,
+    spoken_here,
 )
+from loopforge.chat.turns.attached_files import attached
 from loopforge.chat.turns.build_perception import Viewer, own_tools
 from loopforge.chat.turns.fallback_mate import Relief, notice
+from loopforge.chat.turns.tool_questions import KEPT_IN, LEAK, Asking, ToolQuestions, leak_of
 from loopforge.core import act_guard
 from loopforge.core.act_guard import Rights
 from loopforge.core.action_plan import AgentActionPlan
@@ -35,24 +41,20 @@ from loopforge.core.context_window import as_lines, told_apart
 from loopforge.core.events import Fact, Verdict
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.model_trouble import MEND, Delay, Trouble, for_everybody, worst
+from loopforge.core.money.budget_limits import BudgetNote, stopping
 from loopforge.core.perception import Line
 from loopforge.core.policy import Call
-from loopforge.core.room_vocabulary import Noted, Told
+from loopforge.core.room_vocabulary import Noted
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.turn_bounds import strictest
-from loopforge.runtime.containment import as_json
-from loopforge.runtime.effect_worker import ENDS, CallPermission
+from loopforge.runtime.effect_worker import ENDS
+from loopforge.runtime.ports import CallPermission, RoomFiles, ToolCall
 from loopforge.runtime.turn_driver import Ports, TurnEnding
 from loopforge.runtime.world import Applied, OpeningView, Senses, TakenTurn
 
-QUESTION = (
-    "{name} asks first. It wants to use **{tool}** with exactly this:\n\n    {what}\n\n{mind}"
-    "Say `/approve {n}`, or `/deny {n}` and why. After a day without an answer it is not done."
-)
-"""What people are told of a tool that asks first; its arguments stand in one line."""
-MIND = "Mind that `{which}` holds words that nobody here said: they come from {source}.\n\n"
 RECENT = 6
 """A mate may not say word for word what it said among its last so many lines."""
+LOST = "{name} meant to send the file {file}, but {why}."
 BROKEN = "My last turn broke off half way; what I did then may or may not have happened."
 TROUBLE = {
     "failed": "no model could be reached",
@@ -75,34 +77,44 @@ class Bot:
         "room.stopped",
         "room.closed",
         "room.line_deleted",
+        "reminder.set",
+        "reminder.moved",
+        "reminder.cancelled",
         *ENDS,
     )
 
     def __init__(
         self,
         ports: Ports,
-        house: House,
         conduct: Conduct,
         viewer: Viewer,
         mates: Mapping[str, Mate],
         rules: Rules,
         relief: Relief,
+        files: RoomFiles,
+        questions: ToolQuestions,
     ) -> None:
+        self._files = files
         self._ports, self._viewer, self._mates = ports, viewer, mates
         self._rules, self._relief = rules, relief
-        self.fold, self.due = house.state, conduct.due
+        self._questions = questions
+        self.fold, self.due = conduct.fold, conduct.due
 
     # ------------------------------------------------------------ what a mate is shown
 
     async def perceive(self, state: RoomState, due: RoomTurn) -> OpeningView:
         """See `World.perceive`."""
-        entries = state.recent(12) if due.mate.handle == SCRIBE else None
+        entries, upto = state.recent(12) if due.mate.handle == SCRIBE else None, state.seq
         view = await self._viewer.view(state, due.mate, due.called, entries)
         before = []
         if view.purged is not None:
             before = [self._ports.stamp.fact(view.purged, actor="room", cause=due.line)]
         return OpeningView(
-            perception=view.perception, edits=view.edits, tokens=view.tokens, before=before
+            perception=view.perception,
+            edits=view.edits,
+            tokens=view.tokens,
+            before=before,
+            upto=upto,
         )
 
     def senses(self, state: RoomState, turn: Taken) -> Senses:
@@ -111,10 +123,14 @@ class Bot:
         own = frozenset(own_tools(turn.due.mate, known()))
 
         def permit(call: Call) -> CallPermission:
-            return call_permission(state, mate, own, lines, call, known())
+            permission = call_permission(state, mate, own, lines, call, known())
+            if permission.verdict == "refused" or not self._leak(state, turn, call):
+                return permission
+            return permission._replace(verdict="refused", by=EGRESS, why=KEPT_IN)
 
+        charge = charged(state, turn.due.called.lines)
         if mate == SCRIBE:
-            return Senses(permit=permit)
+            return Senses(permit=permit, charge=charge)
         through = max((asked_through(state, line) for line in lines), default=0)
         senses = Senses(
             news=self._news(state, mate),
@@ -122,27 +138,14 @@ class Bot:
             asking=self._asking(state, turn),
             bounds=strictest(turn.due.mate.bounds, state.bounds, self._rules.bounds),
             depth=1 + turn.due.step + through,
+            charge=charge,
         )
         return replace(senses, slow=self._slow(state, turn)) if turn.due.awaited else senses
 
     def _asking(self, state: RoomState, turn: Taken) -> Callable[[Call, str], list[Fact]]:
         """Ask the people of the room whether it may use a tool, with exactly what is to run."""
-        before, numbers = state.turns.asked, count(1)
-
-        def asking(call: Call, effect: str) -> list[Fact]:
-            number = before + next(numbers)
-            mate = turn.due.mate
-            strange = borrowed_words(state, mate.handle, call, self._ports.tools.known())
-            mind = (MIND.format(which=which, source=source) for which, source in strange.items())
-            what = as_json(call.arguments)
-            text = QUESTION.format(
-                name=mate.name, tool=call.tool, what=what, mind="".join(mind), n=number
-            )
-            told = Told(text=Words(text), asks=number)
-            fact = self._ports.stamp.fact(told, actor="room", cause=effect)
-            return [fact, *queued(fact, state.places, self._ports.stamp)]
-
-        return asking
+        asks = Asking(state, turn.due.mate, turn.due.called.lines)
+        return lambda call, effect: self._questions.facts(asks, call, effect)
 
     def _news(self, state: RoomState, mate: str) -> Callable[[], tuple[Line, ...]]:
         """What was heard in the room since the last look."""
@@ -179,7 +182,7 @@ class Bot:
 
     # ------------------------------------------------------------ what may happen
 
-    def judge(
+    async def judge(
         self, state: RoomState, turn: Taken, plan: AgentActionPlan
     ) -> tuple[AgentActionPlan, tuple[Verdict, ...]]:
         """See `World.judge`."""
@@ -187,8 +190,23 @@ class Bot:
         if turn.due.mate.handle == SCRIBE:
             recent = [entry.text.text for entry in state.recent(12)]
             title = room_titles.fallback([text for text in recent if text is not None])
+        lines, spoken = turn.due.called.lines, spoken_here(state)
+        call = ToolCall(
+            arguments={},
+            stream=state.stream,
+            turn=turn.id,
+            mate=turn.due.mate.handle,
+            people=answered_people(state, lines),
+        )
+        most = self._rules.file_limit
+        turn.attached.update(await attached(self._files, call, plan, turn.egress, spoken, most))
         plan, taken = safe_plan(plan, turn.egress, title)
-        return plan, filtered(act_guard.judge(plan, self._rights(state, turn)), taken)
+        verdicts = filtered(act_guard.judge(plan, self._rights(state, turn)), taken)
+        return plan, kept_in(plan, verdicts, turn.egress, spoken)
+
+    def _leak(self, state: RoomState, turn: Taken, call: Call) -> str:
+        """How a call would tell a secret of this home."""
+        return leak_of(state, turn.egress, call)
 
     def _rights(self, state: RoomState, turn: Taken) -> Rights:
         handle = turn.due.mate.handle
@@ -228,19 +246,23 @@ class Bot:
             turn=turn.id,
             mate=handle,
             surfaces=(*self._rules.surfaces, *state.places),
+            attached=turn.attached,
         )
         refused = next((v.why for v in verdicts if v.act == "say" and not v.allowed), "")
 
         def after() -> list[Fact]:
             named = str(plan.meta.get("trouble", ""))
-            reached = done.spoke or done.again or named not in UNREACHED
+            unpaid = any(each[1] == "budget" for each in turn.troubles)
+            reached = done.spoke or done.again or named not in UNREACHED or unpaid
             relief = self._relieved(state, turn, reached=reached)
+            if unpaid:
+                return [*relief, *self._unpaid(state, turn, ended.budget)]
             if done.spoke or done.again or (relief and not reached):
                 trouble = ""
             elif named in UNREACHED and (cause := worst(each[1] for each in turn.troubles)):
                 trouble = for_everybody(cause)
             else:
-                trouble = TROUBLE.get(named, "") if named else refused
+                trouble = TROUBLE.get(named, "") if named or turn.egress.leaks else refused
             fallback = ended.fallback if done.spoke else ""
             return [*relief, *self._told(state, turn, fallback, trouble)]
 
@@ -255,11 +277,24 @@ class Bot:
         troubles = () if reached else tuple(turn.troubles)
         return self._relief.after(state, mate, due, reached=reached, troubles=troubles)
 
+    def _unpaid(self, state: RoomState, turn: Taken, note: BudgetNote | None) -> list[Fact]:
+        """The room says, once, that a budget is spent and until when; the owner what to do."""
+        if note is None or not note.told:
+            return []
+        return self._notice(state, turn, stopping(note), [(note.budget, "budget")])
+
     def _told(self, state: RoomState, turn: Taken, fallback: str, trouble: str) -> list[Fact]:
-        """What people should know: another model answered, or nobody could."""
+        """What people should know: another model answered, nobody could, a secret was kept in."""
         name, facts = turn.due.mate.name, list[Fact]()
+        if ways := turn.egress.leaks:
+            how = [(way, "secret") for way in ways]
+            facts += self._notice(state, turn, LEAK.format(name=name), how)
         if turn.due.mate.handle == SCRIBE:
             return []
+        for file, why in turn.attached.items():
+            if isinstance(why, str):
+                lost = LOST.format(name=name, file=plain_name(file), why=why)
+                facts += self._notice(state, turn, lost, [])
         if fallback:
             text = f"{name}'s usual model is not answering, so {fallback} answers in its place."
             facts += self._notice(state, turn, text, turn.troubles)

@@ -6,6 +6,8 @@
     4. a title is found when one is due
     5. a conversation ends in which nothing was said for long
 
+A reminder that is due rings before mates take their turns.
+
 Everything it goes by is in the ledger, so that it can be broken off anywhere.
 """
 
@@ -16,6 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from loopforge.chat.reminders.due_reminders import ReminderBell
 from loopforge.chat.room import guest_rules
 from loopforge.chat.room.permissions import heeded
 from loopforge.chat.room.room_state import RoomState
@@ -67,9 +70,12 @@ class Conduct:
         mates: Mapping[str, Mate],
         rules: Rules,
         relief: Relief,
+        bell: ReminderBell,
     ) -> None:
+        self._bell = bell
         self._ledger, self._stamp, self._house = ledger, stamp, house
         self._mates, self._rules, self._relief = mates, rules, relief
+        self.fold = house.state
 
     async def due(self, state: RoomState) -> RoomTurn | Sequence[Fact] | datetime | None:
         """See `World.due`."""
@@ -78,13 +84,20 @@ class Conduct:
                 return self._again(state, next(iter(state.open.values())))
             if state.pending():
                 return await self._weighed(state)
+            rings = await self._bell.due(state)
+            if rings is not None and not isinstance(rings, datetime):
+                return rings
             if state.due:
                 return self._turn(state, state.due[0])
             if not state.stopped and room_titles.due(state):
                 called = Due(mate=SCRIBE, lines=(state.recent(1)[-1].id,), summons="title")
                 return self._taken(self._scribe(), "title", called)
         await self._house.save(state.stream)
-        return await self._end(state)
+        ends = await self._end(state)
+        rings = None if state.closed else await self._bell.due(state)
+        if rings is not None and not isinstance(rings, datetime):
+            return rings
+        return min((one for one in (ends, rings) if one is not None), default=None)
 
     async def _end(self, state: RoomState) -> datetime | None:
         """When the conversation ends if nobody speaks; if that is over, it ends now."""

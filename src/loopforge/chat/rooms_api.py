@@ -16,6 +16,7 @@ from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight
 from loopforge.chat.room.platform_channels import Channels
 from loopforge.chat.room.room_store import PREFIX, stream_of
 from loopforge.chat.server import Rooms
+from loopforge.chat.service.approval_questions import ApprovalQuestions
 from loopforge.chat.service.line_receipts import LineReceipts
 from loopforge.chat.service.room_closing import Closing
 from loopforge.chat.service.room_invites import Inviting
@@ -25,6 +26,7 @@ from loopforge.chat.why.record_building import gather
 from loopforge.chat.why.record_text import told
 from loopforge.chat.why.redaction import places
 from loopforge.core.delivery_states import Drafted
+from loopforge.core.effect_states import EffectProposed
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import (
     ConversationBegan,
@@ -44,6 +46,10 @@ from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage.revised_lines import standing
 from loopforge.people.accounts.invite_links import Links
 from loopforge.runtime.delivery_worker import Deliveries
+from loopforge.runtime.ports import Tools
+
+USES = 30
+"""Uses of tools before a line among which those of its turn are looked for."""
 
 
 def changed(event: Event) -> str:
@@ -79,12 +85,14 @@ class Front:
         ledger: SqlLedger,
         closing: Closing,
         links: Links,
+        tools: Tools,
     ) -> None:
         self.rooms, self.commands, self.closing = rooms, commands, closing
         self.lobby = Lobby(ledger, rooms)
         self.inviting = Inviting(self.lobby, rooms, links)
         self._deliveries, self._ledger = deliveries, ledger
         self.channels, self.receipts = Channels(ledger), LineReceipts(ledger)
+        self.questions = ApprovalQuestions(ledger, rooms, tools)
 
     async def react(
         self, room: str, person: str, line: str, emoji: str, *, back: bool = False
@@ -114,6 +122,20 @@ class Front:
     async def note(self, stream: str, body: Drafted) -> None:
         """A platform shows what a mate is saying, or (with no message) shows it no longer."""
         await self.rooms.add(stream.removeprefix(PREFIX), "", body)
+
+    async def used(self, line: Event) -> tuple[str, ...]:
+        """The tools that its mate wanted used in the turn that said this line, in order."""
+        if not isinstance(line.body, Said):
+            return ()
+        proposed = await self._ledger.read(
+            line.stream, before=line.seq, kinds=["effect.proposed"], limit=USES, newest=True
+        )
+        bodies = (event.body for event in proposed)
+        return tuple(
+            body.tool
+            for body in bodies
+            if isinstance(body, EffectProposed) and body.turn == line.body.turn
+        )
 
     async def history(
         self,

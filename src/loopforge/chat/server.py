@@ -32,8 +32,10 @@ from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.speaking.stop_words import is_stop
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.core.delivery_states import What
+from loopforge.core.effect_states import EffectApproved, EffectDenied
 from loopforge.core.events import Body, Event, Fact
 from loopforge.core.mates.mate_file import Mate
+from loopforge.core.money.budget_limits import Charge
 from loopforge.core.room_vocabulary import (
     ConversationBegan,
     ConversationEnded,
@@ -309,6 +311,8 @@ class Rooms:
             former=tuple((id, str(person.name)) for id, person in state.former.items()),
             reserved=tuple(each for m in self._mates.values() for each in (m.handle, m.name)),
             thinking=tuple(turn.mate for turn in state.open.values() if not turn.halted),
+            questions=tuple(one.asks for one in state.turns.effects.values() if one.asks),
+            asked=state.turns.asked,
         )
 
     def _card(self, handle: str) -> MateCard:
@@ -411,8 +415,11 @@ class Rooms:
         if gone_along := carried(state, person, self._people.same):
             seq = (await self._add(state, gone_along, f"person:{person}"))[-1].seq
         if not over:
-            who = (self._people.same(person), str(state.people[person].name))
-            over.append(await self.quota.over(stream, surface, who, owner=line.owner))
+            who = self._people.same(person)
+            charge = Charge(
+                stream=stream, person=who, surface=surface, guest=line.guest, owner=line.owner
+            )
+            over.append(await self.quota.over(charge, str(state.people[person].name)))
         names = {m: here.name if (here := self._mates.get(m)) else m for m in state.mates}
         stop = is_stop(str(line.text), names, called=line.called)
         heard = replace(
@@ -537,7 +544,8 @@ class Rooms:
     ) -> tuple[Event, ...]:
         """Add what a person decides on the room as it stands in that moment; it may raise.
 
-        What the room tells of it goes to its places as well, where the question went.
+        What the room tells of it goes to its places as well, where the question went; and what it
+        comes to, so that the question no longer asks there.
         """
         actor = f"person:{person}" if person else "room"
 
@@ -545,6 +553,9 @@ class Rooms:
             facts = [self._stamp.fact(body, actor=actor) for body in decide(there(state))]
             told = [fact for fact in facts if isinstance(fact.body, Told)]
             sent = [one for fact in told for one in queued(fact, state.places, self._stamp)]
+            ends = [fact for fact in facts if isinstance(fact.body, EffectApproved | EffectDenied)]
+            for end in ends:
+                sent += queued(end, state.places, self._stamp, "approval")
             return await self._ledger.append(state.stream, [*facts, *sent], expect=state.seq)
 
         return await self._decide(room, attempt)
@@ -562,6 +573,11 @@ class Rooms:
         """Add to a room while it stands as it does: nothing was awaited since it was looked at."""
         facts: list[Fact] = [self._stamp.fact(body, actor=actor) for body in bodies]
         return await self._ledger.append(state.stream, facts, expect=state.seq) if facts else ()
+
+    @property
+    def surfaces(self) -> tuple[str, ...]:
+        """Where every line of every room goes."""
+        return self._rules.surfaces
 
     @property
     def guests(self) -> GuestRules:

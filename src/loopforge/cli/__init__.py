@@ -3,7 +3,8 @@
 `COMMANDS` lists every noun; its module is imported only when that noun is used, so `loopforge
 --help` stays quick. A module offers `app` (a Typer with sub-commands) or `command` (a function).
 Errors that Loopforge raises on purpose become one line on standard error; exit code 2 means that
-what came in was wrong, 1 that something else was, 130 that a person interrupted.
+what came in was wrong, 3 that another process runs the home, 1 that something else was amiss, 130
+that a person interrupted.
 
 Knows nothing of what the commands do.
 """
@@ -23,7 +24,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
-from loopforge.errors import InputError, LoopforgeError, Unknown
+from loopforge.errors import HostTaken, InputError, LoopforgeError, Unknown
 
 if TYPE_CHECKING:
     from loopforge.app import App
@@ -54,7 +55,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "turn": ("loopforge.cli.turn_command", "Look into one turn of a mate, and replay it."),
     "web": ("loopforge.cli.web_command", "A link into the pages in your browser."),
     "why": ("loopforge.cli.why_command", "Why a line was said: all that is on record of it."),
-    "usage": ("loopforge.cli.usage_command", "What models were asked, and what that cost."),
+    "usage": ("loopforge.cli.money.usage_command", "What models were asked, and what that cost."),
+    "budget": (
+        "loopforge.cli.money.budget_command",
+        "How much mates may spend, for whom, in a day or a month.",
+    ),
     "ledger": (
         "loopforge.cli.ledger_command",
         "The record of all that happened: verify, follow, export, forget.",
@@ -257,7 +262,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _hushed()
     except LoopforgeError as error:
         print(f"loopforge: {error}", file=sys.stderr)  # noqa: T201 - the one line a person gets
-        return 2 if isinstance(error, InputError) else 1
+        return 2 if isinstance(error, InputError) else 3 if isinstance(error, HostTaken) else 1
     return 0
 
 

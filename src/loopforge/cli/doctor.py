@@ -360,7 +360,7 @@ def prompts(settings: Settings) -> Iterator[DoctorFinding]:
 
 def services(settings: Settings) -> Iterator[DoctorFinding]:
     """Tools that files of the home describe: each must be whole, and have its keys."""
-    from loopforge.tools.web.service_files import described
+    from loopforge.tools.tool_files import described
 
     found = described(settings)
     for flaw in found.flaws:

@@ -26,6 +26,7 @@ def list_tools(context: typer.Context, as_json: Json = False) -> None:
     """List the tools that mates of this home can be given, by `tools:` in their files."""
 
     async def work(home: App) -> list[dict[str, Any]]:
+        await home.tools.servers.learn()
         return [_row(tool) for tool in sorted(home.tools.known(), key=lambda tool: tool.name)]
 
     rows = on_app(context, work)
@@ -49,15 +50,22 @@ def try_tool(
     given = _read(arguments)
 
     async def work(home: App) -> str:
+        from loopforge.budgets.metered_tools import MeteredTools
+        from loopforge.core.money.budget_limits import Charge
+        from loopforge.runtime.background_tasks import Tasks
         from loopforge.runtime.ports import ToolCall
 
+        await home.tools.servers.learn()
         known = {tool.name: tool for tool in home.tools.known()}
         if name not in known:
             raise Unknown(f"There is no tool {name!r} here; `loopforge tool list` says which are.")
         if wrong := home.tools.misfit(name, given):
             raise InputError(wrong)
-        call = ToolCall(arguments=given, id="by hand", stream=f"room:{room}")
-        worked, result = await home.tools.call(name, call)
+        charge = Charge(tool=name)
+        call = ToolCall(arguments=given, id="by hand", stream=f"room:{room}", charge=charge)
+        async with Tasks() as tasks:
+            metered = MeteredTools(home.tools, home.budgets, tasks)
+            worked, result = await metered.call(name, call)
         if not worked:
             raise LoopforgeError(result.text)
         files = (f"[file {one.name}: {len(one.data):,} bytes; not kept]" for one in result.files)
@@ -71,13 +79,52 @@ def check(context: typer.Context) -> None:
     """Say of each tool whether it can be used here, and what to do where it cannot."""
 
     async def work(home: App) -> list[tuple[str, str]]:
+        servers = home.tools.servers
+        await servers.learn(anew=True)
         found = [(name, await _amiss(home, name)) for name in _named(home)]
-        return found + [(flaw.partition(".toml:")[0], flaw) for flaw in home.tools.flaws]
+        found += [(flaw.partition(".toml:")[0], flaw) for flaw in home.tools.flaws]
+        found += [(flaw.partition(".json:")[0], flaw) for flaw in home.tools.written.flaws]
+        for one in servers.views():
+            found += [(one.name, flaw) for flaw in one.flaws]
+        return found
 
     found = on_app(context, work)
     for name, why in found:
         typer.echo(f"{name}: {why or 'well'}")
     raise typer.Exit(1 if any(why and why != LACKING for _, why in found) else 0)
+
+
+@app.command("accept")
+def accept(
+    context: typer.Context,
+    server: Annotated[str, typer.Argument(help="The server's name, such as github.")],
+) -> None:
+    """Take an MCP server's tools as it describes them now, where it changed what it says of one."""
+
+    async def work(home: App) -> list[str]:
+        known = {one.name: one for one in home.tools.servers.views()}
+        if server not in known:
+            names = ", ".join(known) or "none"
+            raise Unknown(f"There is no MCP server {server!r} here. There are: {names}.")
+        return home.tools.servers.accept(server)
+
+    taken = on_app(context, work)
+    told = f"Taken as described now: {', '.join(taken)}." if taken else "Nothing had changed."
+    typer.echo(told)
+
+
+@app.command("revoke")
+def revoke(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The tool's name, as `loopforge tool list` has it.")],
+) -> None:
+    """Take back a tool that a mate wrote: no mate is offered it any more."""
+
+    async def work(home: App) -> int:
+        return home.tools.written.take_back(name).number
+
+    number = on_app(context, work)
+    typer.echo(f"{name}, version {number}, is taken back.")
 
 
 def _named(home: App) -> Iterator[str]:
@@ -126,10 +173,13 @@ def _read(arguments: str) -> dict[str, Any]:
 def _row(tool: Tool) -> dict[str, Any]:
     does = "reads" if tool.harmless or tool.reads else "changes"
     free = tool.harmless and tool.idempotent
+    does += ", asks first" if tool.asks else ""
     return {
         "name": tool.name,
-        "does": f"{does}{', asks first' if tool.asks else ''}",
+        "does": does + (f", ${tool.price:g} a use" if tool.price else ""),
         "summary": tool.summary,
         "for": "everybody" if free else "who has the right to it",
+        "price": tool.price,
+        "keys": list(tool.keys),
         "schema": tool.schema,
     }

@@ -25,7 +25,6 @@ from loopforge.core.room_vocabulary import (
     Forget,
     Mark,
     Note,
-    Paper,
     React,
     Remember,
     RoomAct,
@@ -118,14 +117,14 @@ TABLE = (
         ("say",),
         "more files than may go with a line, one with nothing in it, or one that is too large",
         "It came with too many files, with an empty one, or with one that is too large.",
-        lambda step, act: step.bad_files(_files(act)),
+        lambda step, act: isinstance(act, Say) and step.bad_files(act),
     ),
     Rule(
         "repeat",
         ("say",),
         "word for word what it said among its last lines, without a file",
         "It had said just that a moment ago.",
-        lambda step, act: plain(_content(act)) in step.said and not _files(act),
+        lambda step, act: plain(_content(act)) in step.said and not _brings(act),
     ),
     Rule(
         "energy",
@@ -194,10 +193,11 @@ class _Step:
             case _:
                 return self.rights.max_say
 
-    def bad_files(self, files: tuple[Paper, ...]) -> bool:
-        most = self.rights.max_file
+    def bad_files(self, say: Say) -> bool:
+        most, files = self.rights.max_file, say.files
         large = any(len(file.text.encode("utf-8", "replace")) > most for file in files)
-        return large or len(files) > MOST_FILES or not all(file.text.strip() for file in files)
+        many = len(files) + len(say.attach) > MOST_FILES
+        return large or many or not all(file.text.strip() for file in files)
 
     def judge(self, act: Act) -> Verdict:
         kind = kind_of(act)
@@ -266,8 +266,9 @@ def _content(act: Act) -> str:
             assert_never(act)
 
 
-def _files(act: Act) -> tuple[Paper, ...]:
-    return act.files if isinstance(act, Say) else ()
+def _brings(act: Act) -> bool:
+    """Whether files go with it."""
+    return isinstance(act, Say) and bool(act.files or act.attach)
 
 
 def _line(act: Act) -> str:

@@ -12,10 +12,13 @@ happened, and it is never made again.
 
 from __future__ import annotations
 
+import hashlib
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from loopforge.core.money.budget_limits import Charge
 from loopforge.core.room_vocabulary import File, RoomClosed, Stopped
 from loopforge.core.text.erasable_text import Words
 
@@ -65,7 +68,8 @@ class EffectProposed(Struct, frozen=True, tag="effect.proposed", kw_only=True, o
     """A mind wants a tool used, by request `nth` of its turn; `arguments` are JSON.
 
     `asks`: people were asked, and it waits for the yes of one of them. `people` are those whom the
-    turn answers.
+    turn answers. `within` is the effect of a program that wants it, as its call number `nth`; ""
+    where the mind does. `charge` says for whom it is paid, beside what stands here anyway.
     """
 
     turn: str
@@ -75,6 +79,14 @@ class EffectProposed(Struct, frozen=True, tag="effect.proposed", kw_only=True, o
     idempotent: bool = False
     asks: bool = False
     people: tuple[str, ...] = ()
+    within: str = ""
+    charge: Charge | None = None
+
+
+def paid_for(stream: str, mate: str, body: EffectProposed) -> Charge:
+    """For whom a use of a tool is paid, whole."""
+    charge = body.charge or Charge(person=next(iter(body.people), ""))
+    return replace(charge, stream=stream, mate=mate, turn=body.turn, tool=body.tool)
 
 
 class EffectApproved(Struct, frozen=True, tag="effect.approved", kw_only=True):
@@ -87,7 +99,7 @@ class EffectApproved(Struct, frozen=True, tag="effect.approved", kw_only=True):
 class EffectDenied(Struct, frozen=True, tag="effect.denied", kw_only=True):
     """It does not run; `value` says why, to the mind too.
 
-    `rule`: grant, arguments, asked, bounds.
+    `rule`: grant, arguments, asked, bounds, egress.
     """
 
     effect: str
@@ -104,13 +116,15 @@ class EffectRunning(Struct, frozen=True, tag="effect.running", kw_only=True):
 class EffectReturned(Struct, frozen=True, tag="effect.returned", kw_only=True, omit_defaults=True):
     """The tool gave this. `value` is what the mind is told; what it names by handle is in `files`.
 
-    `cost` in US dollars, where the tool says so.
+    `cost` in US dollars, where the tool says so. `whole`: the first file is the whole text that
+    `value` is the head of.
     """
 
     effect: str
     value: Words
     files: tuple[File, ...] = ()
     cost: float = 0.0
+    whole: bool = False
 
 
 class EffectFailed(Struct, frozen=True, tag="effect.failed", kw_only=True):
@@ -145,6 +159,16 @@ EffectEnd = (
     EffectDenied | EffectReturned | EffectFailed | EffectUnknown | EffectStopped | EffectExpired
 )
 EffectEvent = EffectProposed | EffectApproved | EffectRunning | EffectEnd
+
+
+def approval_digest(effect: str, stream: str, mate: str, proposed: EffectProposed) -> str:
+    """What a yes by a button is bound to: this use, of this tool, with these arguments, here.
+
+    32 hex digits. An effect has one id and ends once, so that a yes counts once.
+    """
+    bound = (effect, stream, mate, proposed.tool, proposed.arguments.text or "")
+    return hashlib.sha256("\0".join(bound).encode("utf-8", "replace")).hexdigest()[:32]
+
 
 HALTS = {Stopped: "a person said stop", RoomClosed: "the room was deleted"}
 """What stops every open effect of its stream, and why."""

@@ -20,10 +20,12 @@ from loopforge.core.delivery_states import DeliveryEvent
 from loopforge.core.effect_states import EffectEvent
 from loopforge.core.factory_vocabulary import LabEvent
 from loopforge.core.home_events import HomeEvent
+from loopforge.core.money.budget_limits import BudgetNote, Charge
 from loopforge.core.people_events import MateEvent, PeopleEvent
 from loopforge.core.perception import Edit, Line, Picture
 from loopforge.core.platform_events import PlatformEvent
 from loopforge.core.room_vocabulary import RoomEvent
+from loopforge.core.schedule.reminder_events import ReminderEvent, TimeChosen
 from loopforge.core.text.erasable_text import Words, decode_stored, encode_stored, public
 
 # ---------------------------------------------------------------- the facts of a turn
@@ -63,7 +65,8 @@ class Perceived(Struct, frozen=True, tag="turn.perceived", kw_only=True, omit_de
     `shown` is the perception as JSON without its lines, which stand in `lines`, and without the
     mate's own words about itself, which stand in `character`. `mind` is the hash
     of the mate's file, `policy` a name with its version ("talk/1"). `line` is the event that called
-    the turn, `summons` how (mention, reply, name, conversation, continue, title).
+    the turn, `summons` how (mention, reply, name, conversation, continue, title). `upto` is the
+    sequence number up to which the stream had been read for it; 0: of before that was kept.
     """
 
     mate: str
@@ -77,6 +80,7 @@ class Perceived(Struct, frozen=True, tag="turn.perceived", kw_only=True, omit_de
     character: Words = public("")
     edits: tuple[Edit, ...] = ()
     tokens: int = 0
+    upto: int = 0
 
 
 class Asked(Struct, frozen=True, tag="turn.asked", kw_only=True, omit_defaults=True):
@@ -92,21 +96,6 @@ class Asked(Struct, frozen=True, tag="turn.asked", kw_only=True, omit_defaults=T
     max_tokens: int = 0
 
 
-class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One try at one model: what came of it, how long it took (milliseconds), the raw error.
-
-    `cause` is why there is no answer, as in core/model_trouble.py; `has` what its server has
-    instead, in words, where it does not know the model.
-    """
-
-    model: str
-    outcome: str
-    took: int = 0
-    detail: Words = public("")
-    cause: str = ""
-    has: str = ""
-
-
 class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Tokens read (of which `cached` came from the provider's cache) and written; `cost` in USD."""
 
@@ -116,13 +105,31 @@ class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cost: str = ""
 
 
+class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One try at one model: what came of it, how long it took (milliseconds), the raw error.
+
+    `cause` is why there is no answer, as in core/model_trouble.py; `has` what its server has
+    instead, in words, where it does not know the model. `usage` is what it took, where another try
+    came after it.
+    """
+
+    model: str
+    outcome: str
+    took: int = 0
+    detail: Words = public("")
+    cause: str = ""
+    has: str = ""
+    usage: Usage | None = None
+
+
 class Answered(Struct, frozen=True, tag="turn.answered", kw_only=True, omit_defaults=True):
     """What became of an Asked: the raw answer, what was parsed of it (JSON), every attempt.
 
     `first` and `took` are milliseconds to the first token and in all; `heard` are the ids of lines
     that came in meanwhile and were given to the mind with this answer. `mended` says what the
     answer lacked of the form it was asked for; `cut`: its words broke off; `small`: a small model
-    was to be asked in its own form.
+    was to be asked in its own form. `charge` says for whom it was paid, beside what stands here
+    anyway; `budget` is what the tightest budget said.
     """
 
     turn: str
@@ -140,6 +147,13 @@ class Answered(Struct, frozen=True, tag="turn.answered", kw_only=True, omit_defa
     mended: tuple[str, ...] = ()
     cut: bool = False
     small: bool = False
+    charge: Charge | None = None
+    budget: BudgetNote | None = None
+
+    @property
+    def usages(self) -> tuple[Usage, ...]:
+        """All that it took: of the answer, and of each try before it."""
+        return (*(one.usage for one in self.attempts if one.usage), self.usage)
 
 
 class Called(Struct, frozen=True, tag="turn.called", kw_only=True, omit_defaults=True):
@@ -223,9 +237,9 @@ class Erased(Struct, frozen=True, tag="ledger.erased", kw_only=True):
 
 TurnEvent = Perceived | Asked | Answered | Called | Returned | Planned | Judged | TurnEnded
 
-RoomBody = RoomEvent | TurnEvent | EffectEvent | DeliveryEvent | Erased
+RoomBody = RoomEvent | TurnEvent | EffectEvent | DeliveryEvent | ReminderEvent | Erased
 """What can stand in the stream of a room ("room:NAME")."""
-PeopleBody = PeopleEvent | Erased
+PeopleBody = PeopleEvent | TimeChosen | Erased
 MatesBody = MateEvent | Erased
 HomeBody = HomeEvent | Erased
 Body = RoomBody | PeopleBody | MatesBody | HomeBody | PlatformEvent | LabEvent

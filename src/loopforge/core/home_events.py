@@ -1,4 +1,4 @@
-"""The home's own facts, in the stream "home": settings and keys that were changed while it ran.
+"""The home's own facts, in the stream "home": settings, keys and budgets that were changed.
 
 What a key is stands in no event.
 """
@@ -9,6 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from loopforge.core.money.budget_limits import Budget
 from loopforge.core.text.erasable_text import Words
 
 STREAM = "home"
@@ -34,4 +35,16 @@ class KeyChanged(Struct, frozen=True, tag="home.key_changed", kw_only=True):
     kept: bool
 
 
-HomeEvent = SettingChanged | KeyChanged
+class BudgetSet(Struct, frozen=True, tag="home.budget_set", kw_only=True):
+    """A budget was set, in place of the one for the same that there was."""
+
+    budget: Budget
+
+
+class BudgetRemoved(Struct, frozen=True, tag="home.budget_removed", kw_only=True):
+    """A budget was taken away: what the settings say of the same holds again."""
+
+    budget: Budget
+
+
+HomeEvent = SettingChanged | KeyChanged | BudgetSet | BudgetRemoved

@@ -27,6 +27,7 @@ Cause = Literal[
     "garbled",
     "rejected",
     "missing",
+    "budget",
 ]
 """Why one attempt at a model came to nothing. "": it did not, or nobody knows."""
 
@@ -63,15 +64,18 @@ OWNER: dict[str, str] = {
     "speaks OpenAI's protocol? (Admin, Models)",
     "rejected": "the server of {model} does not take the question: the raw error is in Why?",
     "missing": "{model} cannot be asked: Admin, Models says what it needs",
+    "budget": "the budget is used up ({model}): wait, or set a higher one (Admin, Budgets)",
     "file": "the mate's file, {model}, cannot be used: mend it, or put it back from its history "
     "(Mates)",
     "slow": "{model} accepted the question and says nothing: see whether its server is well, or "
     "still loading (Admin, Models asks it)",
     "thinking": "{model} sends thoughts, or what is not for people, and no words so far; "
     "model_total_seconds is the longest wait",
+    "secret": "it was about to tell a key or password of this home, {model}; nothing of it went "
+    "out. Why? shows what it had read; change that key if it may be known by now",
 }
-"""What is told the owner alone, `{model}` by its name. Of the last three no model is the cause: a
-mate's file in its place, and an answer that may still come."""
+"""What is told the owner alone, `{model}` by its name. Of the last four no model is the cause: a
+mate's file in its place, an answer that may still come, and how a secret was hidden."""
 
 EVERYBODY: dict[str, str] = {
     "busy": "the model is too busy just now",
@@ -82,6 +86,7 @@ EVERYBODY: dict[str, str] = {
     "long": "the conversation is longer than the model takes",
     "cut": "the model was cut off",
     "garbled": "the model's server sent what is no answer",
+    "budget": "the budget is used up",
 }
 MEND = "the owner of this home has to mend something"
 

@@ -99,6 +99,8 @@ class Ask:
     `tools` are offered in the provider's own form to a model that knows such; one that does not
     has `calls` in its form, and a list of them in the message number `listing`, which the other is
     not shown. Either way the answer's `calls` have them: each a `tool` and its `arguments` as JSON.
+
+    `exact`: what is asked for stands in the messages; a small model is let copy it.
     """
 
     messages: tuple[Message, ...]
@@ -110,6 +112,7 @@ class Ask:
     fits: Fits = "any"
     tools: tuple[ToolOffer, ...] = ()
     listing: int = -1
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,10 +208,13 @@ def ask(
     fits: Fits = "any",
     tools: tuple[ToolOffer, ...] = (),
     listing: int = -1,
+    exact: bool = False,
 ) -> Asking[Answer]:
     """`answer = yield from ask(prompt)`: ask a model; a plain string is one user message."""
     messages = (Message("user", (prompt,)),) if isinstance(prompt, str) else prompt
-    reply = yield Ask(messages, schema, aloud, field, purpose, max_tokens, fits, tools, listing)
+    reply = yield Ask(
+        messages, schema, aloud, field, purpose, max_tokens, fits, tools, listing, exact
+    )
     return cast(Answer, reply)
 
 

@@ -25,11 +25,15 @@ class Paper(Struct, frozen=True, kw_only=True):
 
 
 class Say(Struct, frozen=True, tag="say", kw_only=True, omit_defaults=True):
-    """Say something to the room; `reply_to` is the id of the line it answers."""
+    """Say something to the room; `reply_to` is the id of the line it answers.
+
+    `attach` are kept files that go with it, each by its handle or name as tools take them.
+    """
 
     text: str
     reply_to: str = ""
     files: tuple[Paper, ...] = ()
+    attach: tuple[str, ...] = ()
 
 
 class React(Struct, frozen=True, tag="react", kw_only=True):
@@ -298,7 +302,8 @@ class StoodDown(Struct, frozen=True, tag="room.stood_down", kw_only=True):
 class Said(Struct, frozen=True, tag="room.said", kw_only=True, omit_defaults=True):
     """A mate said something; `mode`, `rule` and `narrative` stay its own, never in the room.
 
-    `files` are texts that it wrote: they stand in the event, and no bytes are kept beside it.
+    `files` are texts that it wrote, which stand in the event, no bytes being kept beside it; and
+    kept files that it attached.
     """
 
     turn: str
@@ -342,12 +347,15 @@ class Told(Struct, frozen=True, tag="room.told", kw_only=True, omit_defaults=Tru
     """The room itself said something plain to the people in it (a model fell back, say).
 
     `mend` are troubles as in core/model_trouble.py, which the owner alone is told, in words. `asks`
-    is the number of the question, where people are asked whether a mate may use a tool.
+    is the number of the question, where people are asked whether a mate may use a tool. `rang` is
+    the event of a reminder that rang, `person` who had set it.
     """
 
     text: Words
     mend: tuple[tuple[str, ...], ...] = ()
     asks: int = 0
+    rang: str = ""
+    person: str = ""
 
 
 class Weight(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,10 +1,17 @@
 """The workshop: mates made and changed from where people talk, by who may.
 
 A new mate gets the file that `loopforge mate new` makes; an edit gives a mate another character
-(the text under the front matter of its file), as a new version on record. Does not know who may.
+(the text under the front matter of its file) or other tools, as a new version on record. Does not
+know who may.
 """
 
 from __future__ import annotations
+
+import fnmatch
+import json
+from collections.abc import Sequence, Set
+
+import yaml
 
 from loopforge.core.mates import yaml_header
 from loopforge.core.mates.mate_file import Mate
@@ -39,3 +46,44 @@ class Workshop:
         head = text.splitlines(keepends=True)[: yaml_header.read(text).body_line - 1]
         new = f"{''.join(head).rstrip()}\n{character.strip()}\n"
         return await self._chronicle.write(handle, new, by, file=path.name, base=print_of(text))
+
+    async def give_tools(self, handle: str, tools: Sequence[str], by: str, base: str) -> Mate:
+        """Have its file name these tools; `base` is what its text came to when they were chosen.
+
+        Raises Unknown, InputError, Changed.
+        """
+        path = self._roster.path(self._roster.get(handle).handle)
+        text = self._chronicle.text(path.name)
+        if text is None:
+            raise Unknown(f"There is no file {path.name}.")
+        new = with_tools(text, tools)
+        return await self._chronicle.write(handle, new, by, file=path.name, base=base)
+
+
+def chosen(entries: Sequence[str], known: Sequence[str], wanted: Set[str]) -> list[str]:
+    """What a file says of tools so that of the `known` ones just those `wanted` are the mate's.
+
+    A pattern stays while all that it fits are wanted; what fits none that is known here stays.
+    """
+    kept: list[str] = []
+    for entry in entries:
+        fits = fnmatch.filter(known, entry)
+        kept += [entry] if wanted >= set(fits) else [name for name in fits if name in wanted]
+    there = {name for entry in kept for name in fnmatch.filter(known, entry)}
+    return list(dict.fromkeys([*kept, *(name for name in known if name in wanted - there)]))
+
+
+def with_tools(text: str, tools: Sequence[str]) -> str:
+    """A mate's file with these tools in its front matter, and all else as it was."""
+    lines = text.splitlines(keepends=True)
+    end = yaml_header.read(text).body_line - 2
+    names = ", ".join(one if one.isidentifier() else json.dumps(one) for one in tools)
+    entry = [f"tools: [{names}]\n"] if tools else []
+    node = yaml.compose("".join(lines[1:end]))
+    pairs = node.value if isinstance(node, yaml.MappingNode) else []
+    for key, value in pairs:
+        if key.value == "tools":
+            first, last = key.start_mark.line + 1, value.end_mark.line + 1
+            last += bool(value.end_mark.column)
+            return "".join([*lines[:first], *entry, *lines[last:]])
+    return "".join([*lines[:end], *entry, *lines[end:]])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -96,10 +96,14 @@ class KeyTrial(Struct, frozen=True, kw_only=True):
         return self.found is not None and self.found.well
 
 
+async def _unpaid(_: ModelReply) -> None:
+    """Nobody counts."""
+
+
 class ModelsDesk:
     """The models of a home, for its owner. `keys` are the variables of services, with values.
 
-    `open` gives models by such variables, not loaded yet.
+    `open` gives models by such variables, not loaded yet; `paid` is told what each asking took.
     """
 
     def __init__(
@@ -107,8 +111,9 @@ class ModelsDesk:
         models: Models,
         open: Callable[[Mapping[str, str]], TieredModels],
         keys: Mapping[str, str],
+        paid: Callable[[ModelReply], Awaitable[None]] = _unpaid,
     ) -> None:
-        self._models, self._opening = models, open
+        self._models, self._opening, self._paid = models, open, paid
         self.become(keys)
 
     def become(self, keys: Mapping[str, str]) -> None:
@@ -229,6 +234,7 @@ class ModelsDesk:
         try:
             async with asyncio.timeout(LONGEST):
                 reply = await _ask(name, models)
+            await self._paid(reply)
         except TimeoutError:
             said = f"It gave no whole answer within {LONGEST:.0f} seconds."
             return Sounded(name=name, outcome="timed_out", said=said, took=round(LONGEST * 1000))

@@ -20,7 +20,7 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from loopforge.core.events import Attempt
+from loopforge.core.events import Attempt, Usage
 from loopforge.core.policy import Fits
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
@@ -33,6 +33,7 @@ from loopforge.models.providers.model_spec import ModelSpec, Secret
 from loopforge.models.providers.own_servers import Catalogues, Own
 from loopforge.models.providers.server_catalogue import Catalogue, fetch
 from loopforge.models.providers.token_counting import TokenCounter
+from loopforge.models.providers.usage_estimate import most_taken, taken_until
 from loopforge.models.scripted_model import Rehearsed
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import (
@@ -55,6 +56,8 @@ SOON = 1.0
 SLOW = 15.0
 """Seconds without a sign of life, or without more, after which who waits is told of it."""
 UNANSWERED = ("failed", "timed_out")
+AMISS = 2
+"""Tries at a model whose answer is there and cannot be read."""
 LEAST = 0.05
 """Seconds that any try has, however late it is."""
 AGAIN = 5.0
@@ -131,6 +134,15 @@ def _fitting(specs: Sequence[ModelSpec], fits: Fits) -> tuple[Sequence[ModelSpec
     if fits == "large":
         return specs[:small], tuple(spec.name for spec in specs[small:])
     return (specs[small:] if fits == "small" and small < len(specs) else specs), ()
+
+
+def _before_last(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
+    """The tries, the last of which has its usage in the reply."""
+    made = [nth for nth, one in enumerate(attempts) if one.outcome not in ("missing", "resting")]
+    last = made[-1] if made else -1
+    return tuple(
+        replace(one, usage=None) if nth == last else one for nth, one in enumerate(attempts)
+    )
 
 
 async def _retire(embedded: Embedded, voices: Sequence[ModelVoice]) -> None:
@@ -252,12 +264,19 @@ class TieredModels:
             text=last.text,
             data=last.data,
             model=name,
-            attempts=tuple(attempts),
+            attempts=_before_last(attempts),
             usage=last.usage,
             cut=last.cut,
             first=took - last.took + last.first,
             took=took,
         )
+
+    def estimate(self, question: Question, heard: str | None = None) -> Usage:
+        """See `PricedModels.estimate`."""
+        specs = self.tiers.choose(question.route)
+        if heard is None:
+            return most_taken(specs, question)
+        return taken_until(specs[0], question, heard) if specs else Usage()
 
     async def count(self, route: Route, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, as the route's first model counts them if it can be asked."""
@@ -458,7 +477,8 @@ class TieredModels:
     def _wait(self, tried: Tried, tries: int) -> float | None:
         """Seconds until the next try at the same model; None: there is none."""
         patience = self._patience
-        if not tried.again or tried.shown or tries >= patience.tries:
+        most = patience.tries if tried.outcome in UNANSWERED else min(patience.tries, AMISS)
+        if not tried.again or tried.shown or tries >= most:
             return None
         if tried.wait is not None:
             return tried.wait if tried.wait <= patience.longest else None
@@ -485,6 +505,7 @@ class TieredModels:
             took=tried.took,
             detail=Words(detail),
             cause=tried.cause,
+            usage=tried.usage if tried.usage != Usage() else None,
             has=self.tiers.instead(spec.base_url) if tried.cause == "unknown" else "",
         )
 
@@ -504,6 +525,6 @@ class TieredModels:
             case "embedded":
                 return Local(spec, self.embedded, self._clock, self._tasks)
             case "scripted":
-                return Rehearsed(self._clock)
+                return Rehearsed(spec, self._clock)
             case _:
                 return Provider(spec, self._clock, self._tasks, self._pictures)

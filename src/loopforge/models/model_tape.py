@@ -54,9 +54,12 @@ def key_of(question: Question) -> str:
         del built["pictures"]
     if question.fits == "any":  # likewise of what any model may answer
         del built["fits"]
+    if not question.exact:
+        del built["exact"]
     if not question.tools:
         del built["tools"], built["listing"]
-    for how in ("field", "aloud", "longest"):  # how it is listened to is no part of the question
+    # how it is listened to, and who pays, is no part of the question
+    for how in ("field", "aloud", "longest", "charge"):
         del built[how]
     return hashlib.sha256(json.dumps(built, sort_keys=True).encode()).hexdigest()[:32]
 

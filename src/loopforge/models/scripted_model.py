@@ -17,11 +17,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from loopforge.core.events import Attempt, Usage
 from loopforge.core.model_trouble import Cause
 from loopforge.core.policy import AnswerOutcome
+from loopforge.models.providers.answer_prices import cost
 from loopforge.models.providers.attempt_outcome import Tried
+from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.providers.token_estimate import estimate
 from loopforge.runtime.ports import Clock, ModelFacts, ModelReply, Question, Route
 from loopforge.runtime.system_clock import SystemClock
@@ -76,7 +79,8 @@ def last_line(question: Question) -> tuple[str, str]:
 class ScriptedModels:
     """The `Models` port, by script. `asked` holds every question, in order.
 
-    With `vision` it is shown pictures, which it passes over.
+    With `vision` it is shown pictures, which it passes over. An answer costs at most `most` US
+    dollars, as it says beforehand.
     """
 
     def __init__(
@@ -87,8 +91,9 @@ class ScriptedModels:
         window: int = 8192,
         name: str = "scripted",
         vision: bool = False,
+        most: str = "0",
     ) -> None:
-        self._script, self._clock = script, clock or SystemClock()
+        self._script, self._clock, self._most = script, clock or SystemClock(), most
         self.window, self._name, self.vision = window, name, vision
         self.asked: list[Question] = []
 
@@ -127,6 +132,12 @@ class ScriptedModels:
     async def close(self) -> None:
         """Nothing to close."""
 
+    def estimate(self, question: Question, heard: str | None = None) -> Usage:
+        """See `PricedModels.estimate`."""
+        read = sum(estimate(said) for _, said in question.messages)
+        written = question.max_tokens if heard is None else estimate(heard)
+        return Usage(read=read, written=written, cost=self._most)
+
     async def count(self, route: Route, texts: Sequence[str]) -> list[int]:  # noqa: ARG002
         """Tokens of each text, estimated."""
         return [estimate(text) for text in texts]
@@ -139,10 +150,10 @@ class ScriptedModels:
 
 
 class Rehearsed:
-    """The scripted model as one model among others of a tier, by the default script."""
+    """The scripted model as one of a tier, by the default script, at its table's price."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._models = ScriptedModels(clock=clock)
+    def __init__(self, spec: ModelSpec, clock: Clock) -> None:
+        self._spec, self._models = spec, ScriptedModels(clock=clock)
 
     async def attempt(
         self,
@@ -157,7 +168,7 @@ class Rehearsed:
             outcome=reply.outcome,
             text=reply.text,
             data=reply.data,
-            usage=reply.usage,
+            usage=replace(reply.usage, cost=cost(self._spec, reply.usage)),
             first=reply.first,
             took=reply.took,
         )

@@ -54,6 +54,9 @@ themselves."""
 LINK = re.compile(r"https?://[^\s/<>]", re.IGNORECASE)
 """The beginning of an address of the web."""
 
+HANDLED = re.compile(r"\bfile [0-9a-f]{8}: ")
+"""A kept file in what a tool gave, by its handle."""
+
 ELSEWHERE = re.compile(r"[^\W\d_]")
 LATIN = 0x24F
 """The last letter of the alphabets that the words above are written in."""
@@ -66,6 +69,8 @@ def schema_of(seen: AgentPerception) -> dict[str, Any]:
     fields |= MODE_FIELDS
     if may_write(seen):
         fields["files"] = FILES
+    if may_attach(seen):
+        fields["attach"] = {"type": "array", "items": {"type": "string"}}
     if may_note(seen):
         fields["note"] = {"type": "string"}
         fields["again"] = {"type": "boolean"}
@@ -91,6 +96,7 @@ def instructions(seen: AgentPerception, prompts: Prompts) -> str:
             ("reply", True),
             ("reply-pass", may_pass(seen)),
             ("reply-files", may_write(seen)),
+            ("reply-attach", may_attach(seen)),
             ("reply-note", may_note(seen)),
             ("reply-tools", bool(seen.offered)),
             ("reply-link", holds_link(seen)),
@@ -103,6 +109,11 @@ def instructions(seen: AgentPerception, prompts: Prompts) -> str:
 def may_write(seen: AgentPerception) -> bool:
     """Whether files may go with what it says, and the last lines may want one."""
     return seen.context.get("files") == "yes" and _speak_of(OF_TEXTS, seen)
+
+
+def may_attach(seen: AgentPerception) -> bool:
+    """Whether a tool gave a file that could go with what it says."""
+    return any(line.kind == "result" and HANDLED.search(str(line.text)) for line in seen.lines)
 
 
 def may_note(seen: AgentPerception) -> bool:

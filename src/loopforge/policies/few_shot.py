@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import sqrt
+from typing import Any, TypeVar
 
 NEAR, BESIDE, ALIKE = 0.4, 0.7, 0.8
 """Likeness (0 to 1) of the best example; of one beside it, as a share of that; and of lines that
@@ -46,6 +47,8 @@ _WEIGHT, _START, _PAIR = 0.25, 0.6, 0.35
 Bag = Mapping[str, float]
 Example = tuple[str, str]
 """Somebody says, it answers."""
+E = TypeVar("E", bound=tuple[Any, ...])
+"""An example of any kind; what somebody says stands first in it."""
 
 
 def nearest(examples: Sequence[Example], said: str, name: str = "") -> tuple[Example, ...]:
@@ -65,7 +68,13 @@ def closest(examples: Sequence[Example], said: str, name: str = "") -> Example |
     return ranked[-1][1] if ranked and ranked[-1][0] >= ALIKE else None
 
 
-def _ranked(examples: Sequence[Example], said: str, name: str) -> list[tuple[float, Example]]:
+def by_likeness(examples: Sequence[E], said: str, name: str = "") -> list[E]:
+    """All of these examples, the one most like what was said last; none if none is like it."""
+    ranked = _ranked(examples, said, name)
+    return [one for _, one in ranked] if ranked and ranked[-1][0] >= NEAR else []
+
+
+def _ranked(examples: Sequence[E], said: str, name: str) -> list[tuple[float, E]]:
     """The examples with their likeness to what was said, the best last; of equals the first."""
     line = _bag(said, name.lower())
     marked = [(_likeness(line, _bag(one[0], name.lower())), one) for one in reversed(examples)]

@@ -4,7 +4,8 @@ Two forms of the same mind. A capable model gives one structured answer: its wor
 rule and narrative, and perhaps a note to itself, tools to use, or the wish for another step. What
 the tools gave is shown to it, and it is asked once more, until a bound of the turn is met. A
 small model speaks plainly first and accounts for it in a second, short question; if nobody
-addressed it, it is first asked whether it has anything to say.
+addressed it, it is first asked whether it has anything to say; where a line is like an example that
+wants a tool, it only fills in the arguments.
 
 A chain of steps is a chain of turns: Note and Continue are acts, and the room bounds them.
 """
@@ -35,7 +36,14 @@ from loopforge.core.policy import (
 )
 from loopforge.core.room_vocabulary import Continue, Note, Paper, Say
 from loopforge.core.text.erasable_text import Words, public
-from loopforge.policies.answer_form import SAY, SPEAK, instructions, may_write, schema_of
+from loopforge.policies.answer_form import (
+    SAY,
+    SPEAK,
+    instructions,
+    may_attach,
+    may_write,
+    schema_of,
+)
 from loopforge.policies.faq import known
 from loopforge.policies.prompt_building import (
     LISTING,
@@ -62,9 +70,10 @@ from loopforge.policies.small_prompt import (
     small_prompt,
     spoken,
 )
+from loopforge.policies.small_tools import HERE, by_tool, told_by_tool
 from loopforge.policies.speaker_messages import instruction
 
-VERSION = "talk/6"
+VERSION = "talk/7"
 
 SHORT = 50
 """Tokens of a small model's answer: its first two sentences are the sensible ones."""
@@ -80,7 +89,10 @@ MOST_AT_ONCE = 8
 """How many uses of tools one answer may want."""
 MOST_WASTED = 3
 """Answers of one turn of whose calls none could be made; then it is offered no tools any more."""
+LONGEST_THOUGHT = 2000
+"""Characters that it is shown again of what it wrote beside uses of tools."""
 LEFT = "Left to you in this turn: {left}."
+SPARING = "Left to spend here: {left}."
 BOUND = "No tool can be used any more: {bound}. Answer with what you have; say what is missing."
 
 LONG, LONG_WITH_FILES = 900, 3000
@@ -126,7 +138,9 @@ def _to(seen: AgentPerception) -> str:
 
 def plainly(seen: AgentPerception, prompts: Prompts) -> Thinking:
     """How a small model is asked: plain words first, then an account of them."""
-    if (called := called_by(seen)) and (plan := known(seen, prompts, called, _to(seen))):
+    called, to = called_by(seen), _to(seen)
+    plan = told_by_tool(seen, to) or (known(seen, prompts, called, to) if called else None)
+    if plan:
         return plan
     fits = fits_of(seen)
     if may_pass(seen):
@@ -138,6 +152,8 @@ def plainly(seen: AgentPerception, prompts: Prompts) -> Thinking:
         narrative = str(answer.data.get("narrative") or "")
         if not _wants(narrative, answer.data):
             return silent(narrative)
+    if called and (plan := (yield from by_tool(seen, prompts, called, to))):
+        return plan
     messages = small_prompt(seen, prompts)
     answer = yield from ask(messages, aloud=True, purpose="talk", max_tokens=SHORT, fits=fits)
     said = spoken(answer.text, seen)
@@ -146,14 +162,14 @@ def plainly(seen: AgentPerception, prompts: Prompts) -> Thinking:
         answer = yield from ask(messages, aloud=True, purpose="talk", max_tokens=SHORT, fits=fits)
         said = spoken(answer.text, seen)
     if answer.outcome != "answered" or not said:
-        return without_answer(answer, "" if may_pass(seen) else words_of(answer), _to(seen))
+        return without_answer(answer, "" if may_pass(seen) else words_of(answer), to)
     mode, rule, narrative = yield from account(messages, said, seen, prompts)
     return AgentActionPlan(
         intent="talk",
         mode=mode,
         rule=rule,
         narrative=narrative,
-        acts=(Say(text=said, reply_to=_to(seen)),),
+        acts=(Say(text=said, reply_to=to),),
     )
 
 
@@ -168,7 +184,7 @@ def _wants(narrative: str, data: dict[str, Any]) -> bool:
 
 
 def _structured(seen: AgentPerception, prompts: Prompts, told: Transcripts) -> Thinking:
-    first, before, wasted, told_left = seen, list[dict[str, Any]](), 0, ""
+    first, before, wasted, told_left = seen, list[dict[str, Any]](), 0, _left(None, seen)
     front = opening(seen, prompts)
     while True:
         asked = instruction(f"{instructions(seen, prompts)}{told_left}", seen)
@@ -192,12 +208,13 @@ def _structured(seen: AgentPerception, prompts: Prompts, told: Transcripts) -> T
         if not calls:
             break
         before.append(answer.data)
+        seen = _thinking(answer, seen)
         seen, last = yield from _use(calls, seen)
         wasted += last is None
-        told_left = _left(last)
+        told_left = _left(last, seen)
         if (last and last.bound) or wasted >= MOST_WASTED:
             seen, front = without_tools(seen), opening(without_tools(seen), prompts)
-    plan = _plan(answer.data, before, first)
+    plan = _plan(answer.data, before, first, _attached(answer.data) if may_attach(seen) else ())
     if plan.intent == "listen" and SAY not in answer.data and answer.data.get(SPEAK, True):
         return without_answer(replace(answer, outcome="malformed"))
     return plan
@@ -266,11 +283,19 @@ def _use(
     return seen, results[max(results)] if results else None
 
 
-def _left(last: Result | None) -> str:
-    """What the turn may still have done by tools, as a row of what it is asked."""
-    if last is None or not (last.bound or last.left):
-        return ""
-    return "\n" + (BOUND.format(bound=last.bound) if last.bound else LEFT.format(left=last.left))
+def _left(last: Result | None, seen: AgentPerception) -> str:
+    """What the turn may still have done by tools, and what budgets have left, as rows at the end.
+
+    There they change nothing of what a provider caches.
+    """
+    rows: list[str] = []
+    if left := seen.context.get("left"):
+        rows.append(SPARING.format(left=left))
+    if last is not None and last.bound:
+        rows.append(BOUND.format(bound=last.bound))
+    elif last is not None and last.left:
+        rows.append(LEFT.format(left=last.left))
+    return "".join(f"\n{row}" for row in rows)
 
 
 def _call(wanted: _Wanted) -> Call:
@@ -297,6 +322,15 @@ def _with(
     return structs.replace(seen, local_events=(*seen.local_events, line, *result.news))
 
 
+def _thinking(answer: Answer, seen: AgentPerception) -> AgentPerception:
+    """The same, with the prose that stood beside its uses of tools: it is not said, nor lost."""
+    prose = "" if answer.data is None or answer.data.keys() - {"calls"} else answer.text.strip()
+    if not prose:
+        return seen
+    line = Line(kind="note", who=public(seen.name), text=Words(prose[:LONGEST_THOUGHT]))
+    return structs.replace(seen, local_events=(*seen.local_events, line))
+
+
 def _came(answer: Answer, seen: AgentPerception) -> str:
     """What of its words had come. Whom nobody addressed says it whole or not at all."""
     data = answer.data or {}
@@ -306,16 +340,19 @@ def _came(answer: Answer, seen: AgentPerception) -> str:
 
 
 def _plan(
-    data: dict[str, Any], before: list[dict[str, Any]], seen: AgentPerception
+    data: dict[str, Any],
+    before: list[dict[str, Any]],
+    seen: AgentPerception,
+    attach: tuple[str, ...],
 ) -> AgentActionPlan:
     """The plan of its last answer; what it noted `before`, and said where it now says nothing."""
     mode, rule, narrative = mode_of(data)
     acts: list[Act] = []
     files = _files(data.get("files")) if may_write(seen) else ()
     said = next((words for each in (data, *before[::-1]) if (words := _words(each, seen))), "")
-    said = said or ", ".join(file.name for file in files)
+    said = said or ", ".join(file.name for file in files) or (HERE if attach else "")
     if said and data.get(SPEAK, True):
-        acts.append(Say(text=said, reply_to=_to(seen), files=files))
+        acts.append(Say(text=said, reply_to=_to(seen), files=files, attach=attach))
     noted = (str(each.get("note") or "").strip() for each in (*before, data))
     acts += [Note(text=note) for note in dict.fromkeys(noted) if note]
     if data.get("again"):
@@ -335,6 +372,14 @@ def _words(data: dict[str, Any], seen: AgentPerception) -> str:
     """What it says. A model that knows no form stays silent in words, where it may."""
     said = str(data.get(SAY) or "").strip()
     return "" if may_pass(seen) and SPEAK not in data and NOTHING.fullmatch(said) else said
+
+
+def _attached(data: dict[str, Any]) -> tuple[str, ...]:
+    """The handles that it attaches, each once; whether they are there is the room's to say."""
+    written = data.get("attach")
+    given = (str(each).strip() for each in written) if isinstance(written, list) else ()
+    handles = (each.removeprefix("file ").strip("[]#: ") for each in given)
+    return tuple(dict.fromkeys(each for each in handles if each))
 
 
 def _files(written: object) -> tuple[Paper, ...]:

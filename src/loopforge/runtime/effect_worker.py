@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from difflib import get_close_matches
 from math import inf
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from typing import Any, NamedTuple, get_args
 
 import msgspec
 
+from loopforge.core.delivery_states import Queued
 from loopforge.core.effect_states import (
     HALTS,
     EffectApproved,
@@ -33,6 +33,7 @@ from loopforge.core.effect_states import (
     EffectRunning,
     EffectStopped,
     EffectUnknown,
+    paid_for,
 )
 from loopforge.core.events import Event, Fact
 from loopforge.core.policy import Call, ResultOutcome
@@ -40,9 +41,29 @@ from loopforge.core.room_vocabulary import File
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Conflict, LoopforgeError
 from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.call_progress import CallProgress
 from loopforge.runtime.containment import as_json
+from loopforge.runtime.inner_calls import (
+    PROGRAM_OVER,
+    InnerCalls,
+    calls_within,
+    spent_within,
+)
 from loopforge.runtime.local.stream_lanes import LocalLanes
-from loopforge.runtime.ports import Ledger, Tool, ToolCall, ToolFile, ToolResult, Tools
+from loopforge.runtime.ports import (
+    CallPermission,
+    EffectPlace,
+    EffectQueue,
+    EffectSite,
+    Ledger,
+    OpenEffect,
+    Tool,
+    ToolCall,
+    ToolFile,
+    ToolProgress,
+    ToolResult,
+    Tools,
+)
 from loopforge.runtime.system_clock import Stamp
 
 log = logging.getLogger(__name__)
@@ -50,6 +71,10 @@ DIED = "This was under way when the program died; it may or may not have happene
 GONE = "What it was to be used with has been forgotten."
 GOES_ON = "It is not done yet and goes on; you are told when it ends."
 ASKED = "People were asked first, and nobody has answered yet; you are told what they say."
+PAUSED = (
+    "It has come to a call that people are asked about first, and nobody has answered yet. "
+    "It goes on from there when they have; you are told when it ends."
+)
 AGAIN = "People were asked just that already, and nobody has answered yet. Do not ask again."
 UNANSWERED = "Nobody said yes to it in a day, so it was not done."
 HEAD = 4_000
@@ -97,67 +122,21 @@ def _unknown(name: str, granted: Collection[str]) -> str:
     return f"{told} Nearest are: {', '.join(near)}." if near else told
 
 
-class OpenEffect(NamedTuple):
-    """An effect that is not over: its id, of which turn, how far it is, why it is to be stopped."""
-
-    effect: str
-    stream: str
-    turn: str
-    tool: str
-    idempotent: bool
-    state: str
-    halted: str
-
-    @classmethod
-    def proposed(cls, event: Event) -> OpenEffect | None:
-        """The effect that an event begins, if it begins one."""
-        body = event.body
-        if not isinstance(body, EffectProposed):
-            return None
-        return cls(event.id, event.stream, body.turn, body.tool, body.idempotent, "proposed", "")
-
-
-class EffectQueue(Protocol):
-    """The ledger's view of open effects."""
-
-    async def open_effects(self) -> list[OpenEffect]:
-        """Every open effect, oldest first."""
-        ...
-
-
-class CallPermission(NamedTuple):
-    """Whether a call may run: at once, once somebody was asked, or not; by what; and for whom.
-
-    `by` is "rights" or "a standing yes"; where it may not run the rule (as in `EffectDenied`), and
-    `why`. `granted` are tools that may be used, of which the nearest are named.
-    """
-
-    verdict: Literal["runs", "asks", "refused"] = "refused"
-    by: str = "grant"
-    people: tuple[str, ...] = ()
-    granted: Collection[str] = frozenset()
-    why: str = ""
-
-
 class EffectOutcome(NamedTuple):
-    """What a mind is told of an effect, and what that cost in US dollars, as far as it is known."""
+    """What a mind is told of an effect, and what that cost in US dollars, as far as it is known.
+
+    `calls` are those that it made itself.
+    """
 
     outcome: ResultOutcome
     value: str
     cost: float = 0.0
+    calls: int = 0
 
     @classmethod
-    def of(cls, end: EffectEnd) -> EffectOutcome:
-        """What it is told of this end."""
-        return cls(TOLD[type(end)], str(end.value), getattr(end, "cost", 0.0))
-
-
-@dataclass(frozen=True)
-class EffectSite:
-    """Where effects happen: `keep` keeps what a tool gives, `present` names who is in a stream."""
-
-    keep: Callable[[ToolFile], Awaitable[File]]
-    present: Callable[[str], Awaitable[tuple[str, ...]]]
+    def of(cls, end: EffectEnd, calls: int = 0, cost: float = 0.0) -> EffectOutcome:
+        """What it is told of this end, which so many calls led to, at their own cost."""
+        return cls(TOLD[type(end)], str(end.value), getattr(end, "cost", 0.0) + cost, calls)
 
 
 class Effects:
@@ -168,7 +147,9 @@ class Effects:
         self._open: dict[str, OpenEffect] = {}
         self._ends: dict[str, EffectEnd] = {}
         self._limits: dict[str, asyncio.Task[None]] = {}
-        self._waiting: dict[str, asyncio.Future[EffectEnd]] = {}
+        self._waiting: dict[str, asyncio.Future[EffectEnd | None]] = {}
+        self._paused: set[str] = set()
+        self._programs: dict[str, str] = {}
         self._asked: dict[str, asyncio.Task[None]] = {}
         self._questions: dict[str, tuple[str, str, str, str | None]] = {}
         self._tasks = Tasks()
@@ -183,10 +164,16 @@ class Effects:
             self._open.setdefault(found.effect, found)
             if found.halted:
                 self._stop(found, found.halted)
-            elif found.state == "proposed":
-                event = await self._ledger.event(found.effect)
-                assert isinstance(event.body, EffectProposed)
+                continue
+            event = await self._ledger.event(found.effect)
+            assert isinstance(event.body, EffectProposed)
+            if found.state == "proposed":
                 self._ask(event, event.body)
+            if program := event.body.within:
+                self._programs[event.id] = program
+        for effect, program in tuple(self._programs.items()):
+            if program not in self._open and effect in self._open:
+                self._stop(self._open[effect], PROGRAM_OVER)
         for effect in tuple(self._open):
             self._wake(effect)
 
@@ -205,16 +192,16 @@ class Effects:
     def proposal(
         self,
         call: Call,
-        stream: str,
-        turn: str,
-        nth: int,
+        place: EffectPlace,
         actor: str,
         permission: CallPermission,
+        within: str = "",
     ) -> list[Fact]:
-        """The facts that a mind wants a tool used, and whether it may.
+        """The facts that a mind, or a program `within` which it is, wants a tool used.
 
-        The first has its id. Where somebody is to be asked, it stands alone.
+        And whether it may. The first has its id. Where somebody is to be asked, it stands alone.
         """
+        stream, turn, nth, charge = place
         tool = self._tool(call.tool)
         objection = self._objection(call, permission)
         asks = permission.verdict == "asks" and objection is None
@@ -229,8 +216,10 @@ class Effects:
             idempotent=tool is not None and tool.idempotent,
             asks=asks,
             people=permission.people,
+            within=within,
+            charge=charge,
         )
-        proposed = self._stamp.fact(body, actor=actor, cause=turn)
+        proposed = self._stamp.fact(body, actor=actor, cause=within or turn)
         if asks:
             return [proposed]
         verdict: EffectApproved | EffectDenied
@@ -257,16 +246,50 @@ class Effects:
         """
         found = self._open.get(effect)
         if found is None:
-            return EffectOutcome.of(await self._recorded(effect))
+            return await self._told(effect, await self._recorded(effect))
         if found.state == "proposed":
             return EffectOutcome("deferred", ASKED)
-        end_of = asyncio.get_running_loop().create_future
-        waiting = self._waiting.setdefault(effect, end_of())
-        tool = self._tool(found.tool)
+        if effect in self._paused:
+            return EffectOutcome("deferred", PAUSED)
+        waiting, tool = self._end_of(effect), self._tool(found.tool)
         patience = min(tool.patience if tool else 0, within)
         if not await self._in_time(waiting, self._nap(patience)):
             return EffectOutcome("deferred", GOES_ON)
-        return EffectOutcome.of(waiting.result())
+        end = waiting.result()
+        return await self._told(effect, end) if end else EffectOutcome("deferred", PAUSED)
+
+    def _end_of(self, effect: str) -> asyncio.Future[EffectEnd | None]:
+        """To be known when it has ended; None where it waits for people."""
+        return self._waiting.setdefault(effect, asyncio.get_running_loop().create_future())
+
+    async def _told(self, effect: str, end: EffectEnd) -> EffectOutcome:
+        """What a mind is told of an end, with what a program spent on its way there."""
+        event = await self._ledger.event(effect)
+        assert isinstance(event.body, EffectProposed)
+        tool = self._tool(event.body.tool)
+        if tool is None or not tool.composes:
+            return EffectOutcome.of(end)
+        return EffectOutcome.of(end, *await spent_within(self._ledger, event))
+
+    def inner_proposal(
+        self, call: Call, program: Event, nth: int, permission: CallPermission
+    ) -> list[Fact]:
+        """See `InnerWorker.inner_proposal`."""
+        assert isinstance(program.body, EffectProposed)
+        place = EffectPlace(program.stream, program.body.turn, nth, program.body.charge)
+        return self.proposal(call, place, program.actor, permission, within=program.id)
+
+    async def inner_end(self, effect: str, program: str) -> EffectEnd | None:
+        """See `InnerWorker.inner_end`."""
+        found = self._open.get(effect)
+        if found is None:
+            return await self._recorded(effect)
+        self._programs[effect] = program
+        if found.state == "proposed":
+            return None
+        waiting = self._end_of(effect)
+        await asyncio.wait({waiting})
+        return waiting.result()
 
     async def _recorded(self, effect: str) -> EffectEnd:
         began = await self._ledger.event(effect)
@@ -288,6 +311,8 @@ class Effects:
             body = event.body
             if (new := OpenEffect.proposed(event)) is not None:
                 self._open[event.id] = new
+                if isinstance(body, EffectProposed) and body.within:
+                    self._programs[event.id] = body.within
                 if isinstance(body, EffectProposed) and body.asks:
                     self._ask(event, body)
             elif type(body) in HALTS:
@@ -321,12 +346,24 @@ class Effects:
 
     def _over(self, end: EffectEnd) -> None:
         self._forget(end.effect)
-        if waiting := self._waiting.pop(end.effect, None):
+        self._settle(end.effect, end)
+        if (program := self._programs.pop(end.effect, "")) in self._paused:
+            self._paused.discard(program)
+            self._wake(program)
+        for effect in [one for one, program in self._programs.items() if program == end.effect]:
+            if found := self._open.get(effect):
+                self._stop(found, PROGRAM_OVER)
+
+    def _settle(self, effect: str, end: EffectEnd | None) -> None:
+        """Let whoever waits for it know."""
+        waiting = self._waiting.pop(effect, None)
+        if waiting is not None and not waiting.done():
             waiting.set_result(end)
 
     def _forget(self, effect: str) -> None:
         self._open.pop(effect, None)
         self._ends.pop(effect, None)
+        self._paused.discard(effect)
         self._questions.pop(effect, None)
         if asked := self._asked.pop(effect, None):
             asked.cancel()
@@ -357,7 +394,7 @@ class Effects:
             await self._note(found, end)
 
     async def _run(self, found: OpenEffect) -> EffectEnd | None:
-        if found.state == "proposed":
+        if found.state == "proposed" or found.effect in self._paused:
             return None
         if found.state == "running" and not found.idempotent:
             return EffectUnknown(effect=found.effect, value=Words(DIED))
@@ -382,26 +419,49 @@ class Effects:
             turn=found.turn,
             mate=proposed.actor.partition(":")[2],
             people=body.people,
-            present=await self._site.present(found.stream),
+            present=await self._site.rooms.present(found.stream),
             until=self._stamp.clock.now() + timedelta(seconds=tool.limit if tool else 0),
+            door=await self._door(proposed) if tool and tool.composes else None,
+            charge=paid_for(found.stream, proposed.actor.partition(":")[2], body),
         )
+
+    async def _door(self, program: Event) -> InnerCalls:
+        """By which a program has other tools used."""
+        known, site = await calls_within(self._ledger, program), self._site
+        return InnerCalls(program, self._ledger, self, site.inner, site.files.read, known)
+
+    def _pause(self, effect: str) -> None:
+        """It waits for people; unless they answered meanwhile, it is woken by that."""
+        asked = [one for one, program in self._programs.items() if program == effect]
+        if any(self._open[one].state == "proposed" for one in asked if one in self._open):
+            self._paused.add(effect)
+            self._settle(effect, None)
+        else:
+            self._wake(effect)
 
     async def _use(self, found: OpenEffect, call: ToolCall) -> EffectEnd | None:
         """Let the tool do it, for as long as it may. One that is stopped is waited for no more."""
         effect, tool = found.effect, self._tool(found.tool)
         limit = tool.limit if tool else 0
         nap = self._limits[effect] = self._nap(limit)
+        began = ToolProgress(effect=effect, turn=found.turn, mate=call.mate, tool=found.tool)
+        progress = CallProgress(self._site.signals, self._stamp.clock, found.stream, began)
+        call = msgspec.structs.replace(call, tell=progress.tell)
         work = self._tasks.spawn(self._tools.call(found.tool, call), f"effect {effect}")
         try:
             done = await self._in_time(work, nap)
         finally:
             del self._limits[effect]
             work.cancel()
+            progress.over()
         if effect in self._ends or effect not in self._open:
             return self._ends.get(effect)
         if not done:
             why = f"{found.tool} took longer than {limit:g} seconds."
             return EffectExpired(effect=effect, value=Words(why))
+        if isinstance(call.door, InnerCalls) and call.door.asked:
+            self._pause(effect)
+            return None
         if work.cancelled() or work.exception() is not None:
             return EffectFailed(effect=effect, value=Words(f"{found.tool} broke off."))
         worked, given = work.result()
@@ -412,22 +472,28 @@ class Effects:
     async def _returned(self, found: OpenEffect, given: ToolResult) -> EffectReturned:
         """What came of it, as the mind is told it: files, and long texts, by their handles."""
         text, wanted, told, files = given.text, list(given.files), list[str](), list[File]()
+        whole = False
         if len(text) > HEAD:
             wanted.insert(0, ToolFile(name=f"{found.tool}.txt", data=text.encode()))
             told.append(f"[the first {HEAD:,} of {len(text):,} characters; read_result reads on]")
         for file in wanted[:MOST_FILES]:
             try:
-                kept = await self._site.keep(file)
+                kept = await self._site.files.keep(file)
             except LoopforgeError as error:
                 told.append(f"[{file.name} is lost: {error}]")
                 continue
             files.append(kept)
             told.append(f"[{handled(kept)}]")
+            whole = whole or (file is wanted[0] and len(text) > HEAD)
         if more := len(wanted) - MOST_FILES:
             told += [f"[{more} more files are lost: a use gives {MOST_FILES} at most]"] * (more > 0)
         value = "\n".join([*([text[:HEAD]] if text else []), *told])
         return EffectReturned(
-            effect=found.effect, value=Words(value), files=tuple(files), cost=given.cost
+            effect=found.effect,
+            value=Words(value),
+            files=tuple(files),
+            cost=given.cost or (tool.price if (tool := self._tool(found.tool)) else 0.0),
+            whole=whole,
         )
 
     def _nap(self, seconds: float) -> asyncio.Task[None]:
@@ -443,9 +509,18 @@ class Effects:
 
     async def _note(self, found: OpenEffect, body: EffectRunning | EffectEnd) -> None:
         """Write what happened to it, unless somebody else ended it before."""
-        fact = self._stamp.fact(body, actor="runtime", cause=found.effect)
+        facts = [self._stamp.fact(body, actor="runtime", cause=found.effect)]
+        if found.state == "proposed":  # people were asked, and nobody answered
+            facts += [
+                self._stamp.fact(
+                    Queued(surface=place, of=facts[0].id, what="approval"),
+                    actor="runtime",
+                    cause=facts[0].id,
+                )
+                for place in await self._site.rooms.places(found.stream)
+            ]
         try:
-            await self._ledger.append(found.stream, [fact])
+            await self._ledger.append(found.stream, facts)
         except Conflict as error:
             log.warning("effect %s is over already: %s", found.effect, error)
             self._forget(found.effect)

@@ -129,6 +129,8 @@ async def exchange_of(ledger: Ledger, events: Sequence[Event]) -> tuple[ReplaySa
                 replies.get(body.nth),
                 gone or body.nth in erased,
             )
+        elif isinstance(body, EffectProposed) and body.within:
+            continue  # a program wanted it, not the mind
         elif isinstance(body, EffectProposed | Called):
             said[body.nth] = ReplaySaid(
                 f"call {body.tool} {body.arguments}",

@@ -20,8 +20,9 @@ from typing import Any, Literal, assert_never
 from msgspec.structs import replace
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.events import Answered, Asked, Body, Fact, Planned, Returned
+from loopforge.core.events import Answered, Asked, Body, Fact, Planned, Returned, Usage
 from loopforge.core.model_trouble import Delay, Trouble
+from loopforge.core.money.budget_limits import BudgetNote, Charge
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import (
     Answer,
@@ -47,7 +48,7 @@ from loopforge.runtime.containment import (
     unshared,
 )
 from loopforge.runtime.draft_stream import DraftStream
-from loopforge.runtime.effect_worker import DIED, CallPermission, EffectOutcome, Effects
+from loopforge.runtime.effect_worker import DIED, EffectOutcome, Effects
 from loopforge.runtime.exchange_replay import (
     MOST_REQUESTS,
     Diverged,
@@ -58,11 +59,14 @@ from loopforge.runtime.exchange_replay import (
     Same,
 )
 from loopforge.runtime.ports import (
+    CallPermission,
     Draft,
+    EffectPlace,
     Ledger,
     ModelReply,
     Models,
     Pictured,
+    PricedModels,
     Question,
     Route,
     Signals,
@@ -99,7 +103,8 @@ class TurnSeat:
     that asks first, by its call and the id of its effect. `slow` is told of a model that lets one
     wait, as in draft_stream.py; models that did not answer are added to `troubles`. A line is at
     most `longest` characters long (0: any). It asks at most `most` times, and has no more done by
-    tools than `bounds` allow, of which `spent` is gone.
+    tools than `bounds` allow, of which `spent` is gone. `charge` says for whom it is paid, beside
+    this mate in this stream.
     """
 
     stream: str
@@ -116,6 +121,13 @@ class TurnSeat:
     most: int = MOST_REQUESTS
     bounds: TurnBounds = UNBOUND
     spent: Spent = UNSPENT
+    charge: Charge | None = None
+
+    @property
+    def payer(self) -> Charge:
+        """For whom all of it is paid, whole."""
+        named = self.charge or Charge()
+        return replace(named, stream=self.stream, mate=self.mate, turn=self.turn)
 
 
 @dataclass
@@ -124,7 +136,8 @@ class TurnEnding:
 
     `effects`: it asked for a tool, so that it cannot simply be taken anew. `took_in` are ids of
     lines that came in as news and were put before the model in this very turn. `fallback` is the
-    model that answered in place of the first choice, if one did.
+    model that answered in place of the first choice, if one did; `budget` what one said last, or
+    that it was spent.
     """
 
     outcome: TurnOutcome
@@ -134,6 +147,7 @@ class TurnEnding:
     effects: bool = False
     took_in: tuple[str, ...] = ()
     fallback: str = ""
+    budget: BudgetNote | None = None
 
 
 class Turn:
@@ -148,6 +162,7 @@ class Turn:
         self._news: dict[str, Line] = {}
         self._taken_in: dict[str, None] = {}
         self._fallback = ""
+        self._budget: BudgetNote | None = None
         self._meter = TurnMeter(seat.bounds, seat.spent, ports.stamp.clock)
 
     def stop(self, why: str) -> None:
@@ -243,7 +258,9 @@ class Turn:
             why = f"{call.tool} was not used: {bound}."
             permission = permission._replace(verdict="refused", by="bounds", why=why)
         self._meter.called()
-        facts = effects.proposal(call, seat.stream, seat.turn, nth, self._actor, permission)
+        facts = effects.proposal(
+            call, EffectPlace(seat.stream, seat.turn, nth, seat.charge), self._actor, permission
+        )
         self._effects[nth] = facts[0].id
         self._facts += facts
         if getattr(facts[0].body, "asks", False):
@@ -272,15 +289,13 @@ class Turn:
         clock, tasks = self._ports.stamp.clock, self._ports.tasks
         drafts = DraftStream(part, self._draft, clock, tasks, slow=self._seat.slow)
         texts = self._ports.recorder.texts((self._seat.stream, self._seat.mate), part.messages)
-        question = question_of(part, self._seat.route, self._seat.longest, texts)
+        question = question_of(part, self._seat.route, self._seat.longest, texts, self._seat.payer)
         try:
             reply = await self._ports.models.ask(question, drafts)
         except asyncio.CancelledError:
             drafts.stop()
             if self._stopped:
-                text = Words("".join(drafts.raw))
-                off = Answered(turn=self._seat.turn, nth=nth, outcome="cancelled", text=text)
-                self._facts.append(self._fact(off))
+                self._facts.append(self._fact(self._cut_off(question, nth, "".join(drafts.raw))))
             raise
         drafts.end()
         if reply.fallback and reply.outcome not in ("failed", "timed_out"):
@@ -292,9 +307,24 @@ class Turn:
         )
         return self._answered(part, nth, reply)
 
+    def _cut_off(self, question: Question, nth: int, heard: str) -> Answered:
+        """What came of a question until a person said stop, and about what that took."""
+        models = self._ports.models
+        usage = models.estimate(question, heard) if isinstance(models, PricedModels) else Usage()
+        return Answered(
+            turn=self._seat.turn,
+            nth=nth,
+            outcome="cancelled",
+            text=Words(heard),
+            usage=usage,
+            charge=self._seat.charge,
+        )
+
     def _answered(self, part: Ask, nth: int, reply: ModelReply) -> Answer:
         """Put down what came of a question, and tell the mind."""
-        self._meter.asked(reply.usage)
+        self._meter.asked(*(usage for _, usage in reply.usages))
+        if self._budget is None or self._budget.level != "spent":
+            self._budget = reply.budget
         news = self._hear_news()
         outcome, reading = read_of(part, reply)
         text, data = mended(reply.text), mended(reading.data)
@@ -314,6 +344,8 @@ class Turn:
             mended=reading.notes,
             cut=reading.cut,
             small=reply.small,
+            charge=self._seat.charge,
+            budget=reply.budget,
         )
         self._facts.append(self._fact(body))
         return Answer(
@@ -339,6 +371,7 @@ class Turn:
             if self._stopped:
                 self._facts.append(self._returned(nth, Result("cancelled", self._stopped), began))
             raise
+        meter.called(end.calls)
         gave = end.outcome == "returned"
         value = meter.returned(end.value, end.cost) if gave else end.value
         result = Result(end.outcome, value, self._hear_news(), meter.left, meter.bound)
@@ -416,7 +449,8 @@ class Turn:
     ) -> TurnEnding:
         facts, self._facts = self._facts, []
         taken = tuple(self._taken_in)
-        return TurnEnding(outcome, facts, plan, why, bool(self._effects), taken, self._fallback)
+        effects, budget = bool(self._effects), self._budget
+        return TurnEnding(outcome, facts, plan, why, effects, taken, self._fallback, budget)
 
 
 @dataclass(frozen=True, slots=True)
@@ -485,7 +519,13 @@ def read_of(part: Ask, reply: ModelReply) -> tuple[AnswerOutcome, LenientReading
     return "answered" if good else "malformed", reading
 
 
-def question_of(part: Ask, route: Route, longest: int = 0, texts: Texts = ()) -> Question:
+def question_of(
+    part: Ask,
+    route: Route,
+    longest: int = 0,
+    texts: Texts = (),
+    charge: Charge = Charge(),  # noqa: B008  frozen
+) -> Question:
     """The question as models are given it: texts, and pictures by hash. A forgotten one is gone."""
     return Question(
         messages=texts or tuple((message.role, message.text) for message in part.messages),
@@ -504,4 +544,6 @@ def question_of(part: Ask, route: Route, longest: int = 0, texts: Texts = ()) ->
         fits=part.fits,
         tools=part.tools,
         listing=part.listing,
+        exact=part.exact,
+        charge=charge,
     )

@@ -49,13 +49,13 @@ class TurnMeter:
         most = self._bounds.seconds
         return inf if most is None else max(0.0, most - self._now.seconds)
 
-    def asked(self, usage: Usage) -> None:
-        """A model answered."""
-        self._add(money=_dollars(usage))
+    def asked(self, *usages: Usage) -> None:
+        """A model answered, at the last of some tries."""
+        self._add(money=sum(map(_dollars, usages)))
 
-    def called(self) -> None:
-        """A tool is wanted."""
-        self._add(calls=1)
+    def called(self, times: int = 1) -> None:
+        """A tool is wanted, so many times."""
+        self._add(calls=times)
 
     def returned(self, value: str, cost: float) -> str:
         """A tool gave this; as much of it as may be told. What names kept files stays."""
@@ -83,8 +83,8 @@ def spent_before(began: Event, events: Iterable[Event]) -> Spent:
         match event.body:
             case EffectProposed():
                 calls += 1
-            case Answered(usage=usage):
-                money += _dollars(usage)
+            case Answered() as answered:
+                money += sum(map(_dollars, answered.usages))
             case Returned(value=value, cost=cost):
                 output, money = output + len(value.text or ""), money + cost
     seconds = (last - began.at).total_seconds()

@@ -21,18 +21,27 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 from msgspec.structs import replace
 
 from loopforge.core.action_plan import AgentActionPlan
+from loopforge.core.egress.egress_filter import Egress
 from loopforge.core.events import Fact, Judged, Perceived, TurnEnded, Verdict
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.model_trouble import Delay, Trouble
+from loopforge.core.money.budget_limits import Charge
 from loopforge.core.perception import AgentPerception, Edit, Line
 from loopforge.core.policy import Call, Policy
-from loopforge.core.text.egress_filter import Egress
+from loopforge.core.room_vocabulary import File
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.turn_bounds import UNBOUND, UNSPENT, Spent, TurnBounds
 from loopforge.errors import LedgerError
-from loopforge.runtime.effect_worker import CallPermission
 from loopforge.runtime.exchange_replay import MOST_REQUESTS, ReplaySaid, exchange_of
-from loopforge.runtime.ports import Lanes, Rested, Route, Thinking, Timers, Withdrawn
+from loopforge.runtime.ports import (
+    CallPermission,
+    Lanes,
+    Rested,
+    Route,
+    Thinking,
+    Timers,
+    Withdrawn,
+)
 from loopforge.runtime.turn_driver import Ports, Turn, TurnEnding, TurnSeat
 from loopforge.runtime.turn_meter import spent_before
 from loopforge.runtime.turn_record import perception_of, shown_of
@@ -65,12 +74,13 @@ class TurnDue:
 class OpeningView:
     """What a mind is shown, how that departs from the truth, how long it is in tokens.
 
-    `before` is what has to be written down ahead of it.
+    `before` is what has to be written down ahead of it; `upto` as in Perceived.
     """
 
     perception: AgentPerception
     edits: tuple[Edit, ...] = ()
     tokens: int = 0
+    upto: int = 0
     before: Sequence[Fact] = ()
 
 
@@ -85,7 +95,7 @@ class Senses:
     Lines that came in since it was last asked; whether a call may run; `slow` is
     told of a model that lets one wait; `asking` gives what people are told of a call that asks
     first. `bounds` are those of this turn, which stands `depth` deep in what a person's line set
-    off.
+    off. `charge` says for whom it is paid.
     """
 
     news: Callable[[], tuple[Line, ...]] = tuple
@@ -94,6 +104,7 @@ class Senses:
     asking: Callable[[Call, str], Sequence[Fact]] = lambda _call, _effect: ()
     bounds: TurnBounds = UNBOUND
     depth: int = 1
+    charge: Charge | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,13 +125,17 @@ D = TypeVar("D", bound=TurnDue)
 
 @dataclass(frozen=True, kw_only=True)
 class TakenTurn(Generic[D]):
-    """A turn that is under way; `troubles` are the models that did not answer so far."""
+    """A turn that is under way; `troubles` are the models that did not answer so far.
+
+    `attached` are the kept files that its plan names, by their handles there; or why one stays.
+    """
 
     id: str
     due: D
     perception: AgentPerception
     egress: Egress
     troubles: list[Trouble] = field(default_factory=list)
+    attached: dict[str, File | str] = field(default_factory=dict)
 
 
 class _Begun(NamedTuple):
@@ -158,7 +173,7 @@ class World(Protocol[S, D]):
         """What reaches it after that."""
         ...
 
-    def judge(
+    async def judge(
         self, state: S, turn: TakenTurn[D], plan: AgentActionPlan
     ) -> tuple[AgentActionPlan, tuple[Verdict, ...]]:
         """The plan made fit to be seen, and for each of its acts whether it may happen."""
@@ -186,7 +201,7 @@ class Worlds:
         secrets: Callable[[], Collection[str]] = frozenset,
     ) -> None:
         self._ports, self._timers, self._policies = ports, timers, policies
-        self._worlds, self._secrets = tuple(worlds), secrets
+        self._worlds, self.secrets = tuple(worlds), secrets
 
     async def work(self, stream: str) -> None:
         """Do everything that is due in this stream; what its lane runs when it is woken."""
@@ -236,7 +251,7 @@ class Worlds:
             begun = await self._begun(world, stream, state, due, id)
             if begun is None:
                 return await self._abandon(stream, due)
-            egress = Egress(secrets=self._secrets(), name=due.mate.name, length=due.longest)
+            egress = Egress(secrets=self.secrets(), name=due.mate.name, length=due.longest)
             turn = TakenTurn(id=id, due=due, perception=begun.perception, egress=egress)
             thinking = self._thinking(stream, turn, world.senses(state, turn), begun)
             if halted:
@@ -271,6 +286,7 @@ class Worlds:
             character=recorder.character(place, mate.prompt),
             edits=seen.edits,
             tokens=seen.tokens,
+            upto=seen.upto,
         )
         now, actor = self._ports.stamp.clock.now(), f"mate:{mate.handle}"
         fact = Fact(id=id, at=now, actor=actor, body=perceived, cause=due.line)
@@ -309,6 +325,7 @@ class Worlds:
             most=MOST_REQUESTS + 2 * (senses.bounds.calls or 0),
             bounds=senses.bounds,
             spent=replace(begun.spent, depth=senses.depth),
+            charge=senses.charge,
         )
         return Turn(self._ports, seat, begun.opening)
 
@@ -322,7 +339,7 @@ class Worlds:
         verdicts: tuple[Verdict, ...] = ()
         body = TurnEnded(turn=turn.id, outcome="done", took_in=ended.took_in)
         if ended.plan is not None:
-            ended.plan, verdicts = world.judge(state, turn, ended.plan)
+            ended.plan, verdicts = await world.judge(state, turn, ended.plan)
             judged = Judged(turn=turn.id, verdicts=verdicts)
             facts.append(self._ports.stamp.fact(judged, actor="runtime", cause=turn.id))
         elif ended.outcome != "planned":

@@ -6,7 +6,8 @@
 
 Named by an entry point in `loopforge.tools`, decorated or not. What it is for is its docstring's
 first paragraph; an argument is described by `Annotated[str, Field(description="...")]`. A parameter
-of the type ToolCall is given the call itself. A function that is not `async` runs in a thread.
+of the type ToolCall is given the call itself, so that it may `tell` how far it is. A function that
+is not `async` runs in a thread.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import asyncio
 import inspect
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, get_type_hints
+
+from msgspec.structs import replace
 
 from loopforge.errors import BadSettings, InputError
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolResult, ToolWork
@@ -51,6 +54,8 @@ class FunctionTool:
         """The same in every home."""
 
         async def work(call: ToolCall) -> str | ToolResult:
+            if not inspect.iscoroutinefunction(self._function):
+                call = replace(call, tell=_from_threads(call.tell))
             given = self._read(call.arguments) | dict.fromkeys(self._calls, call)
             if inspect.iscoroutinefunction(self._function):
                 found = await self._function(**given)
@@ -82,6 +87,16 @@ def tool_function(**declared: Any) -> Callable[[Callable[..., Any]], FunctionToo
         return FunctionTool(function, **declared)
 
     return made
+
+
+def _from_threads(tell: Callable[[str, float | None], None]) -> Callable[..., None]:
+    """The same for who works in a thread."""
+    loop = asyncio.get_running_loop()
+
+    def told(text: str, part: float | None) -> None:
+        loop.call_soon_threadsafe(tell, text, part)
+
+    return told
 
 
 def _form(function: Callable[..., Any], hints: dict[str, Any]) -> type[BaseModel]:

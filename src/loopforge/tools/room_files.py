@@ -137,9 +137,9 @@ class SearchFiles:
                 raise InputError("say which words to look for")
             wanted = folded(str(call.arguments.get("name") or ""))
             known = await home.files.known(call)
-            latest = {str(file.hash): file for file in known if wanted in folded(str(file.name))}
+            latest = [file for file in known if wanted in folded(str(file.name))]
             rows, unread = list[str](), list[str]()
-            for file in [*latest.values()][:SEARCHED]:
+            for file in latest[:SEARCHED]:
                 try:
                     _, text = await home.files.text(call, str(file.hash))
                 except LoopforgeError:

@@ -2,21 +2,16 @@
 
     files by handle -> in/ -> the command -> exit code, output, and what files it made or changed
 
-A workspace is for one mate in one room, and for the people whom it answers: what it made for Ana is
-shown to nobody else. It is scratch: whenever anything is forgotten in the home, all of them go, for
-a copy of it may lie there. Asks first; what programs may do is tools/sandbox/'s to say.
+Whose workspace it is, and when it goes, tells tools/sandbox/call_workspace.py. Asks first; what
+programs may do is tools/sandbox/'s to say.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 from dataclasses import dataclass
-from pathlib import Path
 
 from loopforge.errors import InputError
-from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.plugins.setting_rows import setting
 from loopforge.runtime.ports import (
     Tool,
@@ -26,12 +21,11 @@ from loopforge.runtime.ports import (
     ToolResult,
     ToolWork,
 )
-from loopforge.tools.sandbox.bubblewrap import MIB, Sandbox, SandboxLimits, make_workspace
+from loopforge.tools.sandbox.bubblewrap import MIB, Sandbox, SandboxLimits
+from loopforge.tools.sandbox.call_workspace import workspace_in, workspace_name
 from loopforge.tools.sandbox.confined_process import Ended, run_confined
 from loopforge.tools.sandbox.workspace_files import WorkspaceEntry, WorkspaceFiles
 
-FOLDER = "workspaces"
-"""Where they lie in a home."""
 MOST_GIVEN, LARGEST_GIVEN = 8, 5_000_000
 """Files that come back from one use, and bytes of one."""
 LISTED = 200
@@ -95,12 +89,12 @@ class Shell:
         limits = SandboxLimits(
             seconds=float(chosen.seconds), memory=chosen.memory * MIB, disk=chosen.disk * MIB
         )
-        places = home.settings.home / FOLDER
+        at = home.settings.home
 
         async def run(call: ToolCall) -> ToolResult:
             wanted = [str(each) for each in call.arguments.get("files") or ()]
             given = [await home.files.data(call, each) for each in wanted]
-            place = await asyncio.to_thread(_workspace, places, call)
+            place = await asyncio.to_thread(workspace_in, at, workspace_name(call))
             files = WorkspaceFiles(place)
             put = await asyncio.to_thread(_put, files, given)
             before = await asyncio.to_thread(files.listing, LISTED)
@@ -110,25 +104,6 @@ class Shell:
             return ToolResult(text="\n".join([*put, *_told(ended, limits), *told]), files=made)
 
         return run
-
-
-def _workspace(places: Path, call: ToolCall) -> Path:
-    """Where the command runs; made if it is not there."""
-    whose = json.dumps([call.stream, call.mate, sorted(call.people)])
-    places.mkdir(mode=0o711, exist_ok=True)
-    return make_workspace(places / hashlib.sha256(whose.encode()).hexdigest()[:24])
-
-
-def forget_workspaces(home: Path) -> None:
-    """Let go of all workspaces of a home. Raises InputError for what cannot be removed."""
-    places = home / FOLDER
-    for place in sorted(places.iterdir()) if places.is_dir() else ():
-        WorkspaceFiles(place).remove()
-
-
-def scratch_goes(home: Path, tasks: Tasks) -> None:
-    """The same, without anybody waiting for it."""
-    tasks.spawn(asyncio.to_thread(forget_workspaces, home), "workspaces are let go")
 
 
 def _put(files: WorkspaceFiles, given: list[ToolFile]) -> list[str]:

@@ -9,16 +9,19 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from inspect import isfunction
+from pathlib import Path
 from typing import Any, cast
 
 from loopforge.runtime.containment import as_json, short
 from loopforge.runtime.plugins.installed_plugins import installed
-from loopforge.runtime.plugins.setting_rows import PluginSettings
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolMaker, ToolResult, ToolWork
 from loopforge.tools.find_tools import FIND_TOOLS, finder
 from loopforge.tools.function_tool import FunctionTool
+from loopforge.tools.mcp.server_tools import McpServers
+from loopforge.tools.programs.write_tool import WRITE_TOOL, WriteTool, written_work
+from loopforge.tools.programs.written_tools import WrittenTools
+from loopforge.tools.tool_files import described
 from loopforge.tools.tool_shortlist import Shortlist
-from loopforge.tools.web.service_files import described
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +32,8 @@ WANTS = 1_500
 class Toolbox:
     """The tools of this home. Without a shortlist all are offered that may be used.
 
-    `flaws` are what is wrong with files that describe tools.
+    `servers` are its MCP servers, `written` the tools that mates wrote. `flaws` are what is wrong
+    with files that describe tools.
     """
 
     def __init__(self, shortlist: Shortlist | None = None) -> None:
@@ -37,6 +41,9 @@ class Toolbox:
         self._tools: dict[str, tuple[Tool, ToolWork]] = {}
         self._described: set[str] = set()
         self._secrets: set[str] = set()
+        self.servers = McpServers()
+        self.written = WrittenTools(Path())
+        self._home: ToolHome | None = None
         self.flaws: tuple[str, ...] = ()
 
     def add(self, tool: Tool, work: ToolWork) -> None:
@@ -51,15 +58,18 @@ class Toolbox:
             self._tools.pop(maker.tool.name, None)
             if (work := maker.make(home)) is not None:
                 self.add(maker.tool, work)
-        self._describe(home.settings)
+        self._describe(home)
+        self._home, self.written = home, WrittenTools(home.settings.home)
+        self.add(WRITE_TOOL, WriteTool(home, self.written, self.known))
         if self._shortlist is not None:
             self.add(FIND_TOOLS, finder(self._shortlist, self.known))
 
-    def _describe(self, settings: PluginSettings) -> None:
+    def _describe(self, home: ToolHome) -> None:
         """Make those known that files of the home describe; a broken one is told in the log."""
         for name in self._described:
             self._tools.pop(name, None)
-        found = described(settings, taken=self._tools)
+        found = described(home.settings, taken=self._tools)
+        self.servers.furnish(home, found.servers)
         self._described = {tool.name for tool, _ in found.tools}
         self._secrets |= found.secrets
         for tool, work in found.tools:
@@ -74,7 +84,27 @@ class Toolbox:
 
     def known(self) -> tuple[Tool, ...]:
         """Every tool there is."""
-        return tuple(tool for tool, _ in self._tools.values())
+        return tuple(tool for tool, _ in self._all().values())
+
+    def _all(self) -> Mapping[str, tuple[Tool, ToolWork]]:
+        served = {tool.name: (tool, work) for tool, work in self.servers.tools()}
+        return self._by_mates() | served | self._tools
+
+    def _by_mates(self) -> dict[str, tuple[Tool, ToolWork]]:
+        """Those that mates wrote, as the owner approved them."""
+        if self._home is None:
+            return {}
+        return {
+            one.name: (one.tool, written_work(self._home, self.written, one.name))
+            for one in self.written.known()
+            if not one.taken_back
+        }
+
+    def shown(self, tool: str, arguments: dict[str, Any]) -> str:
+        """What people see of a use before it runs: exactly its arguments."""
+        found = self._all().get(tool)
+        shows = getattr(found[1], "shown", None) if found is not None else None
+        return str(shows(arguments)) if shows is not None else as_json(arguments)
 
     async def choose(
         self, where: tuple[str, str], may: Sequence[Tool], talk: Sequence[str]
@@ -86,6 +116,7 @@ class Toolbox:
 
     async def close(self) -> None:
         """Make ready for nobody any more."""
+        await self.servers.close()
         if self._shortlist is not None:
             await self._shortlist.close()
 
@@ -97,7 +128,7 @@ class Toolbox:
         from referencing import Registry
         from referencing.exceptions import Unresolvable
 
-        schema = self._tools[tool][0].schema
+        schema = self._all()[tool][0].schema
         kind = validator_for(schema, default=Draft202012Validator)
         try:
             kind.check_schema(schema)
@@ -105,7 +136,8 @@ class Toolbox:
         except (SchemaError, Unresolvable) as error:
             return f"{tool} cannot be used: its own schema is broken ({error.__class__.__name__})."
         if found is None:
-            return ""
+            objects = getattr(self._all()[tool][1], "objection", None)
+            return str(objects(arguments)) if objects is not None else ""
         where = ".".join(str(step) for step in found.absolute_path)
         which = f"argument {where!r} is not as it wants it" if where else "arguments do not fit"
         wants = as_json(schema.get("properties") or {})[:WANTS]
@@ -117,11 +149,12 @@ class Toolbox:
 
     async def call(self, tool: str, call: ToolCall) -> tuple[bool, ToolResult]:
         """Run it: whether it worked, and what it gives, or how it failed."""
-        if tool not in self._tools:
-            known = ", ".join(sorted(self._tools)) or "none"
-            return False, ToolResult(text=f"There is no tool called {tool!r}. Known: {known}.")
+        known = self._all()
+        if tool not in known:
+            names = ", ".join(sorted(known)) or "none"
+            return False, ToolResult(text=f"There is no tool called {tool!r}. Known: {names}.")
         try:
-            given = await self._tools[tool][1](call)
+            given = await known[tool][1](call)
             return True, given if isinstance(given, ToolResult) else ToolResult(text=str(given))
         except (Exception, SystemExit, GeneratorExit) as error:
             return False, ToolResult(text=f"{tool} failed: {error}")

@@ -34,6 +34,7 @@ from loopforge.errors import InputError, LoopforgeError, TooLarge, Unknown
 from loopforge.web.account import linked_accounts
 from loopforge.web.account import sign_in as door
 from loopforge.web.admin import (
+    budgets_page,
     first_steps,
     ledger_page,
     model_files,
@@ -41,6 +42,7 @@ from loopforge.web.admin import (
     owner_pages,
     people_invites,
     settings_page,
+    tools_page,
     usage_page,
 )
 from loopforge.web.lab import fork_compare, lab_pages, run_viewer, side_panels, story_page
@@ -51,6 +53,7 @@ from loopforge.web.server.access_guards import DEPENDENCIES, Entrance, NotSigned
 from loopforge.web.server.connection_limits import place_of
 from loopforge.web.server.flash_messages import Notes
 from loopforge.web.server.form_csrf import COOKIE, FormTokens, KeyLost, Signer
+from loopforge.web.server.metrics_text import metrics
 from loopforge.web.server.page_context import Asked, Site, page
 from loopforge.web.server.page_templates import environment, look_css
 from loopforge.web.server.request_limits import Paces, TooFast
@@ -64,7 +67,7 @@ PAGES = (
 )
 ADMIN = (
     *(owner_pages, first_steps, model_keys, model_files),
-    *(people_invites, usage_page, ledger_page, settings_page),
+    *(people_invites, usage_page, budgets_page, ledger_page, settings_page, tools_page),
 )
 """The modules whose handlers are the pages; those of Admin are the owner's alone."""
 ONCE = ("enter", "join", "renew", "device")
@@ -163,6 +166,7 @@ def _assembled(
         route_handlers=[
             look,
             alive,
+            metrics,
             static,
             Router("/", route_handlers=handlers_of(door), request_max_body_size=door.SHORT),
             Router("/", route_handlers=[room_pages.speak], request_max_body_size=most(site)),

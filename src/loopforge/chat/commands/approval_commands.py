@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 
 from loopforge.chat.commands.command_request import CommandRequest, number_of
-from loopforge.chat.room.permissions import MATE, may, may_answer, unasked, who_may
+from loopforge.chat.room.permissions import MATE, may, may_answer, owned, unasked, who_may
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.turn_queue import AwaitedEffect
 from loopforge.chat.server import Rooms
@@ -19,9 +19,12 @@ from loopforge.core.events import Body
 from loopforge.core.room_vocabulary import RightsSet, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
-from loopforge.runtime.ports import Tools
+from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.runtime.effect_worker import DAY
+from loopforge.runtime.ports import Clock, Tools
 
 ALWAYS = "always"
+LATE = "The time for an answer is over; it is not done."
 ONWARD = "It need not ask for that here any more; /rights {mate} ask takes that back."
 LONGEST_REASON = 500
 """Characters of a reason that goes with a no."""
@@ -30,8 +33,9 @@ LONGEST_REASON = 500
 class ApprovalCommands:
     """Yes or no to uses of tools that ask first."""
 
-    def __init__(self, rooms: Rooms, tools: Tools) -> None:
+    def __init__(self, rooms: Rooms, tools: Tools, ledger: SqlLedger, clock: Clock) -> None:
         self._rooms, self._tools = rooms, tools
+        self._ledger, self._clock = ledger, clock
 
     @property
     def table(self) -> dict[str, Callable[[CommandRequest], Awaitable[str]]]:
@@ -43,22 +47,21 @@ class ApprovalCommands:
         how = asked.argument.partition(" ")[2].strip().casefold()
         if how not in ("", ALWAYS):
             raise InputError(f"Say /approve and the number, and {ALWAYS} where it is for good.")
+        always = how == ALWAYS
 
         def bodies(state: RoomState, effect: str, what: AwaitedEffect) -> Sequence[Body]:
             who = _name(state, asked)
             told = f"{who} said yes to question {what.asks}: {what.mate} uses {what.tool}."
             by = f"person:{asked.person}" if asked.person else "terminal"
             approved = EffectApproved(effect=effect, by=by)
-            if not how:
+            if not always:
                 return approved, Told(text=Words(told))
-            if not may(state, asked.person, "change", keeper=asked.keeper, owner=asked.owner):
-                whose = who_may(state, "change")
-                raise InputError(f"Always is for {whose} to say; /approve {what.asks} is for once.")
             tools = sorted({*unasked(state, what.mate), what.tool})
             standing = RightsSet(who=MATE + what.mate, rights=("tools",), tools=tuple(tools))
             return approved, standing, Told(text=Words(f"{told} {ONWARD.format(mate=what.mate)}"))
 
-        return await self._answer(asked, bodies, "Yes: it is done now, and the mate is told.")
+        done = "Yes: it is done now, and the mate is told."
+        return await self._answer(asked, bodies, done, always=always)
 
     async def deny(self, asked: CommandRequest) -> str:
         """Do not let it be used; the mate is told, with the reason."""
@@ -78,27 +81,52 @@ class ApprovalCommands:
         asked: CommandRequest,
         bodies: Callable[[RoomState, str, AwaitedEffect], Sequence[Body]],
         done: str,
+        *,
+        always: bool = False,
     ) -> str:
-        number = number_of(asked.argument)
-
         def decide(state: RoomState) -> Sequence[Body]:
-            found = state.turns.question(number) if number else None
-            if found is None:
-                open = sorted(one.asks for one in state.turns.effects.values() if one.asks)
-                which = f"Open here: {', '.join(map(str, open))}." if open else "None is open here."
-                raise Unknown(f"No question {asked.argument[:20]!r} waits for an answer. {which}")
-            effect, what = found
-            known, owner = self._tools.known(), asked.owner or not asked.person
-            if not may_answer(
-                state, asked.person, what.tool, known, keeper=asked.keeper, owner=owner
-            ):
-                raise InputError(
-                    f"You may not have {what.tool} used here, so you cannot say yes or no to it."
-                )
-            return bodies(state, effect, what)
+            return bodies(state, *self._answerable(state, asked, always=always))
 
+        await self.check(asked, always=always)
         await self._rooms.answer(asked.room, asked.person, decide)
         return done
+
+    async def check(self, asked: CommandRequest, *, always: bool = False) -> None:
+        """Raise InputError where whoever asks may not answer so, or it is too late for that."""
+        state = await self._rooms.state(asked.room)
+        effect, _ = self._answerable(state, asked, always=always)
+        if self._clock.now() >= (await self._ledger.event(effect)).at + DAY:
+            raise InputError(LATE)
+
+    def _answerable(
+        self, state: RoomState, asked: CommandRequest, *, always: bool = False
+    ) -> tuple[str, AwaitedEffect]:
+        """The open question that is meant, if whoever asks may answer it so. Raises InputError."""
+        number = number_of(asked.argument)
+        found = state.turns.question(number) if number else None
+        if found is None:
+            open = sorted(one.asks for one in state.turns.effects.values() if one.asks)
+            which = f"Open here: {', '.join(map(str, open))}." if open else "None is open here."
+            raise Unknown(f"No question {asked.argument[:20]!r} waits for an answer. {which}")
+        tool, known, owner = found[1].tool, self._tools.known(), asked.owner or not asked.person
+        if not may_answer(
+            state,
+            asked.person,
+            tool,
+            known,
+            keeper=asked.keeper,
+            owner=owner,
+            untrusted=asked.untrusted and not owner,
+        ):
+            raise InputError(
+                f"You may not have {tool} used here, so you cannot say yes or no to it."
+            )
+        if always and owned(tool, known):
+            raise InputError(f"{tool} is asked about each time; /approve {number} is for once.")
+        if always and not may(state, asked.person, "change", keeper=asked.keeper, owner=owner):
+            whose = who_may(state, "change")
+            raise InputError(f"Always is for {whose} to say; /approve {number} is for once.")
+        return found
 
 
 def _name(state: RoomState, asked: CommandRequest) -> str:

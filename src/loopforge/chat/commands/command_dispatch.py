@@ -10,6 +10,7 @@ what was asked for.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from typing import Protocol
 
 from loopforge.chat.commands.approval_commands import ApprovalCommands
 from loopforge.chat.commands.change_commands import TALK, ChangeCommands
@@ -31,6 +32,15 @@ BRIEF = 60
 """Characters of a line that is offered."""
 
 
+class CommandTable(Protocol):
+    """Some more commands, by name."""
+
+    @property
+    def table(self) -> dict[str, Callable[[CommandRequest], Awaitable[str]]]:
+        """What does each."""
+        ...
+
+
 class Commands:
     """The commands over the rooms. `policies` are the names that may be chosen."""
 
@@ -41,13 +51,17 @@ class Commands:
         answers: QueryCommands,
         workshop: Workshop,
         approvals: ApprovalCommands,
+        *more: CommandTable,
     ) -> None:
         self._rooms, self._policies, self._answers = rooms, policies, answers
+        self._approvals = approvals
         self._table: dict[str, Callable[[CommandRequest], Awaitable[str]]] = {
             **ChangeCommands(rooms, policies, workshop).table,
             **answers.table,
             **approvals.table,
         }
+        for each in more:
+            self._table |= each.table
 
     async def act(
         self,
@@ -58,13 +72,14 @@ class Commands:
         *,
         keeper: bool = False,
         owner: bool = False,
+        untrusted: bool = False,
         surface: str = "",
         account: str = "",
     ) -> str:
         """Do it, for somebody who may manage the place they ask from (`keeper`), or the `owner`.
 
-        `surface` and `account` say by which account of a platform they came, if by one. Raises
-        Unknown and other input errors, also where they may not.
+        `untrusted`: a stranger. `surface` and `account` say by which account of a platform they
+        came, if by one. Raises Unknown and other input errors, also where they may not.
         """
         command = BY_NAME.get(name)
         if command is None:
@@ -78,6 +93,7 @@ class Commands:
             keeper=keeper,
             owner=owner,
             guest=bool(person) and invited and not owner,
+            untrusted=untrusted,
             surface=surface,
             account=account,
         )
@@ -90,6 +106,13 @@ class Commands:
         if command.needs and not asked.argument:
             raise InputError(f"Say what is meant: {usage(command)}, {command.help}.")
         return await self._table[name](asked)
+
+    async def check_answer(self, asked: CommandRequest, *, always: bool = False) -> None:
+        """Whether somebody may answer a question so, before they do. Raises what doing it would."""
+        state = await self._rooms.state(asked.room)
+        if not may(state, asked.person, "talk", keeper=asked.keeper, owner=asked.owner):
+            raise InputError(f"Answering a mate is for {who_may(state, 'talk')}.")
+        await self._approvals.check(asked, always=always)
 
     async def complete(
         self,

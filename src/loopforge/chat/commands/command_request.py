@@ -17,8 +17,8 @@ _NUMBER = re.compile(r"#?(\d{1,15})")
 class CommandRequest(Struct, frozen=True, kw_only=True):
     """A command as somebody gives it. `person` is "" for somebody at the machine itself.
 
-    `keeper`, `owner` and `guest` say what else they are; `surface` and `account` by which account
-    they came, where it was by one of a platform.
+    `keeper`, `owner`, `guest` and `untrusted` (a stranger) say what else they are; `surface` and
+    `account` by which account they came, where it was by one of a platform.
     """
 
     room: str
@@ -27,6 +27,7 @@ class CommandRequest(Struct, frozen=True, kw_only=True):
     keeper: bool = False
     owner: bool = False
     guest: bool = False
+    untrusted: bool = False
     surface: str = ""
     account: str = ""
 

@@ -1,13 +1,13 @@
-"""Answers: the commands that change nothing: how things stand here, why, and what it cost.
+"""Answers: the commands that change nothing: how things stand here, and why.
 
 Plain text, for whoever asked. Nobody is told of lines that they may not see.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 
-from loopforge.budgets.model_usage import UsageRow, UsageView
+from loopforge.chat.commands.budget_commands import ITSELF
 from loopforge.chat.commands.command_catalogue import help_text
 from loopforge.chat.commands.command_request import CommandRequest, member_of, number_of
 from loopforge.chat.room.event_wording import platform
@@ -33,9 +33,6 @@ KEEPS = (
     "Mates keep what is said in this conversation in mind, and nothing beyond it yet: "
     "memories of their own are not there yet."
 )
-REMINDS = "Mates cannot remind you of anything yet: nothing here wakes them later."
-ITSELF = "the room itself"
-"""Who thinks where it is about the room, such as about its title."""
 LOOKED_BACK = 200
 """Lines of mates that are looked through for one that the asker may see."""
 
@@ -48,13 +45,12 @@ class QueryCommands:
         rooms: Rooms,
         ledger: Readable,
         models: Models,
-        meter: UsageView,
         going: Callable[[str], int],
         clock: Clock,
         rules: Rules,
         linking: AccountLinking,
     ) -> None:
-        self._rooms, self._ledger, self._models, self._meter = rooms, ledger, models, meter
+        self._rooms, self._ledger, self._models = rooms, ledger, models
         self._going, self._clock, self._rules = going, clock, rules
         self._linking = linking
 
@@ -66,9 +62,7 @@ class QueryCommands:
             "why": self.why,
             "mates": self.mates,
             "model": self.model,
-            "usage": self.usage,
             "memory": self.memory,
-            "remind": self.remind,
             "link": self.link,
             "help": self.help,
         }
@@ -143,27 +137,6 @@ class QueryCommands:
         ]
         return "\n".join(lines) or "This home has no mate yet."
 
-    # ------------------------------------------------------------ what it cost
-
-    async def usage(self, asked: CommandRequest) -> str:
-        """Tokens and cost of the room, today and this month, by mate; days are UTC."""
-        await self._rooms.state(asked.room)
-        today = self._clock.now().date()
-        streams = [stream_of(asked.room)]
-        day = await self._meter.by(("mate",), since=today, streams=streams)
-        month = await self._meter.by(("mate",), since=today.replace(day=1), streams=streams)
-        return "\n".join([*self._used("Today", day), *self._used("This month", month)])
-
-    def _used(self, when: str, rows: Sequence[UsageRow]) -> list[str]:
-        if not rows:
-            return [f"{when}: nothing was asked of a model here."]
-        told = [
-            f"  {self._name(row.mate)}: "
-            f"{row.read:,} tokens read, {row.written:,} written, {row.price}"
-            for row in rows
-        ]
-        return [f"{when}:", *told]
-
     # ------------------------------------------------------------ why
 
     async def why(self, asked: CommandRequest) -> str:
@@ -228,10 +201,6 @@ class QueryCommands:
     async def memory(self, _asked: CommandRequest) -> str:
         """What mates remember."""
         return KEEPS
-
-    async def remind(self, _asked: CommandRequest) -> str:
-        """Whether mates can remind somebody."""
-        return REMINDS
 
     async def link(self, asked: CommandRequest) -> str:
         """A code for another account, or the use of one."""

@@ -24,13 +24,13 @@ from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.budgets.model_usage import dollars, picos
 from loopforge.chat.export.markdown_quoting import label, quoted
 from loopforge.chat.export.room_export import PAGE, Row, as_bytes, file_row, files_of, kept, named
 from loopforge.chat.export.zip_stream import Part, zipped
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.core.events import Event, Usage
 from loopforge.core.line_revision import Revised
+from loopforge.core.money.money_amounts import dollars, picos
 from loopforge.core.room_vocabulary import Heard, LineEdited
 from loopforge.core.text.erasable_text import Words, encode_plain, mended
 from loopforge.ledger.database.table_schema import events

@@ -1,8 +1,9 @@
-"""Quota: how many answers a place and a person had today, counted from the ledger.
+"""Quota: budgets in answers: how many a place and a person had today, counted from the ledger.
 
 A day begins at midnight in the home's time zone. An answer is a line that a mate said; it counts
 for the room's place on a platform, and for the person whose line it goes back to. The owner's own
-answers count for the place alone. Does not know what an answer costs.
+answers count for the place alone. Whether more may follow, budgets say (core/money/); the settings
+have some by default. Does not know what an answer costs.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ import msgspec
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
+from loopforge.budgets.budget_book import BudgetBook, BudgetRules
 from loopforge.core.events import Event, Perceived
+from loopforge.core.money.budget_limits import WHOSE, Charge, Limit, Scope, Standing
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.spoken_lists import counted
 from loopforge.ledger.database.table_schema import events
@@ -26,28 +29,24 @@ from loopforge.runtime.ports import Clock
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 COUNTED = ("room.heard", "turn.perceived", "room.said")
-HOUSE = ("terminal",)
-"""Surfaces of the home's own people, who are not counted."""
+ONE: dict[Scope, str] = {"places": "one place", "people": "one person", "guests": "one guest"}
 
 
 class Quota:
-    """The counts of today. `place` and `person` are the most; 0: as many as they like."""
+    """The counts of today, and what budgets in answers say to them."""
 
-    def __init__(
-        self, ledger: Readable, clock: Clock, place: int, person: int, zone: ZoneInfo
-    ) -> None:
-        self._ledger, self._clock = ledger, clock
-        self.allow(place, person, zone)
+    def __init__(self, ledger: Readable, clock: Clock, book: BudgetBook) -> None:
+        self._ledger, self._clock, self._book = ledger, clock, book
+        self._told: set[str] = set()
         self._day: datetime | None = None
         self._origin: dict[str, str] = {}
         self._counts: Counter[str] = Counter()
         self._reading = asyncio.Lock()
         ledger.subscribe(self._follow, kinds=COUNTED)
 
-    def allow(self, place: int, person: int, zone: ZoneInfo) -> None:
-        """So many from now on; what was counted today stays counted, and may be told again."""
-        self._place, self._person, self._zone = place, person, zone
-        self._told: set[str] = set()
+    def become(self, rules: BudgetRules) -> None:
+        """Budgets have changed: what was told today may be told again."""
+        self._book.rules, self._told = rules, set()
 
     def _follow(self, stream: str, added: Sequence[Event]) -> None:
         for event in added if self._day is not None else ():
@@ -69,37 +68,46 @@ class Quota:
         if who:
             self._counts[who] += 1
 
-    async def over(
-        self, stream: str, surface: str, person: tuple[str, str], *, owner: bool
-    ) -> str | None:
+    async def over(self, charge: Charge, name: str) -> str | None:
         """None while a line may be answered; else why not, or "" if that was said already today.
 
-        `person` is an id and a name.
+        The charge is for the answer; its person has this name.
         """
-        if surface in HOUSE or not (self._place or self._person):
+        limits = [one for one in await self._book.limits(charge) if one.budget.unit == "answers"]
+        if not limits:
             return None
         await self._today()
-        actor, name = f"person:{person[0]}", person[1]
-        theirs, here = self._counts[actor], self._counts[stream]
-        if self._person and not owner and theirs >= self._person:
-            return self._once(actor, f"{name} had {counted(theirs, 'answer')} today", "one person")
-        if self._place and ":" in surface and here >= self._place:
-            return self._once(
-                stream, f"This place had {counted(here, 'answer')} today", "one place"
-            )
+        limits.sort(key=lambda one: one.meter == charge.stream)  # a person first, then the place
+        for limit in limits:
+            had = self._counts[limit.meter]
+            if had >= limit.budget.amount:
+                room = "This place" if ":" in charge.surface else "This room"
+                who = room if limit.meter == charge.stream else name
+                return self._once(limit, f"{who} had {counted(had, 'answer')} today")
         return None
+
+    async def standings(self, charge: Charge) -> list[Standing]:
+        """How the budgets in answers stand that bind a charge."""
+        limits = [one for one in await self._book.limits(charge) if one.budget.unit == "answers"]
+        await self._today()
+        return [Standing(one, self._counts[one.meter]) for one in limits]
 
     async def had(self, person: str) -> int:
         """How many answers a person had today."""
         await self._today()
         return self._counts[f"person:{person}"]
 
-    def _once(self, whom: str, so: str, what: str) -> str:
-        if whom in self._told:
+    def _once(self, limit: Limit, so: str) -> str:
+        if limit.meter in self._told:
             return ""
-        self._told.add(whom)
-        most = f"which is as many as this home gives {what} in a day"
+        self._told.add(limit.meter)
+        whose = ONE.get(limit.budget.scope, WHOSE[limit.budget.scope])
+        most = f"which is as many as this home gives {whose} in a day"
         return f"{so}, {most}. Mates answer again after midnight ({self._zone.key})."
+
+    @property
+    def _zone(self) -> ZoneInfo:
+        return self._book.rules.zone
 
     async def _today(self) -> None:
         """Begin a new day; what was said in it before this process began is read."""

@@ -23,18 +23,20 @@ from msgspec import Struct
 
 from loopforge.chat.room.participants import RoomPlace
 from loopforge.core.context_window import ContextEntry
+from loopforge.core.money.budget_limits import Charge
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import Right
 from loopforge.core.text.borrowed_words import borrowed
 from loopforge.core.text.known_address import stands_in
 from loopforge.core.text.spoken_lists import listed
-from loopforge.runtime.effect_worker import CallPermission
-from loopforge.runtime.ports import Tool
+from loopforge.runtime.ports import CallPermission, Tool
 
 RIGHTS: tuple[Right, ...] = ("talk", "stop", "change", "tools")
 EVERYONE, KEEPERS = "everyone", "keepers"
 MATE = "mate:"
 """Before a mate's handle, in place of a person's id: what is set are tools it need not ask for."""
+Given = Sequence[tuple[str, str]]
+"""What tools gave a program, by their names."""
 ANY = "*"
 """In place of the names of tools: all of them."""
 MEANING: dict[Right, str] = {
@@ -176,23 +178,29 @@ def call_permission(
     lines: Sequence[str],
     call: Call,
     tools: Sequence[Tool],
+    gave: Given = (),
 ) -> CallPermission:
     """May this call run, for whom, and is somebody asked first; `own` are the mate's tools.
+
+    `gave` is what tools gave the program that makes it, by their names.
 
     It may where the mate has the tool, and everybody whom the turn answers may have it used: for a
     stranger that is what a stranger may. A standing yes spares the question, not the right, and is
     none for strangers. Whoever `may_answer` says yes or no to a question.
     """
     askers = [asker(state, line) for line in lines]
-    people = tuple(dict.fromkeys(entry.who for entry in askers if entry))
+    people = answered_people(state, lines)
     granted = frozenset(own) & tools_in_turn(state, lines, tools)
     if call.tool not in granted:
         return CallPermission("refused", "grant", people, granted)
-    asks = any(tool.asks for tool in tools if tool.name == call.tool)
-    if not asks and not asks_first(state, mate, call, tools):
+    known = {tool.name: tool for tool in tools}
+    asks = known[call.tool].asks
+    if not asks and not asks_first(state, mate, call, tools, gave):
         return CallPermission("runs", "rights", people, granted)
-    known = [entry for entry in askers if entry is not None and not entry.untrusted]
-    if known == askers and call.tool in unasked(state, mate):
+    if known[call.tool].owner:
+        return CallPermission("asks", "rights", people, granted)
+    trusted = [entry for entry in askers if entry is not None and not entry.untrusted]
+    if trusted == askers and call.tool in unasked(state, mate):
         return CallPermission("runs", "a standing yes", people, granted)
     return CallPermission("asks", "rights", people, granted)
 
@@ -205,9 +213,22 @@ def may_answer(
     *,
     keeper: bool = False,
     owner: bool = False,
+    untrusted: bool = False,
 ) -> bool:
-    """Whether a person may say yes or no to a use of a tool: who may have it used here."""
-    return tool in tools_for(state, person, tools, keeper=keeper, owner=owner)
+    """Whether a person may say yes or no to a use of a tool: who may have it used here.
+
+    To some only the owner of the home may.
+    """
+    tools = tuple(tools)
+    if owned(tool, tools) and (not owner or untrusted):
+        return False
+    given = tools_for(state, person, tools, keeper=keeper, owner=owner, untrusted=untrusted)
+    return tool in given
+
+
+def owned(tool: str, tools: Iterable[Tool]) -> bool:
+    """Whether the owner of the home alone may say yes to a tool, each time anew."""
+    return any(one.owner for one in tools if one.name == tool)
 
 
 def unasked(state: Held, mate: str) -> frozenset[str]:
@@ -215,17 +236,19 @@ def unasked(state: Held, mate: str) -> frozenset[str]:
     return frozenset(state.rights.get(MATE + mate, Grant()).tools)
 
 
-def asks_first(state: Held, mate: str, call: Call, tools: Iterable[Tool]) -> bool:
+def asks_first(state: Held, mate: str, call: Call, tools: Iterable[Tool], gave: Given = ()) -> bool:
     """Whether people are asked before a call because of what it sends out.
 
     To send for an address is to tell whoever keeps it all that stands in it. What a person gave
-    here, or what a tool showed this mate that finds addresses, is no news to anybody.
+    here, or what a tool that finds addresses showed this mate or its program, is no news to anyone.
     """
     known = {tool.name: tool for tool in tools}
     tool = known.get(call.tool)
     if tool is None or not tool.address:
         return False
     address = str(call.arguments.get(tool.address, ""))
+    if any(known[name].finds and stands_in(address, text) for name, text in gave if name in known):
+        return False
     for entry in state.lines.values():
         given = entry.kind == "heard" and not (entry.bot or entry.untrusted)
         found = known.get(str(entry.name)) if entry.kind == "result" and entry.who == mate else None
@@ -234,7 +257,9 @@ def asks_first(state: Held, mate: str, call: Call, tools: Iterable[Tool]) -> boo
     return True
 
 
-def borrowed_words(state: Held, mate: str, call: Call, tools: Iterable[Tool]) -> Mapping[str, str]:
+def borrowed_words(
+    state: Held, mate: str, call: Call, tools: Iterable[Tool], gave: Given = ()
+) -> Mapping[str, str]:
     """By each argument of a call that holds words nobody here said, where it has them from.
 
     Those are texts that this mate was shown: what tools gave that are not trusted, what stands in
@@ -242,6 +267,9 @@ def borrowed_words(state: Held, mate: str, call: Call, tools: Iterable[Tool]) ->
     """
     trusted = {tool.name for tool in tools if tool.trusted}
     strange, own = dict[str, list[str]](), list[str]()
+    for tool, text in gave:
+        if tool not in trusted:
+            strange.setdefault(f"`{tool}`", []).append(text)
     for entry in reversed([*state.lines.values()]):
         text = entry.text.text or ""
         tool = str(entry.name).partition(",")[0]
@@ -256,10 +284,28 @@ def borrowed_words(state: Held, mate: str, call: Call, tools: Iterable[Tool]) ->
     return borrowed(call.arguments, strange, own)
 
 
+def answered_people(state: Held, lines: Sequence[str]) -> tuple[str, ...]:
+    """The people whom a turn about these lines answers."""
+    askers = (asker(state, line) for line in lines)
+    return tuple(dict.fromkeys(entry.who for entry in askers if entry))
+
+
+def charged(state: Held, lines: Sequence[str]) -> Charge | None:
+    """For whom a turn about these lines is paid: whoever said the last that it goes back to."""
+    askers = [found for line in lines if (found := asker(state, line))]
+    if not askers:
+        return None
+    last = max(askers, key=lambda entry: entry.seq)
+    return Charge(person=last.who, surface=last.surface, guest=last.guest, owner=last.owner)
+
+
 def asker(state: Held, line: str) -> ContextEntry | None:
-    """The line of a person that a line goes back to: a mate speaks because somebody did."""
+    """The line of a person that a line goes back to: a mate speaks because somebody did.
+
+    Where a routine woke it, that is the line that told of it, which bears who had set it.
+    """
     last = deque(_led_to(state, line), maxlen=1)
-    return last[0] if last and last[0].kind == "heard" else None
+    return last[0] if last and last[0].kind in ("heard", "told") and last[0].who else None
 
 
 def asked_through(state: Held, line: str) -> int:

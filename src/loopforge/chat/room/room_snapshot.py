@@ -46,7 +46,8 @@ class Scene(Struct, frozen=True, kw_only=True):
     it, `refill` what a person's line gives back of energy, `thinking` the mates that are at it now.
     `former` are (id, name) of people who went away. `titled_at` is the event by which the room gave
     itself its title (0: a person did); that is made of what was said until then. `reserved` are the
-    handles and names of the home's mates: another speaker of such a name is marked.
+    handles and names of the home's mates: another speaker of such a name is marked. `questions` are
+    the numbers of those that wait for somebody's yes, `asked` is the last number that was given.
     """
 
     room: str
@@ -67,6 +68,8 @@ class Scene(Struct, frozen=True, kw_only=True):
     former: tuple[tuple[str, str], ...] = ()
     titled_at: int = 0
     reserved: tuple[str, ...] = ()
+    questions: tuple[int, ...] = ()
+    asked: int = 0
 
     def person(self, id: str) -> str:
         """What people read of who a person is: the name, which no mate bears; "somebody" for none.

@@ -93,11 +93,13 @@ from loopforge.core.room_vocabulary import (
     TurnDropped,
     Weighed,
 )
+from loopforge.core.schedule.reminder_events import ReminderEvent
 from loopforge.core.text.erasable_text import Words, decode_stored, encode_stored, public
 from loopforge.core.text.turn_bounds import TurnBounds
 from loopforge.errors import LedgerBehind, LedgerBroken
+from loopforge.schedule.reminder_book import ReminderBook
 
-VERSION = 10
+VERSION = 12
 """The form of a snapshot; one of another version is not read but folded anew."""
 
 SOURCES = 2000
@@ -149,6 +151,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
     bounds: TurnBounds = TurnBounds()
     page: VisibleLines = msgspec.field(default_factory=VisibleLines)
     turns: Turns = msgspec.field(default_factory=Turns)
+    reminders: ReminderBook = msgspec.field(default_factory=ReminderBook)
     places: dict[str, RoomPlace] = {}
     quiet: bool = False
     rights: dict[str, Grant] = {}
@@ -223,6 +226,9 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
         self.stream, self.seq = event.stream, event.seq
         if isinstance(body, EffectEvent):
             self._effect(event, body)
+            return
+        if isinstance(body, ReminderEvent):
+            self.reminders.apply(event, body)
             return
         match body:
             case Heard() | Said() | Noted() | ToolUsed() | Told():
@@ -373,7 +379,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
             case Noted() | ToolUsed():
                 self.turns.affected(body.turn)
             case Told():
-                pass
+                self.turns.numbered(event.cause, body.asks)
         self.page.add(entry_of(event, body, name=name, answers=answers), self.weighed)
 
     def _heard(self, event: Event, body: Heard) -> None:
@@ -436,7 +442,10 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
             self.turns.proposed(event.id, body)
         elif isinstance(body, EffectApproved):
             self.turns.approved(body.effect)
-        if not isinstance(body, EffectEnd) or (effect := self.turns.ended(body.effect)) is None:
+        if (
+            not isinstance(body, EffectEnd)
+            or (effect := self.turns.ended(body.effect, event.seq)) is None
+        ):
             return
         if self.closed or (isinstance(body, EffectDenied) and effect.turn in self.open):
             return
@@ -507,6 +516,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
         for place in self.places.values():
             yield place.name
         yield from self.page.words()
+        yield from self.reminders.words()
         yield self.title
         yield from self.basis
 

@@ -56,6 +56,11 @@ class House:
         """The people who are in a room now; nobody where it is no room."""
         return tuple((await self.state(stream)).people) if stream.startswith(PREFIX) else ()
 
+    async def places(self, stream: str) -> tuple[str, ...]:
+        """The places of platforms that are part of a room; none where it is no open room."""
+        state = await self.state(stream) if stream.startswith(PREFIX) else None
+        return tuple(state.places) if state is not None and not state.closed else ()
+
     def known(self, stream: str) -> RoomState | None:
         """The room as it was when last looked at, without reading."""
         return self._states.get(stream)

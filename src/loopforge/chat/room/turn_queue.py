@@ -38,7 +38,8 @@ class Due(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A turn that a mate is to take: one answer to all of `lines`; the one that calls is last.
 
     `step` counts from 0; a step that follows another one's Continue, or the end of a tool it
-    had used, is `continue`.
+    had used, is `continue`. `after` is what the newest end of a tool in it makes due: the event's
+    sequence number, lines and step.
     """
 
     mate: str
@@ -47,6 +48,7 @@ class Due(Struct, frozen=True, kw_only=True, omit_defaults=True):
     verdict: Literal["speak", "ask"] = "speak"
     score: int = 0
     step: int = 0
+    after: tuple[int, tuple[str, ...], int] = (0, (), 0)
 
     @property
     def line(self) -> str:
@@ -83,7 +85,8 @@ class AwaitedEffect(Struct, kw_only=True, omit_defaults=True):
     """A use of a tool, by request `nth` of a turn about `lines`, whose end its mate is to be told.
 
     `over`: it ended, while its turn went on. `asks`: the number of the question to people whether
-    it may be, until one of them has answered.
+    it may be, until one of them has answered. `within`: a program wants it, and is told
+    its end in its mate's place.
     """
 
     turn: str
@@ -94,6 +97,7 @@ class AwaitedEffect(Struct, kw_only=True, omit_defaults=True):
     lines: tuple[str, ...] = ()
     over: bool = False
     asks: int = 0
+    within: str = ""
 
 
 class Turns(Struct, kw_only=True, omit_defaults=True):
@@ -140,6 +144,11 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
     def begin(self, id: str, body: Perceived) -> None:
         """A turn begins. One that begins anew takes the place of the one before."""
         due = None if body.summons == "title" else self.take(body.mate, body.line)
+        if due is not None and 0 < body.upto < due.after[0]:  # it ended while the turn was prepared
+            _, lines, step = due.after
+            self._first(
+                Due(mate=due.mate, lines=lines, summons="continue", step=step, after=due.after)
+            )
         for turn in list(self.open.values()):
             same = (turn.mate, turn.line, turn.summons, turn.step)
             if same == (body.mate, body.line, body.summons, body.step):
@@ -214,7 +223,9 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
     def proposed(self, id: str, body: EffectProposed) -> None:
         """A turn wants a tool used."""
         self.asked += body.asks
-        if turn := self.open.get(body.turn):
+        if body.within:
+            self._proposed_within(id, body)
+        elif turn := self.open.get(body.turn):
             self.effects[id] = AwaitedEffect(
                 turn=turn.id,
                 nth=body.nth,
@@ -224,6 +235,25 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
                 lines=turn.lines,
                 asks=self.asked if body.asks else 0,
             )
+
+    def _proposed_within(self, id: str, body: EffectProposed) -> None:
+        """A program wants a tool used, for whom its mate has it used."""
+        if program := self.effects.get(body.within):
+            self.effects[id] = AwaitedEffect(
+                turn=program.turn,
+                nth=0,
+                mate=program.mate,
+                tool=body.tool,
+                step=program.step,
+                lines=program.lines,
+                asks=self.asked if body.asks else 0,
+                within=body.within,
+            )
+
+    def numbered(self, id: str, number: int) -> None:
+        """People were told the number of its question."""
+        if (effect := self.effects.get(id)) and effect.asks:
+            effect.asks, self.asked = number, max(self.asked, number)
 
     def question(self, number: int) -> tuple[str, AwaitedEffect] | None:
         """The use of a tool that this question to people is about, and its id."""
@@ -245,23 +275,27 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
             if (one.turn, one.nth) != (body.turn, body.nth)
         }
 
-    def ended(self, id: str) -> AwaitedEffect | None:
+    def ended(self, id: str, seq: int) -> AwaitedEffect | None:
         """An effect is over; its mate takes a step to see that, now or when its turn is over."""
         effect = self.effects.get(id)
         if effect is None:
             return None
         effect.over, effect.asks = True, 0
+        if effect.within:
+            del self.effects[id]
+            return None
         if effect.turn not in self.open:
-            self._see(id)
+            self._see(id, seq)
         return effect
 
-    def _see(self, id: str) -> None:
+    def _see(self, id: str, seq: int = 0) -> None:
         effect = self.effects.pop(id)
         if effect.lines:
-            self._onward(effect.mate, effect.lines, effect.step)
+            self._onward(effect.mate, effect.lines, effect.step, seq)
 
-    def _onward(self, mate: str, lines: tuple[str, ...], step: int) -> None:
-        self._first(Due(mate=mate, lines=lines, summons="continue", step=step + 1))
+    def _onward(self, mate: str, lines: tuple[str, ...], step: int, seq: int = 0) -> None:
+        after = (seq, lines, step + 1) if seq else (0, (), 0)
+        self._first(Due(mate=mate, lines=lines, summons="continue", step=step + 1, after=after))
 
     def _first(self, due: Due) -> None:
         for place, old in enumerate(self.due):
@@ -281,6 +315,7 @@ def _merged(first: Due, second: Due) -> Due:
         verdict="speak" if "speak" in (first.verdict, second.verdict) else "ask",
         score=max(first.score, second.score),
         step=min(first.step, second.step),  # a new line begins a new chain of steps
+        after=max(first.after, second.after),
     )
 
 

@@ -188,4 +188,4 @@ def entry_of(event: Event, body: LineBody, *, name: Words, answers: str) -> Cont
                 turn=body.turn,
             )
         case Told():
-            return replace(entry, text=body.text)
+            return replace(entry, text=body.text, who=body.person)

@@ -62,8 +62,8 @@ class LostNotices:
         return found
 
     def _lost(self, lost: Undelivered, state: RoomState | None, where: str) -> str:
-        if isinstance(lost.event.body, Told):
-            return ""  # of a word that is lost nothing is said
+        if isinstance(lost.event.body, Told) or lost.pending.what == "approval":
+            return ""  # of a word that is lost, and of an answer that was told, nothing is said
         did = WHAT.get(lost.pending.what, "said")  # type: ignore[call-overload]
         return f"What {self._who(lost.event, state)} {did} did not reach {where}: {lost.why}"
 

@@ -5,18 +5,20 @@ Pure but for the ids and times that the stamp gives. Does not append.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from typing import assert_never
 
 import msgspec
 
 from loopforge.artifacts.file_intake import plain_name
 from loopforge.artifacts.media_types import TEXT
+from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.turns import room_titles
 from loopforge.core.action_plan import Act, AgentActionPlan
 from loopforge.core.delivery_states import Queued, What
+from loopforge.core.egress.egress_filter import Egress
 from loopforge.core.events import Body, Fact, Verdict
 from loopforge.core.room_vocabulary import (
     Continue,
@@ -37,12 +39,13 @@ from loopforge.core.room_vocabulary import (
     StaySilent,
     Titled,
 )
-from loopforge.core.text.egress_filter import Egress
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.runtime.system_clock import Stamp
 
 EGRESS = "egress"
-"""What stands for a rule where an act was allowed, and the filter took something out of it."""
+"""What stands for a rule where the filter took something out of an act, or let none of it go."""
+SPOKEN = 40
+"""Lines of mates that are looked at with a new one, for a secret that goes out piece by piece."""
 
 
 @dataclass
@@ -96,6 +99,35 @@ def _safe_file(file: Paper, egress: Egress) -> tuple[Paper, tuple[str, ...]]:
     return Paper(name=plain_name(name), text=text), taken
 
 
+def kept_in(
+    plan: AgentActionPlan, verdicts: Sequence[Verdict], egress: Egress, before: Sequence[str]
+) -> tuple[Verdict, ...]:
+    """The verdicts, and a no to each act that would tell a secret in a hidden way.
+
+    `before` is what mates said here, newest first.
+    """
+    judged = []
+    for act, verdict in zip(plan.acts, verdicts, strict=True):
+        match act:
+            case Say(text=text, files=files):
+                out = [text, *(part for file in files for part in (file.name, file.text))]
+            case Entitle(title=text) | React(emoji=text):
+                out = [text]
+            case _:
+                out = []
+        if verdict.allowed and out and (way := egress.leak(out, before)):
+            why = f"It held a secret of this home, {way}."
+            verdict = msgspec.structs.replace(verdict, allowed=False, rule=EGRESS, why=why)
+        judged.append(verdict)
+    return tuple(judged)
+
+
+def spoken_here(state: RoomState) -> list[str]:
+    """What mates said here last, newest first, in characters as they stand."""
+    said = (entry for entry in reversed(state.lines.values()) if entry.kind == "said")
+    return [str(entry.text) for entry in islice(said, SPOKEN)]
+
+
 def filtered(verdicts: Sequence[Verdict], taken: Sequence[tuple[str, ...]]) -> tuple[Verdict, ...]:
     """The verdicts, and with those that allow an act what the egress filter took out of it."""
     return tuple(
@@ -122,8 +154,12 @@ def carry_out(
     turn: str,
     mate: str,
     surfaces: Sequence[str],
+    attached: Mapping[str, File | str] = {},
 ) -> ActsOutcome:
-    """The facts of every act that its verdict allows, in the plan's order."""
+    """The facts of every act that its verdict allows, in the plan's order.
+
+    `attached` are kept files by the handles that acts name; one that is not there stays.
+    """
     done = ActsOutcome()
 
     def add(body: Body) -> Fact:
@@ -134,7 +170,8 @@ def carry_out(
         if not verdict.allowed:
             continue
         match act:
-            case Say(text=text, reply_to=reply_to, files=files):
+            case Say(text=text, reply_to=reply_to, files=files, attach=attach):
+                kept = (attached.get(handle) for handle in dict.fromkeys(attach))
                 said = add(
                     Said(
                         turn=turn,
@@ -144,7 +181,10 @@ def carry_out(
                         rule=Words(plan.rule) if plan.rule else public(""),
                         narrative=Words(plan.narrative),
                         reply_to=reply_to,
-                        files=tuple(map(_given, files)),
+                        files=(
+                            *map(_given, files),
+                            *(file for file in kept if isinstance(file, File)),
+                        ),
                     )
                 )
                 done.spoke = True

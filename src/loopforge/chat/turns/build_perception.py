@@ -10,7 +10,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import tzinfo
 from operator import is_
 from typing import NamedTuple
@@ -19,7 +19,7 @@ import msgspec
 from msgspec.structs import replace
 
 from loopforge.chat.room.participants import namesakes
-from loopforge.chat.room.permissions import tools_in_turn, unasked
+from loopforge.chat.room.permissions import charged, tools_in_turn, unasked
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.turn_queue import GREETING, Due
 from loopforge.chat.speaking.room_rules import Rules
@@ -37,6 +37,7 @@ from loopforge.core.context_window import (
     told_apart,
 )
 from loopforge.core.mates.mate_file import Mate
+from loopforge.core.money.budget_limits import Charge
 from loopforge.core.perception import AgentPerception, Edit, Line, ToolOffer
 from loopforge.core.room_vocabulary import Purged
 from loopforge.core.text.erasable_text import public
@@ -168,10 +169,17 @@ class Viewer:
     """Builds perceptions of rooms."""
 
     def __init__(
-        self, models: Models, tools: Tools, clock: Clock, rules: Rules, mates: Mapping[str, Mate]
+        self,
+        models: Models,
+        tools: Tools,
+        clock: Clock,
+        rules: Rules,
+        mates: Mapping[str, Mate],
+        left: Callable[[Charge], Awaitable[str]],
     ) -> None:
+        """With what `left` says of budgets to a charge, in words."""
         self._models, self._tools, self._clock, self._rules = models, tools, clock, rules
-        self._mates = mates
+        self._mates, self._left = mates, left
         self.counter, self._shown = LineCounter(models), ShownContext(rules.zone)
 
     async def view(
@@ -229,7 +237,8 @@ class Viewer:
             world_summary=self._world(state, mate),
             local_events=lines,
             protocols=(),
-            context=self._context(state, mate, due, facts),
+            context=self._context(state, mate, due, facts)
+            | await self._spendable(state, mate, due),
             tools=tools,
         )
         spoken = sum(entry.kind in ("heard", "said") for entry in seen)
@@ -276,10 +285,16 @@ class Viewer:
                 name=tool.name,
                 summary=_summary(tool, free),
                 schema=tool.schema,
-                reads=tool.harmless or tool.reads,
+                reads=(tool.harmless or tool.reads) and not tool.composes,
             )
             for tool in await self._tools.choose((state.stream, mate.handle), own, talk)
         )
+
+    async def _spendable(self, state: RoomState, mate: Mate, due: Due) -> dict[str, str]:
+        """What is left of the budgets that bind this turn, so that it can be sparing."""
+        named = charged(state, due.lines) or Charge()
+        left = await self._left(replace(named, stream=state.stream, mate=mate.handle))
+        return {"left": left} if left else {}
 
     def _may_write(self, facts: ModelFacts) -> dict[str, str]:
         """Whether it is offered that files may go with what it says."""
@@ -367,6 +382,7 @@ def own_tools(mate: Mate, known: Collection[Tool]) -> list[str]:
 
     An entry of its file may be a pattern, such as `github_*`.
     """
+    known = [tool for tool in known if not tool.mates or mate.handle in tool.mates]
     names = [tool.name for tool in known]
     own = [name for entry in mate.tools for name in (fnmatch.filter(names, entry) or [entry])]
     always = [tool.name for tool in known if tool.always and mate.tools]

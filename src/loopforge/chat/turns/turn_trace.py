@@ -62,7 +62,7 @@ OF_TURNS = (
     "room.titled",
     *DELIVERIES,
 )
-EFFECTS = ("effect.approved", "effect.running", *ENDS)
+EFFECTS = ("effect.proposed", "effect.approved", "effect.running", *ENDS)
 PRESENCE = ("room.person_joined", "room.person_left")
 
 
@@ -220,7 +220,13 @@ async def _stages(
     waiting, found = {event.id for event in things}, list[Event]()
     if not waiting:
         return found
+    known = set(waiting)
     async for event in onward(ledger, things[0].stream, things[0].seq, kinds):
+        body = event.body
+        if isinstance(body, EffectProposed) and body.within in known and event.id not in known:
+            found.append(event)  # a program went on after its turn
+            known.add(event.id)
+            waiting.add(event.id)
         if (id := thing_of(event)) in waiting:
             found.append(event)
             if isinstance(event.body, ends):

@@ -15,6 +15,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from loopforge.core.money.budget_limits import BudgetNote
+
 Changed = Literal["", "edited", "deleted"]
 """What became of a line later. A record shows it as it was then, if it is not forgotten."""
 
@@ -155,6 +157,7 @@ class AskedStep(
     cached: int = 0
     written: int = 0
     cost: str = ""
+    budget: BudgetNote | None = None
     first: int = 0
     took: int = 0
     heard: tuple[SpokenPart, ...] = ()
@@ -170,6 +173,7 @@ class Calling(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="call",
     """A call of a tool and its result. `planned`: it was an act of the plan.
 
     `deferred`: its turn did not wait for it to the end. `stages`: what happened to it, in order.
+    `within`: a program that this tool ran called it, not the mind.
     """
 
     nth: int
@@ -183,6 +187,7 @@ class Calling(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="call",
     took: int = 0
     heard: tuple[SpokenPart, ...] = ()
     stages: tuple[RecordStage, ...] = ()
+    within: str = ""
 
 
 class Intended(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -259,7 +264,8 @@ class RecordMoment(Struct, frozen=True, kw_only=True):
 class Bill(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What it took: tokens, cost in USD ("" where no price is known), milliseconds.
 
-    `first` is from the beginning of the first question to its first token.
+    `first` is from the beginning of the first question to its first token. `budget` says in one
+    sentence against which budget it was, and what that said; "" where nothing was bound.
     """
 
     questions: int = 0
@@ -267,6 +273,7 @@ class Bill(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cached: int = 0
     written: int = 0
     cost: str = ""
+    budget: str = ""
     first: int = 0
     took: int = 0
 

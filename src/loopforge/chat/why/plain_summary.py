@@ -170,7 +170,8 @@ def _thought(record: TurnRecord) -> Iterator[str]:
     for call in record.requests:
         if isinstance(call, Calling):
             later = ", after it had gone on without it" if call.deferred and call.outcome else ""
-            yield f"It used the tool {call.tool}, which {call.outcome or 'is not done'}{later}."
+            used = f"Its program in {call.within}" if call.within else "It"
+            yield f"{used} used the tool {call.tool}, which {call.outcome or 'is not done'}{later}."
 
 
 def _by_model(asked: Sequence[AskedStep]) -> Iterator[tuple[str, list[AskedStep]]]:

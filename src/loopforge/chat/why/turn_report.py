@@ -8,8 +8,10 @@ plan is noted by the guard afresh.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
+
+from msgspec.structs import replace
 
 from loopforge.chat.turns.turn_trace import TurnTrace, thing_of
 from loopforge.chat.why.flight_record import (
@@ -50,6 +52,8 @@ from loopforge.core.events import (
     Verdict,
 )
 from loopforge.core.model_trouble import for_anybody
+from loopforge.core.money.budget_limits import noting
+from loopforge.core.money.money_amounts import dollars, picos
 from loopforge.core.perception import Line
 from loopforge.core.room_vocabulary import Marked, Noted, Reacted, Said, Titled, ToolUsed
 from loopforge.core.text.prompt_rows import NAME, PLAIN, QUOTE, TEXT, laid_out
@@ -125,7 +129,9 @@ def _without_head(parts: list[tuple[str, str]], row: int | None) -> list[tuple[s
 def requests(found: TurnTrace, view: RecordRedaction) -> tuple[AskedStep | Calling, ...]:
     """Every question to a model and every call of a tool, in order; one that was repeated, once."""
     asked = {
-        e.body.nth: e for e in found.events if isinstance(e.body, Asked | Called | EffectProposed)
+        e.body.nth: e
+        for e in found.events
+        if isinstance(e.body, Asked | Called | EffectProposed) and not getattr(e.body, "within", "")
     }
     ends = {e.body.nth: e.body for e in found.events if isinstance(e.body, Answered | Returned)}
     made: list[AskedStep | Calling] = []
@@ -136,7 +142,18 @@ def requests(found: TurnTrace, view: RecordRedaction) -> tuple[AskedStep | Calli
         elif isinstance(event.body, Called | EffectProposed):
             stages = [each for each in found.events if thing_of(each) == event.id]
             made.append(_calling(event.body, stages, ends.get(nth), view))
+            made += _inner(found, event, view)
     return tuple(made)
+
+
+def _inner(found: TurnTrace, program: Event, view: RecordRedaction) -> Iterator[Calling]:
+    """The calls that a program made, in order."""
+    for event in found.events:
+        body = event.body
+        if isinstance(body, EffectProposed) and body.within == program.id:
+            stages = [each for each in found.events if thing_of(each) == event.id]
+            called = _calling(body, stages, None, view)
+            yield replace(called, within=program.body.tool)  # type: ignore[union-attr]
 
 
 End = Answered | Returned | None
@@ -175,10 +192,11 @@ def _asked(
             )
             for one in answered.attempts
         ),
-        read=answered.usage.read,
-        cached=answered.usage.cached,
-        written=answered.usage.written,
-        cost=answered.usage.cost,
+        read=sum(one.read for one in answered.usages),
+        cached=sum(one.cached for one in answered.usages),
+        written=sum(one.written for one in answered.usages),
+        cost=_added(one.cost for one in answered.usages),
+        budget=answered.budget,
         first=answered.first,
         took=answered.took,
         heard=tuple(spoken(line, view) for line in answered.heard),
@@ -351,7 +369,11 @@ def _delivery(began: Event, queued: Queued, found: TurnTrace, view: RecordRedact
 def bill(found: TurnTrace, asked: tuple[AskedStep | Calling, ...]) -> Bill:
     """What it took."""
     answers = [one for one in asked if isinstance(one, AskedStep) and one.outcome]
-    costs = [float(one.cost) for one in answers if one.cost]
+    costs = [one.cost for one in answers]
+    costs += [
+        str(e.body.cost) for e in found.events if isinstance(e.body, Returned) and e.body.cost
+    ]
+    notes = [one.budget for one in answers if one.budget]
     ended = [event for event in found.events if isinstance(event.body, TurnEnded)]
     took = (ended[-1].at - found.began.at).total_seconds() if ended else 0.0
     return Bill(
@@ -359,10 +381,17 @@ def bill(found: TurnTrace, asked: tuple[AskedStep | Calling, ...]) -> Bill:
         read=sum(one.read for one in answers),
         cached=sum(one.cached for one in answers),
         written=sum(one.written for one in answers),
-        cost=f"{sum(costs):.6f}".rstrip("0").rstrip(".") if costs else "",
+        cost=_added(costs),
+        budget=noting(notes[-1]) if notes else "",
         first=answers[0].first if answers else 0,
         took=round(took * 1000),
     )
+
+
+def _added(costs: Iterable[str]) -> str:
+    """Dollars in plain digits, of those whose price is known; "" where none is."""
+    known = [picos(one) for one in costs if one]
+    return dollars(sum(one or 0 for one in known)) if known else ""
 
 
 def timeline(found: TurnTrace, name: str) -> tuple[RecordMoment, ...]:

@@ -201,7 +201,7 @@ def audit(
     async def ask() -> AuditReport:
         if not asks:
             return await asked_again(place, most=most)
-        from loopforge.app import open_minds
+        from loopforge.factory_opening import open_minds
 
         async with open_minds(there, model, fallback=fallback) as minds:
             return await asked_again(place, minds, most=most)
@@ -299,7 +299,9 @@ def _maker(there: Settings, model: str, *, fallback: bool = False) -> Maker:
     from loopforge.lab.sweeps.sweep_worker import Maker
 
     asked = {"home": str(there.home), "model": model}
-    return Maker("loopforge.app:worker_minds", {**asked, "fallback": True} if fallback else asked)
+    return Maker(
+        "loopforge.factory_opening:worker_minds", {**asked, "fallback": True} if fallback else asked
+    )
 
 
 def report(

@@ -161,7 +161,7 @@ async def _opened(
 ) -> AsyncIterator[tuple[Minds, Witness | None]]:
     """Minds, and the ledger's witness; opening a home costs a second, so only where it is used."""
     if asks or there.file.exists():
-        from loopforge.app import open_run
+        from loopforge.factory_opening import open_run
 
         model, others = wish.model, wish.fallback
         opening = open_run(there, folder, asks=asks, model=model, fallback=others, resumed=resumed)

@@ -18,7 +18,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -71,8 +71,17 @@ FILLING: dict[str, Any] = {
 }
 """How it fills in a form: without the biases half its narratives are an assistant's reflexes."""
 
-TEMPERATURE = {False: 0.0, True: 0.3}
-"""Where a mate says none: for speaking, and for filling in a form."""
+COPYING: dict[str, Any] = {"cache_prompt": True}
+"""How it fills in what stands before it: any penalty on what was said keeps it from copying."""
+
+Manner = Literal["speaking", "filling", "copying"]
+MANNERS: dict[Manner, dict[str, Any]] = {
+    "speaking": SPEAKING,
+    "filling": FILLING,
+    "copying": COPYING,
+}
+TEMPERATURE: dict[Manner, float] = {"speaking": 0.0, "filling": 0.3, "copying": 0.0}
+"""Where a mate says none."""
 
 
 class ModelAddress(Struct, frozen=True):
@@ -264,49 +273,47 @@ class Local:
     def __init__(self, spec: ModelSpec, embedded: Embedded, clock: Clock, tasks: Tasks) -> None:
         self._spec, self._embedded = spec, embedded
         self._clock, self._tasks = clock, tasks
-        self._providers: dict[bool, Provider] = {}
+        self._providers: dict[Manner, Provider] = {}
 
     async def prepare(self) -> None:
         """Load it and its client in advance. Trouble is kept for the first question."""
         with suppress(ModelError):
-            for form in (False, True):
-                await (await self._ready(form=form)).ready()
+            for manner in MANNERS:
+                await (await self._ready(manner)).ready()
 
     async def attempt(
         self, question: Question, hear: Callable[[str], None], within: float | None = None
     ) -> Tried:
         """Ask once; the first time, load it."""
-        form = question.schema is not None
+        filling: Manner = "copying" if question.exact else "filling"
+        manner: Manner = "speaking" if question.schema is None else filling
         if question.route.temperature is None:
-            question = replace(
-                question, route=replace(question.route, temperature=TEMPERATURE[form])
-            )
+            route = replace(question.route, temperature=TEMPERATURE[manner])
+            question = replace(question, route=route)
         async with self._embedded.shared.hold(_most(question)):
             try:
-                provider = await self._ready(form=form)
+                provider = await self._ready(manner)
             except ModelError as error:
                 return Tried(outcome="failed", detail=str(error), lasting=True, cause="missing")
             return await provider.attempt(question, hear, within)
 
-    async def _ready(self, *, form: bool) -> Provider:
-        """The client for filling in a form, or for speaking."""
+    async def _ready(self, manner: Manner) -> Provider:
+        """The client that asks in this manner."""
         address = await self._embedded.address()
-        if form not in self._providers:
+        if manner not in self._providers:
             spec = replace(
                 self._spec,
                 id="embedded",
                 base_url=f"{address.url}/v1",
                 key=address.key,
-                extra={**self._manner(form=form), **self._spec.extra},
+                extra={**self._extra(manner), **self._spec.extra},
             )
-            self._providers[form] = Provider(spec, self._clock, self._tasks)
-        return self._providers[form]
+            self._providers[manner] = Provider(spec, self._clock, self._tasks)
+        return self._providers[manner]
 
-    def _manner(self, *, form: bool) -> dict[str, Any]:
+    def _extra(self, manner: Manner) -> dict[str, Any]:
         """What was measured holds for the small model alone; another file speaks by its own."""
-        if self._embedded.path:
-            return {"cache_prompt": True}
-        return FILLING if form else SPEAKING
+        return {"cache_prompt": True} if self._embedded.path else MANNERS[manner]
 
     async def close(self) -> None:
         """Close the clients; the server is closed by whoever made it."""

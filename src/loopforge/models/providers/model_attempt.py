@@ -2,7 +2,8 @@
 
     answered    text came (under a schema: an object that fits it)
     refused     the model or its provider would not
-    malformed   something else came than was asked for, or it was cut off under a schema
+    malformed   something else came than was asked for, or it was cut off under a schema, or a
+                use of a tool that its provider cannot read
     timed_out   nothing in time, or not everything; what came is kept
     failed      no answer could be had; what came before the break is kept
 
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from pydantic_ai.models import StreamedResponse
 
 CUT_OFF = "cut off at max_tokens"
+UNREADABLE = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL")
+"""How Google ends an answer whose use of a tool it could not read; the next one mostly is well."""
 LONGEST_TOKEN = 48
 """Characters; a text longer than this times its `max_tokens` comes from a model that never ends."""
 
@@ -272,6 +275,9 @@ class Provider:
         finish = heard.response.finish_reason if heard.response else None
         if finish == "content_filter":
             return Tried("refused", _refusal(heard) or "stopped by the provider's filter"), None
+        if (reason := str(_details(heard).get("finish_reason"))) in UNREADABLE:
+            told = f"its provider could not read how it wanted a tool used ({reason})"
+            return Tried("malformed", told, again=True, wait=0.0), None
         if finish == "error":
             told = f"the model broke off: {_details(heard)}"
             return Tried("failed", told, cause="broken"), None

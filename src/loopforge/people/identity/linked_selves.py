@@ -23,6 +23,7 @@ from loopforge.core.people_events import (
     PersonMet,
     PersonRenamed,
 )
+from loopforge.core.schedule.reminder_events import TimeChosen
 from loopforge.core.text.erasable_text import Words
 
 HOME = ("terminal", "web")
@@ -77,6 +78,7 @@ class Selves:
         self._met: dict[Key, str] = {}
         self._links: dict[Key, _Tie] = {}
         self._signing: set[str] = set()
+        self._times: dict[str, TimeChosen] = {}
 
     def apply(self, event: Event) -> bool:
         """Take in the next event; False if it was taken in before."""
@@ -95,6 +97,8 @@ class Selves:
                 self._links[keyed(body.surface, account.text)] = tie
             case AccountUnlinked(account=account) as body if account.text is not None:
                 self._links.pop(keyed(body.surface, account.text), None)
+            case TimeChosen() as body:
+                self._times[body.person] = body
             case Erased(refs=refs):
                 self._forget(set(refs))
             case _:
@@ -135,6 +139,10 @@ class Selves:
         tie = self._links.get(key)
         linked = self._known(tie.person) if tie is not None else None
         return linked or self._known(self._met.get(key, ""))
+
+    def time(self, id: str) -> TimeChosen | None:
+        """The time zone and quiet hours that a person chose, if they did."""
+        return self._times.get(id) or self._times.get(self.same(id))
 
     def name(self, id: str) -> str | None:
         """What a person is called; None for who was never met, or was forgotten."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 from loopforge.core.events import Event
 from loopforge.core.people_events import PersonMet, PersonRenamed
+from loopforge.core.schedule.reminder_events import TimeChosen
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.name_labels import row_name
 from loopforge.people.identity.account_names import shown
@@ -107,6 +108,24 @@ class Registry(Selves):
         found = self.person(person)
         assert found is not None
         return found
+
+    async def choose_time(
+        self, person: str, *, zone: str | None = None, quiet: str | None = None
+    ) -> None:
+        """Write down in which time zone a person lives, or when reminders are to wait."""
+
+        async def attempt(seq: int) -> None:
+            known = self.time(person)
+            body = TimeChosen(
+                person=person,
+                zone=zone if zone is not None else known.zone if known else "",
+                quiet=quiet if quiet is not None else known.quiet if known else "",
+            )
+            fact = self._stamp.fact(body, actor=f"person:{person}")
+            for event in await self._ledger.append(STREAM, [fact], expect=seq):
+                self.take(event)
+
+        await self._ledger.decide(STREAM, self.head, attempt)
 
     # ------------------------------------------------------------ asking
 

@@ -1,4 +1,4 @@
-"""Usage as a page: what models were asked, by day, mate, model and room, and what that cost.
+"""Usage as a page: what models were asked, by day, mate, model, room and person, and its cost.
 
 Bars are SVG with presentation attributes, for the content security policy allows no style
 attribute; each figure stands beside its bar in words.
@@ -16,10 +16,11 @@ from litestar.response import Template
 from msgspec import Struct
 from msgspec.structs import replace
 
-from loopforge.budgets.model_usage import UsageRow
+from loopforge.budgets.model_usage import Key, UsageRow
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.service.room_list import titled_for
 from loopforge.people.accounts.account_values import Visitor
+from loopforge.web.account.sign_in import name_of
 from loopforge.web.admin.hidden_rooms import RoomNameVeil, veil_of
 from loopforge.web.server.page_context import Site, page
 
@@ -28,6 +29,8 @@ LONGEST = 400
 """Days that are drawn at most."""
 TALL = 60
 """Units of a full column."""
+DRAWN: tuple[Key, ...] = ("mate", "model", "stream", "person")
+"""What is drawn over time, each by itself."""
 
 
 class Column(Struct, frozen=True, kw_only=True):
@@ -61,6 +64,21 @@ async def named(site: Site, owner: Visitor, row: UsageRow, veil: RoomNameVeil) -
     return replace(row, stream=called)
 
 
+async def _past(
+    site: Site, key: Key, since: date | None, first: date, last: date
+) -> dict[str, list[Column]]:
+    """For each mate (model, room, person) what it used day by day."""
+    by_name: dict[str, list[UsageRow]] = {}
+    for row in await site.usage.by(("day", key), since):
+        by_name.setdefault(getattr(row, key), []).append(row)
+    return {name: columns(rows, first, last) for name, rows in by_name.items()}
+
+
+def _met(site: Site, row: UsageRow) -> UsageRow:
+    """The row with its person called by name."""
+    return replace(row, person=name_of(site, row.person) if row.person else "")
+
+
 @get("/admin/usage")
 async def usage(
     site: Site, owner: Visitor, days: Annotated[int, Parameter(ge=0, le=LONGEST)] = 30
@@ -72,6 +90,8 @@ async def usage(
     by_day = await site.usage.by(("day",), since)
     first = since or (date.fromisoformat(by_day[-1].day) if by_day else today)
     rooms = await site.usage.by(("stream",), since)
+    past = {key: await _past(site, key, since, first, today) for key in DRAWN}
+    people = await site.usage.by(("person",), since)
     return page(
         "owner-usage.html",
         owner,
@@ -84,6 +104,9 @@ async def usage(
         by_day=by_day,
         by_mate=await site.usage.by(("mate",), since),
         by_model=await site.usage.by(("model",), since),
-        by_room=[await named(site, owner, row, veil) for row in rooms],
+        by_room=[(row.stream, await named(site, owner, row, veil)) for row in rooms],
+        by_person=[(row.person, _met(site, row)) for row in people],
+        by_surface=await site.usage.by(("surface",), since),
+        past=past,
         tall=TALL,
     )

@@ -10,7 +10,8 @@ Knows nothing of who may see what.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
 from typing import Any
 
 from jinja2 import Environment
@@ -60,11 +61,18 @@ class Lines:
         return len(self._kept)
 
     def render(
-        self, event: Event, scene: Scene, replied: Event | None = None, *, owner: bool = False
+        self,
+        event: Event,
+        scene: Scene,
+        replied: Event | None = None,
+        used: Sequence[str] = (),
+        *,
+        owner: bool = False,
     ) -> str:
         """The event's HTML; "" if it is nothing people see. `replied` is the line it answers.
 
-        `owner`: for the owner's eyes, who is told what to mend.
+        `used`: the tools of the turn that said it. `owner`: for the owner's eyes, who is told what
+        to mend.
         """
         owner = owner and for_owner_too(event)
         key = (*_key(event, scene, replied), owner)
@@ -72,7 +80,7 @@ class Lines:
         if kept is not None:
             self._kept.move_to_end(key)
             return kept
-        made = self._made(event, scene, replied, owner=owner)
+        made = self._made(event, scene, replied, used, owner=owner)
         if _long(event.body):
             return made
         self._kept[key] = made
@@ -86,10 +94,19 @@ class Lines:
         markdown_html.forget_all()
         avatar_faces.forget_all()
 
-    def _made(self, event: Event, scene: Scene, replied: Event | None, *, owner: bool) -> str:
+    def _made(
+        self,
+        event: Event,
+        scene: Scene,
+        replied: Event | None,
+        used: Sequence[str],
+        *,
+        owner: bool,
+    ) -> str:
         body = event.body
         if isinstance(body, Heard | Said):
             shown = _line(event, body, scene) | _answer(body, scene, replied)
+            shown["used"] = uses(used)
             return self._environ.get_template("line.html").render(shown)
         told = sentence(event, scene)
         if told is None:
@@ -202,6 +219,14 @@ def _answer(body: Heard | Said, scene: Scene, replied: Event | None) -> dict[str
         case _:
             to = ""
     return {"reply_to": body.reply_to, "to": to, "to_seq": replied.seq if replied and to else 0}
+
+
+def uses(tools: Sequence[str]) -> str:
+    """Tools as people read them: "clock, calculator (2 times)"."""
+    counts = Counter(tools)
+    return ", ".join(
+        name if count == 1 else f"{name} ({count} times)" for name, count in counts.items()
+    )
 
 
 def size(count: int) -> str:

@@ -21,12 +21,13 @@ from loopforge.chat.room.event_wording import SHOWN
 from loopforge.chat.room.member_visibility import MemberSight
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.chat.rooms_api import Front, changed
+from loopforge.chat.service.approval_questions import ANSWER
 from loopforge.chat.service.room_list import titled_for
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, PersonLeft, RoomClosed, Said
 from loopforge.errors import LoopforgeError
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
+from loopforge.runtime.ports import Draft, Rested, Signal, Thinking, ToolProgress, Withdrawn
 from loopforge.web.rendering import markdown_html
 from loopforge.web.rendering.line_html import Lines, change_of, for_owner_too, names_of
 
@@ -87,7 +88,8 @@ class Renderer:
         if isinstance(event.body, Heard | Said) and event.body.reply_to:
             with contextlib.suppress(LoopforgeError):  # it may be known no more
                 replied = await self._front.line(scene.room, event.body.reply_to)
-        return self._lines.render(event, scene, replied, owner=owner)
+        used = await self._front.used(event)
+        return self._lines.render(event, scene, replied, used, owner=owner)
 
     def scene(self, scene: Scene) -> str:
         """The side panel."""
@@ -180,7 +182,7 @@ class PageChannel:
             except Exception:  # whatever one event does, the next one is heard
                 log.exception("something could not be shown in %s", self.room)
 
-    async def _hear(self, what: Event | Draft | Thinking | Withdrawn | Rested) -> None:
+    async def _hear(self, what: Event | Signal) -> None:
         match what:
             case Event():
                 await self._event(what)
@@ -193,6 +195,13 @@ class PageChannel:
                 if scene.has(what.mate):
                     name = scene.mate(what.mate).name
                     self.give(message(kind, {"turn": what.turn, "mate": what.mate, "name": name}))
+            case ToolProgress():
+                scene = await self._front.rooms.scene(self.room)
+                if scene.has(what.mate):
+                    says = f"{scene.mate(what.mate).name} uses {what.tool}"
+                    says += f": {what.text}" if what.text else ""
+                    told = {"effect": what.effect, "mate": what.mate, "says": says}
+                    self.give(message("progress", told | {"part": what.part, "over": what.over}))
             case Withdrawn():
                 self._over.append(what.turn)
                 scene = await self._front.rooms.scene(self.room)
@@ -215,6 +224,8 @@ class PageChannel:
             self.give(message("change", {"kind": ERASED, "seq": event.seq}), seq=event.seq)
         elif event.kind in SHOWN:
             await self._give_line(event, await self._front.rooms.scene(self.room))
+        elif isinstance(event.body, ANSWER) and (asked := await self._front.questions.about(event)):
+            self.give(message("change", {"kind": event.kind, "line": asked.id}), about=asked.seq)
         if isinstance(event.body, PersonLeft):
             for listener in tuple(self.listeners):
                 if listener.person == event.body.person:

@@ -6,6 +6,7 @@ page is addressed by the mate's handle; a file that holds no mate, by its name (
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Sequence
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -20,13 +21,16 @@ from loopforge.core.mates.mate_file import TRIGGERS, Mate, dialogue, parse
 from loopforge.core.text.erasable_text import FORGOTTEN
 from loopforge.core.text.quantity_bands import BANDS
 from loopforge.errors import BadMate, Changed, InputError, Unknown
+from loopforge.mates.mate_editing import Workshop, chosen
 from loopforge.mates.mate_listing import asks
 from loopforge.mates.mate_roster import RosterStanding
 from loopforge.mates.new_mate import sketch
 from loopforge.mates.retired_mates import retired
 from loopforge.mates.version_history import Version, plain, print_of
 from loopforge.people.accounts.account_values import Visitor
+from loopforge.runtime.ports import Tool
 from loopforge.web.account.sign_in import name_of
+from loopforge.web.rendering.tool_groups import grouped
 from loopforge.web.room.mate_editor import ShownFlaw, changes, compared, examined, pointed
 from loopforge.web.server.page_context import Asked, Fields, Site, page
 
@@ -130,8 +134,36 @@ async def _mate(site: Site, visitor: Visitor, one: RosterStanding, **more: Any) 
         asks=asks,
         bands=BANDS,
         triggers=TRIGGERS,
+        switches=grouped(_tools_for(site, one.mate)) if one.mate else [],
+        base=print_of(site.chronicle.text(one.file)),
+        fits=fnmatch.fnmatchcase,
         **{"told": "", "error": "", **more},
     )
+
+
+def _tools_for(site: Site, mate: Mate) -> list[Tool]:
+    """The tools that a mate can be given; those that come with any other are not among them."""
+    known = site.tools.known()
+    return [
+        tool for tool in known if not tool.always and (not tool.mates or mate.handle in tool.mates)
+    ]
+
+
+@post("/mates/{handle:str}/tools")
+async def give_tools(
+    request: Asked, site: Site, owner: Visitor, handle: Word
+) -> Template | Redirect:
+    """Give a mate the tools that are ticked, and take from it those that are not."""
+    one, form = await standing_of(site, handle), await request.form()
+    found = site.roster.get(one.handle or handle)
+    known = [tool.name for tool in _tools_for(site, found)]
+    tools = chosen(found.tools, known, {str(name) for name in form.getall("tools", [])})
+    workshop, base = Workshop(site.chronicle, site.roster), str(form.get("base", ""))
+    try:
+        await workshop.give_tools(found.handle, tools, owner.person, base)
+    except InputError as error:
+        return await _mate(site, owner, one, error=str(error))
+    return Redirect(f"{path_of(key_of(one))}?told=saved", status_code=303)
 
 
 @post("/mates/{handle:str}/try")

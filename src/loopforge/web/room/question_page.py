@@ -6,39 +6,45 @@ say. It works without scripts, and on a phone.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from litestar import Response, get, post
 from litestar.params import Parameter
-from litestar.response import Redirect, Template
+from litestar.response import Template
 
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.room_store import stream_of
 from loopforge.core.room_vocabulary import Told
 from loopforge.errors import Unknown
 from loopforge.web.rendering import markdown_html
+from loopforge.web.room.room_pages import done
 from loopforge.web.server.access_guards import RoomAccess
-from loopforge.web.server.page_context import Fields, Site, page
+from loopforge.web.server.page_context import Asked, Fields, Site, page
 
 Number = Annotated[int, Parameter(ge=1, le=10**6)]
 
 
 @get("/rooms/{room:str}/questions/{number:int}")
-async def question(site: Site, place: RoomAccess, number: Number) -> Template:
-    """What is asked, and a form for the answer while it is open."""
+async def question(request: Asked, site: Site, place: RoomAccess, number: Number) -> Template:
+    """What is asked, and a form for the answer while it is open; in the room itself, a card."""
+    card = "hx-request" in request.headers
     events = await site.ledger.read(stream_of(place.room), kinds=["room.told"])
     for event in events:
         body = event.body
         if isinstance(body, Told) and body.asks == number and place.sight.sees(event.seq):
+            found = await site.front.questions.asked(event)
             state = await site.front.rooms.state(place.room)
+            changes = may(state, place.visitor.person, "change", owner=place.owner)
             return page(
-                "question.html",
+                "question-form.html" if card else "question.html",
                 place.visitor,
                 here="rooms",
                 place=place,
                 number=number,
-                open=state.turns.question(number) is not None,
-                always=may(state, place.visitor.person, "change", owner=place.owner),
+                card=card,
+                open=found is not None and found.open,
+                always=found is not None and found.always and changes,
+                ended=await site.front.questions.ended(found) if found else "",
                 asked=markdown_html.render(_what(body.text.text or "This was forgotten.")),
             )
     raise Unknown("There is no such question in this room.")
@@ -51,14 +57,14 @@ def _what(told: str) -> str:
 
 @post("/rooms/{room:str}/questions/{number:int}")
 async def answer(
-    site: Site, place: RoomAccess, number: Number, data: Fields
-) -> Response[None] | Redirect:
+    request: Asked, site: Site, place: RoomAccess, number: Number, data: Fields
+) -> Response[Any]:
     """Yes, or no with a reason."""
     answered = data.get("answer", "")
     verb = "approve" if answered in ("yes", "always") else "deny"
     why = data.get("why", "").strip() if verb == "deny" else answered.removeprefix("yes")
     person = place.visitor.person
-    await site.front.commands.act(
+    told = await site.front.commands.act(
         place.room, person, verb, f"{number} {why}".strip(), owner=place.owner
     )
-    return Redirect(f"/rooms/{place.room}", status_code=303)
+    return done(request, place.room, told=told)

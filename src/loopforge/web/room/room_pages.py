@@ -361,6 +361,7 @@ async def _settings(site: Site, place: RoomAccess, told: str) -> Template:
         bounds=turn_bounds.MEANING,
         home_bounds=site.front.rooms.bounds,
         told=told,
+        spending=(await _act(site, place, "budget", "")).splitlines(),
         not_inviting=await site.front.inviting.why_not(
             place.visitor.person, place.room, owner=place.owner
         ),
@@ -380,8 +381,12 @@ ACTS = (
     "mate",
     "talk",
     "rights",
+    "budget",
 )
-ASKS = ("status", "mates", "model", "usage", "rights", "talk", "mate", "energy", "policy")
+ASKS = (
+    *("status", "mates", "model", "usage", "rights", "talk", "mate", "energy", "policy"),
+    "budget",
+)
 """Those that may tell how things stand, which is shown at once and can be long."""
 
 
@@ -413,7 +418,7 @@ async def change(
         case "rights" if given("who"):
             rights = [str(right) for right in form.getall("right", [])]
             argument = " ".join([given("who"), *(rights or [NOTHING])])
-        case "title" | "talk" | "rights":
+        case "title" | "talk" | "rights" | "budget":
             argument = given(act)
         case "status" | "mates" | "model" | "usage":
             argument = ""

@@ -15,7 +15,7 @@ from litestar.enums import MediaType
 from litestar.response import Template
 
 from loopforge.chat.room.room_store import stream_of
-from loopforge.chat.why.flight_record import LineRecord
+from loopforge.chat.why.flight_record import Calling, LineRecord, TurnRecord
 from loopforge.chat.why.plain_summary import story
 from loopforge.chat.why.record_building import gather_for
 from loopforge.chat.why.record_text import told
@@ -23,6 +23,17 @@ from loopforge.web.server.access_guards import RoomAccess
 from loopforge.web.server.page_context import Asked, Site, page
 
 Format = Literal["page", "text", "json"]
+
+
+@get("/rooms/{room:str}/calls/{event:str}")
+async def calls(site: Site, place: RoomAccess, event: str) -> Template:
+    """The tools that were used in the turn of a line, as a fragment to stand under it."""
+    names = {card.handle: card.name for card in place.scene.mates}
+    stream = stream_of(place.room)
+    record = await gather_for(site.ledger, event, stream, place.sight, names, owner=place.owner)
+    requests = record.requests if isinstance(record, TurnRecord) else ()
+    found = [one for one in requests if isinstance(one, Calling)]
+    return page("line-calls.html", place.visitor, here="rooms", place=place, calls=found)
 
 
 @get("/rooms/{room:str}/why/{event:str}")

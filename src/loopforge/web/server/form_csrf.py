@@ -36,7 +36,9 @@ COOKIE, DOOR, DEVICE = "loopforge", "loopforge-door", "loopforge-device"
 """The cookies: a session's; of who is at the door; of a device that somebody signed in with."""
 SAFE = ("GET", "HEAD", "OPTIONS")
 HEADER, FIELD = "x-csrftoken", "_csrf_token"
-PLAIN = ("/static/", "/alive", "/look.css")
+WATCHED = ("/alive", "/metrics")
+"""What programs on other machines ask for; neither knows anybody by a cookie."""
+PLAIN = ("/static/", "/look.css", *WATCHED)
 """What has no form in it."""
 PORTS = {"http": ":80", "https": ":443"}
 YEAR = 365 * 24 * 3600
@@ -151,7 +153,7 @@ class FormTokens:
             await self._app(scope, receive, send)
             return
         request, path = Asked(scope, receive), scope["path"]
-        if not from_here(request, self._address) and path != "/alive":
+        if not from_here(request, self._address) and path not in WATCHED:
             raise PermissionDeniedException("This came from elsewhere.")
         session = request.cookies.get(COOKIE, "")
         door = session or request.cookies.get(DOOR, "")

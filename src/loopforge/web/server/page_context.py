@@ -18,6 +18,7 @@ from litestar.params import Body
 from litestar.response import Template
 
 from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.budgets.budget_desk import Budgets
 from loopforge.budgets.model_usage import UsageView
 from loopforge.chat.rooms_api import Front
 from loopforge.core.events import Event
@@ -35,6 +36,7 @@ from loopforge.people.identity.person_registry import Registry
 from loopforge.people.stranger_pairing import Pairing
 from loopforge.runtime.plugins.setting_rows import SettingState
 from loopforge.runtime.ports import Clock
+from loopforge.tools.tool_registry import Toolbox
 from loopforge.web.rendering.live_hub import Hub
 from loopforge.web.server.link_reach import LinkReach
 
@@ -97,7 +99,8 @@ class Site:
     `live` are the settings in force; `notice` tells the owner of the models, if anything.
     `surfaces` is what people call each platform that bots are connected to, by its name; `reach`
     says how a link begins that is given to others, and who can open it. `switch` changes which
-    file's model answers here; `backed_up` is when the last backup was made.
+    file's model answers here; `backed_up` is when the last backup was made; `metrics_token`
+    opens /metrics ("": nobody can).
     """
 
     front: Front
@@ -109,9 +112,11 @@ class Site:
     roster: Roster
     chronicle: Chronicle
     usage: UsageView
+    budgets: Budgets
     ledger: SqlLedger
     models: ModelsDesk
     shelf: FileShelf
+    tools: Toolbox
     clock: Clock
     live: HomeSettings
     hub: Hub
@@ -128,6 +133,7 @@ class Site:
     boot: str = ""
     switch: EmbeddedSwitch | None = None
     backed_up: Callable[[], datetime | None] = lambda: None
+    metrics_token: Callable[[], str] = str
 
     def setting(self, name: str) -> SettingState:
         """One setting as it stands."""

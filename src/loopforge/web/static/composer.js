@@ -6,7 +6,7 @@ const $ = (id) => document.getElementById(id);
 export function compose({ main, scene, drafts, text, saved, make, post, problem, gist, past, you, shown, toFoot }) {
   const composer = text.form;
 
-  let waiting = [], typed = 0;
+  let waiting = [], typed = 0, screen = null;
   const limit = Number(main.dataset.limit), most = Number(main.dataset.most), together = Number(main.dataset.all);
   const bytes = (n) => (n < 1e6 ? `${Math.max(1, Math.round(n / 1e3))} kB` : `${(n / 1e6).toFixed(1)} MB`);
 
@@ -25,12 +25,17 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
   }
   $("replying").querySelector("button").addEventListener("click", () => answer(null));
 
+  /* Why a file cannot go with these. */
+  const amiss = (file, files) =>
+    file.size > limit ? `${file.name} has ${bytes(file.size)}; ${bytes(limit)} are the most here.`
+      : files.length >= most ? `At most ${most} files go with one line.`
+        : files.reduce((sum, each) => sum + each.size, file.size) > together ? `Files of ${bytes(together)} together are the most for one line; send the rest with the next.` : "";
+
   function attach(files) {
     problem("");
     for (const file of files) {
-      if (file.size > limit) problem(`${file.name} has ${bytes(file.size)}; ${bytes(limit)} are the most here.`);
-      else if (waiting.length >= most) problem(`At most ${most} files go with one line.`);
-      else if (waiting.reduce((sum, each) => sum + each.size, file.size) > together) problem(`Files of ${bytes(together)} together are the most for one line; send the rest with the next.`);
+      const why = amiss(file, waiting);
+      if (why) problem(why);
       else waiting.push(file);
     }
     const shelf = $("waiting");
@@ -87,7 +92,7 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
     problem("");
     const words = text.value;
     if (!words.trim() && !waiting.length) return;
-    send({ source: crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`, text: words, reply_to: $("reply-to").value, files: waiting });
+    send({ source: crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`, text: words, reply_to: $("reply-to").value, files: waiting, still: screen?.still() });
     text.value = "";
     waiting = [];
     saved("text", "");
@@ -153,12 +158,15 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
   /* ---------------------------------------------------------------- the outbox: what is on its way */
 
   let outbox = [], sending = false, patience = 2000, retry = 0;
-  const keep = () => saved("outbox", outbox.some((one) => !one.files.length)
-    ? JSON.stringify(outbox.filter((one) => !one.files.length).map(({ source: id, text: words, reply_to }) => ({ source: id, text: words, reply_to }))) : "");
+  const keep = () => {
+    const left = outbox.map(({ source, text: words, reply_to, seq, files, still }) => ({ source, text: words, reply_to, seq, more: files.length || still ? 1 : 0 }));
+    const own = left.filter((one) => !one.more || !one.seq);
+    saved("outbox", own.length ? JSON.stringify(own) : "");
+  };
 
   function send(one) {
     const line = make("article", "line heard mine sending"), slab = make("div", "slab");
-    slab.append(make("div", "words", one.text), make("p", "reason", one.files.length ? `${one.files.length} files` : ""));
+    slab.append(make("div", "words", one.text), make("p", "reason", one.still ? "With a still of your screen." : one.files.length ? `${one.files.length} files` : ""));
     line.append(slab);
     drafts.append(line);
     one.line = line;
@@ -168,6 +176,13 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
     flush();
   }
 
+  /* The files of a line, and the still of a screen that goes with it. */
+  async function cargo(one) {
+    const { file, why } = (await one.still) ?? {}, not = why ?? (file ? amiss(file, one.files) : "");
+    if (not) problem(`${not} Your line goes without a still.`);
+    return file && !not ? [...one.files, file] : one.files;
+  }
+
   async function flush() {
     const one = outbox.find((each) => !each.refused && !each.seq);
     if (sending || !one) return;
@@ -175,8 +190,8 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
     clearTimeout(retry);
     const body = new FormData();
     for (const name of ["source", "text", "reply_to"]) body.set(name, one[name] ?? "");
-    for (const file of one.files) body.append("files", file, file.name);
-    let waits = 0;
+    for (const file of await cargo(one)) body.append("files", file, file.name);
+    let waits = "";
     try {
       const answered = await post("/lines", body);
       if (answered.ok) {
@@ -186,15 +201,15 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
         if (shown(one.seq) || past) settle(one.seq);
         if (past) location.assign(location.pathname); // to where it was said
       } else if (answered.status === 429 || answered.status >= 500) {
-        waits = 1;
+        waits = answered.status === 429 ? (await answered.json()).error : " ";
       } else {
         refused(one, (await answered.json().catch(() => ({}))).error ?? "The home would not take this line.");
       }
-    } catch { waits = 1; }
+    } catch { waits = " "; }
     sending = false;
     if (!waits) return void flush();
     one.line.classList.add("late");
-    one.line.querySelector(".reason").textContent = "Not sent yet. It is kept here and tried again.";
+    one.line.querySelector(".reason").textContent = `Not sent yet. It is kept here and tried again. ${waits}`;
     retry = setTimeout(flush, patience);
     patience = Math.min(patience * 2, 30000);
   }
@@ -210,6 +225,7 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
 
   function refused(one, why) {
     one.refused = true;
+    if (one.still) screen.refused();
     one.line.classList.add("refused");
     const reason = one.line.querySelector(".reason"), edit = make("button", "button small", "Change it"), drop = make("button", "button small", "Drop it");
     const away = () => { one.line.remove(); outbox = outbox.filter((each) => each !== one); keep(); text.focus(); };
@@ -218,6 +234,23 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
     reason.textContent = why;
     reason.setAttribute("role", "alert");
     reason.after(edit, drop);
+  }
+
+  /* A screen that is shared, still by still. It is asked for within the press, as browsers want it. */
+  const button = $("screen"), media = navigator.mediaDevices;
+  if (button && media?.getDisplayMedia && !past) {
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      const ask = () => media.getDisplayMedia({ video: true }), chosen = ask();
+      chosen.catch(() => {}); // it is told of over there
+      try {
+        const { sharing } = await import("./screen-sharing.js");
+        screen = sharing({ ask, chosen, button, text, limit, make, saved, problem, amiss: (file) => amiss(file, waiting) });
+      } catch {
+        problem("The home does not answer; load this page again to share your screen.");
+        chosen.then((stream) => stream.getTracks().forEach((each) => each.stop()), () => {});
+      }
+    }, { once: true });
   }
 
   return {
@@ -231,9 +264,17 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
     },
     /* What was being written or sent when the page was left. */
     begin() {
-      text.value = saved("text") || text.value;
+      const kept = JSON.parse(saved("outbox") || "[]"), back = kept.filter((one) => one.more);
+      text.value = [saved("text") || text.value, ...back.map((one) => one.text)].filter(Boolean).join("\n");
+      saved("text", text.value);
       grow();
-      for (const one of JSON.parse(saved("outbox") || "[]")) send({ ...one, files: [] });
+      problem([
+        saved("screen") ? "Your screen is not shared any more: the page was left." : "",
+        back.length ? "A line with files was on its way when the page was left. If it is not in the room: its words are here again, its files are not." : "",
+      ].join(" ").trim());
+      saved("screen", "");
+      keep();
+      for (const { source, text: words, reply_to } of kept.filter((one) => !one.more)) send({ source, text: words, reply_to, files: [] });
     },
   };
 }

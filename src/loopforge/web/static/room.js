@@ -64,12 +64,20 @@ import { compose } from "./composer.js";
   function equip(line) {
     watch.observe(line);
     line.classList.toggle("mine", line.dataset.person === you);
+    if (line.dataset.asks) ask(line);
+    else if (line.querySelector(".calls")) tools();
     if (!line.matches(".line:not(.equipped)")) return;
     line.classList.add("equipped");
     line.querySelector(".tools").append($("tools").content.cloneNode(true));
     line.querySelector("[data-act=reply]").setAttribute("aria-label", `Reply to ${speaker(line)}`);
     line.querySelector(".why")?.setAttribute("aria-label", `Why? The record of this line of ${speaker(line)}`);
   }
+
+  /* Cards of questions, and tools under lines: fetched where there are any. */
+  let doing = null;
+  const tools = () => (doing ??= import("./asking.js").then(({ asking }) =>
+    asking({ base, lines, fragment, post, make, settle: () => { if (stuck) toFoot(); } })));
+  const ask = (event) => tools().then((those) => those.ask(event));
 
   /* Day marks, runs of lines by one speaker, whose is whose, where the unread begin. */
   function arrange() {
@@ -118,6 +126,7 @@ import { compose } from "./composer.js";
       return;
     }
     const line = byId(id);
+    if (line && kind.startsWith("effect.")) return void ask(line);
     if (!line?.classList.contains("line")) return;
     if (kind === "room.marked") {
       line.dataset.mark = mark;
@@ -217,7 +226,7 @@ import { compose } from "./composer.js";
 
   /* ---------------- who is at it */
 
-  const thinking = new Map(), typists = new Map();
+  const thinking = new Map(), typists = new Map(), uses = new Map();
   const nameOf = (mate) => scene.querySelector(`[data-handle="${CSS.escape(mate)}"]`)?.dataset.name ?? mate;
   const faceOf = (mate) =>
     scene.querySelector(`[data-handle="${CSS.escape(mate)}"] svg`)?.cloneNode(true) ?? make("span");
@@ -225,17 +234,21 @@ import { compose } from "./composer.js";
   function signs() {
     const shown = $("signs");
     const speaking = new Set([...drafts.querySelectorAll(".draft:not(.withdrawn)")].map((d) => d.dataset.mate));
+    const tools = [...uses.values()];
+    for (const use of tools) speaking.add(use.mate);
     const minds = [...thinking.keys()].filter((mate) => !speaking.has(mate));
     main.classList.toggle("busy", thinking.size > 0 || speaking.size > 0);
-    const key = JSON.stringify([minds, [...typists.keys()]]);
+    const key = JSON.stringify([minds, tools, [...typists.keys()]]);
     if (shown.dataset.key === key) return;
     shown.dataset.key = key;
     shown.replaceChildren();
-    for (const mate of minds) {
+    const thinks = (mate, says, value) => {
       const sign = make("span", `thinks mate-${mate}`);
-      sign.append(faceOf(mate), `${thinking.get(mate)} is thinking`);
+      sign.append(faceOf(mate), says, value == null ? "" : Object.assign(make("progress"), { value }));
       shown.append(sign);
-    }
+    };
+    for (const mate of minds) thinks(mate, `${thinking.get(mate)} is thinking`);
+    for (const use of tools) thinks(use.mate, use.says, use.part);
     for (const { name } of typists.values()) shown.append(make("span", "types", `${name} is typing`));
   }
 
@@ -288,14 +301,16 @@ import { compose } from "./composer.js";
     });
     const json = (hear) => (data) => hear(JSON.parse(data));
     on("hello", json((told) => {
-      if (boot && told.boot !== boot) console.info("The home was started anew; going on from line", newest);
+      if (boot && told.boot !== boot) console.info("Started anew; on from line", newest);
       boot = told.boot;
       wait = 1000;
       thinking.clear();
+      uses.clear();
       drafts.querySelectorAll(".draft:not(.withdrawn)").forEach((draft) => draft.remove());
       signs();
       sign("");
       desk.flush();
+      lines.querySelectorAll("[data-asks]:has(form)").forEach(ask);
     }));
     on("line", add);
     on("change", json(change));
@@ -309,6 +324,11 @@ import { compose } from "./composer.js";
     on("rested", json(({ turn, mate }) => {
       thinking.delete(mate);
       drafts.querySelector(`.draft:not(.withdrawn)[data-turn="${CSS.escape(turn)}"]`)?.remove();
+      signs();
+    }));
+    on("progress", json((use) => {
+      uses.set(use.effect, use);
+      if (use.over) uses.delete(use.effect);
       signs();
     }));
     on("draft", json(drafted));

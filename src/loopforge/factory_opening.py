@@ -1,0 +1,117 @@
+"""Opening what a run of the Factory needs: minds with the home's models, and the ledger's witness.
+
+The composition root's other half: app.py opens the home itself. Here nobody talks in a room.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loopforge.app import open_ledger_of, open_models
+from loopforge.core.mates.mate_file import for_capable, parse
+from loopforge.home import shipped_mates
+from loopforge.mates.mate_roster import Roster
+from loopforge.mates.prompt_files import PromptBook
+from loopforge.models.model_router import TieredModels
+from loopforge.runtime.ports import Models, Route
+from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
+from loopforge.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from loopforge.lab.run.robot_minds import Minds as LabMinds
+    from loopforge.lab.verification.ledger_anchors import Witness
+
+
+def lab_minds(
+    settings: Settings, models: Models, model: str = "", *, fallback: bool = False
+) -> LabMinds:
+    """Minds for robots: these models (`model` by its name, else tier 1), prompts, and the mates.
+
+    Another model steps in only with `fallback`. The mates are the home's; where there is no home,
+    those that come along. Raises Unknown for a model that cannot be asked.
+    """
+    from loopforge.lab.run.pinned_model import Pinned
+    from loopforge.lab.run.robot_minds import Minds, Persona
+
+    if isinstance(models, TieredModels):
+        pinned = Pinned(models)
+        if model:
+            pinned.named(Route(model=model))
+        models = models if fallback else pinned
+
+    if settings.file.exists():
+        mates = Roster(settings.home / "mates").mates()
+    else:
+        shipped = [parse(text, name) for name, text in shipped_mates().items()]
+        mates = {mate.handle: mate for mate in shipped}
+    return Minds(
+        models=models,
+        route=Route(model=model),
+        prompts=PromptBook(settings.home / "prompts"),
+        personas={
+            handle: Persona(
+                for_capable(mate.prompt),
+                Route(tier=mate.tier, model=model or mate.model, temperature=mate.temperature),
+                mate.hash,
+            )
+            for handle, mate in mates.items()
+        },
+    )
+
+
+@asynccontextmanager
+async def open_minds(
+    settings: Settings, model: str = "", *, fallback: bool = False
+) -> AsyncIterator[LabMinds]:
+    """Minds for a run of the Factory, with this home's models until the block ends."""
+    models = open_models(settings, SystemClock(), SystemDice())
+    try:
+        await models.learn()
+        yield lab_minds(settings, models, model, fallback=fallback)
+    finally:
+        await models.close()
+
+
+@asynccontextmanager
+async def open_run(
+    settings: Settings,
+    folder: Path,
+    *,
+    asks: bool,
+    model: str = "",
+    fallback: bool = False,
+    resumed: bool = False,
+) -> AsyncIterator[tuple[LabMinds, Witness | None]]:
+    """What a run in this folder needs: minds, which ask models or do not, and the ledger's witness.
+
+    Where there is no home, nobody takes note of the run but its own folder.
+    """
+    from loopforge.lab.run.robot_minds import Minds
+    from loopforge.lab.verification.ledger_anchors import Witness
+
+    async with AsyncExitStack() as stack:
+        minds = Minds()
+        if asks:
+            opened = open_minds(settings, model, fallback=fallback)
+            minds = await stack.enter_async_context(opened)
+        witness = None
+        if settings.file.exists():
+            settings.data.mkdir(0o700, exist_ok=True)
+            ledger = await stack.enter_async_context(open_ledger_of(settings))
+            stamp = Stamp(SystemClock(), SystemDice())
+            witness = Witness(ledger, stamp, folder, resumed=resumed)
+            stack.callback(witness.close)
+        yield minds, witness
+
+
+def worker_minds(home: str, model: str = "", *, fallback: bool = False) -> LabMinds:
+    """The same for a worker of a sweep, which opens them by itself and ends with its process."""
+    settings = load_settings(Path(home))
+    models = open_models(settings, SystemClock(), SystemDice())
+    if models.tiers.servers:
+        asyncio.run(models.learn())
+    return lab_minds(settings, models, model, fallback=fallback)
