@@ -28,6 +28,7 @@ ELSEWHERE = {
     "people_events.py": "core/test_events.py",
     "platform_events.py": "core/test_events.py",
     "reminder_events.py": "core/test_events.py",
+    "memory_vocabulary.py": "core/test_events.py",
     "room_vocabulary.py": "core/test_events.py",
     "document_kinds.py": "artifacts/test_document_extract.py",
 }

@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequen
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
@@ -48,7 +48,6 @@ from loopforge.chat.service.line_history import LineHistory
 from loopforge.chat.service.mate_questions import ASK_MATE, MateQuestions
 from loopforge.chat.service.recall_tool import RECALL, RecallTool
 from loopforge.chat.service.room_closing import Closing
-from loopforge.chat.service.usable_rooms import usable_rooms
 from loopforge.chat.speaking.room_rules import SCREEN, Rules
 from loopforge.chat.speaking.triggers import SMALL, Thresholds
 from loopforge.chat.turns.build_perception import Viewer
@@ -64,11 +63,10 @@ from loopforge.mates.mate_editing import Workshop
 from loopforge.mates.mate_roster import Roster
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.mates.version_history import Chronicle
-from loopforge.memory.passage_vectors import PassageVectors
+from loopforge.memory.memory_view import Memories
 from loopforge.memory.transcript_index import TranscriptIndex
-from loopforge.memory.transcript_recall import TranscriptRecall
+from loopforge.memory_opening import RoomMemory, memory_of
 from loopforge.models.embedded_switch import EmbeddedSwitch
-from loopforge.models.embeddings.embeddings_choice import embeddings_of
 from loopforge.models.files.file_shelf import file_of, is_small
 from loopforge.models.model_listing import ModelsDesk
 from loopforge.models.model_router import Patience, TieredModels
@@ -151,13 +149,6 @@ def toolbox(
     return tools
 
 
-def memory_of(live: LiveSettings, ledger: SqlLedger, clock: Clock) -> RoomMemory:
-    """What was said, as it is recalled. Whoever needs vectors of texts uses the same."""
-    vectors = cache(lambda: embeddings_of(live.now, clock))
-    recall = TranscriptRecall(ledger, usable_rooms, vectors, clock)
-    return RoomMemory(vectors, recall, PassageVectors(ledger, vectors, clock))
-
-
 SMALL_WINDOW = 8192
 """Tokens that the small model was made for; beyond them it babbles."""
 
@@ -190,14 +181,6 @@ def rules_of(
             files=settings.guest_files,
         ),
     )
-
-
-class RoomMemory(NamedTuple):
-    """How texts become vectors, what recalls lines by them, and what makes those of lines."""
-
-    embeddings: Callable[[], Embeddings]
-    recall: TranscriptRecall
-    vectors: PassageVectors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,7 +218,7 @@ class App(HomeParts):
 
 def views() -> tuple[FoldedView, ...]:
     """The views of a home's ledger, besides its own."""
-    return (Members(), Kept(), UsageTally(), Places(), TranscriptIndex())
+    return (Members(), Kept(), UsageTally(), Places(), TranscriptIndex(), Memories())
 
 
 @asynccontextmanager
@@ -404,7 +387,7 @@ def _wired(
     live, files = LiveSettings(settings, ledger, stamp, tiers_of), KeptRoomFiles(ledger, artifacts)
     rules = rules_of(settings, (SCREEN, *surfaces), small=models.facts(Route()).small)
     roster, house = Roster(settings.home / "mates"), House(ledger, signals, recorder)
-    cast, memory = Cast(roster, clock), memory_of(live, ledger, clock)
+    cast, memory = Cast(roster, clock), memory_of(live, ledger, stamp)
     budgets, paid = _metered(settings, ledger, models, stamp, tasks)
     tools = toolbox(live, clock, files, LineHistory(ledger, house), paid, memory.embeddings)
     questions = ToolQuestions(tools, stamp)

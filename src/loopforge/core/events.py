@@ -20,6 +20,7 @@ from loopforge.core.delivery_states import DeliveryEvent
 from loopforge.core.effect_states import EffectEvent
 from loopforge.core.factory_vocabulary import LabEvent
 from loopforge.core.home_events import HomeEvent
+from loopforge.core.memory.memory_vocabulary import MemoryEvent
 from loopforge.core.money.budget_limits import BudgetNote, Charge
 from loopforge.core.people_events import MateEvent, PeopleEvent
 from loopforge.core.perception import Edit, Line, Picture
@@ -242,7 +243,8 @@ RoomBody = RoomEvent | TurnEvent | EffectEvent | DeliveryEvent | ReminderEvent |
 PeopleBody = PeopleEvent | TimeChosen | Erased
 MatesBody = MateEvent | Erased
 HomeBody = HomeEvent | Erased
-Body = RoomBody | PeopleBody | MatesBody | HomeBody | PlatformEvent | LabEvent
+MemoryBody = MemoryEvent | TurnEvent | Erased
+Body = RoomBody | PeopleBody | MatesBody | HomeBody | MemoryBody | PlatformEvent | LabEvent
 """What can stand in any stream; each kind of stream has a closed union of its own."""
 
 # ---------------------------------------------------------------- the envelope

@@ -18,12 +18,14 @@ from sqlalchemy import delete, select
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
+from loopforge.core.memory.memory_vocabulary import PREFIX, MemoryCorrected
 from loopforge.core.room_vocabulary import Heard, LineEdited, Said
 from loopforge.errors import LoopforgeError, NotInstalled
 from loopforge.ledger.storage.revised_lines import by_id, standing
 from loopforge.ledger.table_access import Tables
+from loopforge.memory.memory_view import worded
 from loopforge.memory.passages import pieces
-from loopforge.memory.transcript_index import SPOKEN, passages, vectors
+from loopforge.memory.transcript_index import ITEMS, SPOKEN, passages, vectors
 from loopforge.runtime.ports import Clock, Embeddings
 
 if TYPE_CHECKING:
@@ -85,9 +87,10 @@ class PassageVectors:
         self._from: dict[str, int] = {}
         self._wanted = asyncio.Event()
         ledger.subscribe(self._follow, streams="room:", kinds=SPOKEN | {"room.line_edited"})
+        ledger.subscribe(self._follow, streams=PREFIX, kinds=ITEMS)
 
     def _follow(self, stream: str, events: Sequence[Event]) -> None:
-        edited = any(isinstance(event.body, LineEdited) for event in events)
+        edited = any(isinstance(event.body, LineEdited | MemoryCorrected) for event in events)
         self.soon(stream, 0 if edited else events[0].seq)
 
     def soon(self, stream: str, seq: int) -> None:
@@ -97,8 +100,9 @@ class PassageVectors:
 
     async def anew(self) -> None:
         """There may be passages without a vector anywhere: at a start, or for another model."""
-        for stream in await self._ledger.heads("room:"):
-            self.soon(stream, 0)
+        for prefix in ("room:", PREFIX):
+            for stream in await self._ledger.heads(prefix):
+                self.soon(stream, 0)
 
     async def run(self) -> None:
         """Fill in idle time, until cancelled."""
@@ -166,6 +170,9 @@ def _wanting(
         for line in lines
         if isinstance(line.body, Heard | Said)
     }
+    if stream.startswith(PREFIX):
+        items = worded(connection, {row.line for row in rows})
+        said = {item: pieces(text) for item, text in items.items()}
     return [
         _Piece(stream, row.seq, row.nth, row.ref, text)
         for row in rows

@@ -4,6 +4,7 @@
     LineEdited    ->  those of what it says now
     LineDeleted   ->  gone
     Erased        ->  gone, in the same transaction, with their vectors
+    MemoryKept, MemoryCorrected  ->  those of an item of memory, by what it says now, likewise
 
 Vectors come later (passage_vectors.py), into a table beside it that no event fills; a passage that
 goes takes its vector along. Rows are only ever found by their room: who searches reads the rooms
@@ -33,6 +34,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Erased, Event, micros, moment
+from loopforge.core.memory.memory_vocabulary import MemoryCorrected, MemoryKept
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, RoomClosed, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.database.table_schema import FILLED_LATER, Name, metadata
@@ -82,6 +84,7 @@ changes = Table(
 """How often passages of a room were changed or taken away: who holds them reads them anew."""
 
 SPOKEN = frozenset({"room.heard", "room.said"})
+ITEMS = frozenset({"memory.kept", "memory.corrected"})
 CHANGING = frozenset({"room.line_edited", "room.line_deleted", "room.closed", "ledger.erased"})
 
 
@@ -89,8 +92,8 @@ class TranscriptIndex:
     """The view."""
 
     name = "transcript"
-    version = 1
-    kinds = SPOKEN | CHANGING
+    version = 2
+    kinds = SPOKEN | ITEMS | CHANGING
     tables = (passages, vectors, changes)
     holds_texts = False
 
@@ -99,7 +102,7 @@ class TranscriptIndex:
         new: list[dict[str, Any]] = []
         for event in events:
             body = event.body
-            if isinstance(body, Heard | Said):
+            if isinstance(body, Heard | Said | MemoryKept):
                 new += _rows(event.stream, event.seq, event.id, event.at, speaker(body), body.text)
                 continue
             _insert(connection, new)
@@ -108,8 +111,10 @@ class TranscriptIndex:
         _insert(connection, new)
 
 
-def speaker(body: Heard | Said) -> str:
-    """Who said a line, as one name: person:ID or mate:HANDLE."""
+def speaker(body: Heard | Said | MemoryKept) -> str:
+    """Who said a line, or what an item rests on: person:ID or mate:HANDLE; "" if nobody did."""
+    if isinstance(body, MemoryKept):
+        return f"person:{body.told_by}" if body.told_by else ""
     return f"person:{body.person}" if isinstance(body, Heard) else f"mate:{body.mate}"
 
 
@@ -141,7 +146,7 @@ def _insert(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
 def _change(connection: Connection, event: Event) -> None:
     """A line was edited or deleted, texts were forgotten, or the room is no more."""
     match event.body:
-        case LineEdited(line=line, text=text):
+        case LineEdited(line=line, text=text) | MemoryCorrected(item=line, text=text):
             was = connection.execute(select(passages).where(passages.c.line == line)).first()
             gone = passages.c.line == line
             if was is not None:

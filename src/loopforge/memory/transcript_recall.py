@@ -18,7 +18,7 @@ import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
@@ -38,7 +38,7 @@ from loopforge.runtime.ports import Clock, Embeddings
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from loopforge.memory.passage_ranking import RankedPassage, RecallCue
+    from loopforge.memory.passage_ranking import RecallCue
     from loopforge.memory.room_passages import Passages, RoomPassages
 
 log = logging.getLogger(__name__)
@@ -56,6 +56,15 @@ Span = tuple[int, int]
 """Sequence numbers, both included."""
 UsableRooms = Callable[[Connection, RecallQuery], Mapping[str, Sequence[Span]]]
 """The rooms whose lines may be used for a question, each with the spans that may."""
+
+
+class RankedPlace(NamedTuple):
+    """Where something that fits stands, its score, and what that is made of, by name."""
+
+    stream: str
+    seq: int
+    score: float
+    parts: dict[str, float]
 
 
 class TranscriptRecall:
@@ -78,10 +87,10 @@ class TranscriptRecall:
         """See `Recall.recall`."""
         if not query.text.strip() or not query.present:
             return ()
-        meant = await self._meant(query.text)
+        meant = await self.meant(query.text)
         return await self._ledger.look(partial(self._find, query=query, meant=meant))
 
-    async def _meant(self, text: str) -> Meant:
+    async def meant(self, text: str) -> Meant:
         """What the question means, and by which model; of none where that is not to be had now."""
         if self._clock.ticks() < self._again:
             return "", None
@@ -96,18 +105,32 @@ class TranscriptRecall:
         return embeddings.name, vector
 
     def _find(self, connection: Connection, query: RecallQuery, meant: Meant) -> list[RecalledLine]:
-        from loopforge.memory.passage_ranking import rank
-
         spans = self._usable(connection, query)
-        with self._searching:
-            streams, found = self._passages(connection, spans, meant)
-        ranked = rank(found, self._asked(query, meant), query.limit * SPARE)
-        lines = _lines(connection, [(streams[found.room[r.place]], r, found) for r in ranked])
+        ranked = self.ranked(connection, query, spans, meant)
+        lines = _lines(connection, [(each.stream, each.seq) for each in ranked])
         usable = [(r, line) for r, line in zip(ranked, lines, strict=True) if _may(line, spans)]
         return [
             RecalledLine(line=line, score=round(r.score, 4), parts=r.parts)
             for r, line in usable[: query.limit]
             if line is not None
+        ]
+
+    def ranked(
+        self,
+        connection: Connection,
+        query: RecallQuery,
+        spans: Mapping[str, Sequence[Span]],
+        meant: Meant,
+    ) -> list[RankedPlace]:
+        """What fits best of these spans of any streams, the best first, each place once."""
+        from loopforge.memory.passage_ranking import rank
+
+        with self._searching:
+            streams, found = self._passages(connection, spans, meant)
+        best = rank(found, self._asked(query, meant), query.limit * SPARE)
+        return [
+            RankedPlace(streams[found.room[r.place]], int(found.seq[r.place]), r.score, r.parts)
+            for r in best
         ]
 
     def _passages(
@@ -149,11 +172,8 @@ def _named(query: RecallQuery) -> frozenset[str]:
     return frozenset(named) if len({query.names[who] for who in named}) == 1 else frozenset()
 
 
-def _lines(
-    connection: Connection, places: Sequence[tuple[str, RankedPassage, Passages]]
-) -> list[Event | None]:
-    """The lines of these passages as they stand now; None for one that is gone."""
-    wanted = [(stream, int(found.seq[each.place])) for stream, each, found in places]
+def _lines(connection: Connection, wanted: Sequence[tuple[str, int]]) -> list[Event | None]:
+    """The lines at these places as they stand now; None for one that is gone."""
     ids: dict[tuple[str, int], str] = {}
     for stream in {stream for stream, _ in wanted}:
         numbers = [seq for where, seq in wanted if where == stream]

@@ -1,12 +1,15 @@
-"""What a look into the past of rooms asks for, and finds: see `RoomHistory`, `Recall` in ports."""
+"""What a look into the past asks for, and finds: see `RoomHistory`, `Recall` in ports."""
 
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 
 from msgspec import Struct
 
 from loopforge.core.events import Event
+from loopforge.core.memory.memory_vocabulary import EvidenceLine, Layer, Maker
+from loopforge.core.text.erasable_text import Words, public
 
 
 class LineSearch(Struct, frozen=True, kw_only=True):
@@ -54,5 +57,47 @@ class RecalledLine(Struct, frozen=True, kw_only=True):
     """A line of a room as it stands now, how well it fits, and what that is made of, by name."""
 
     line: Event
+    score: float
+    parts: dict[str, float]
+
+
+ItemState = Literal["held", "superseded", "invalidated", "dropped", "forgotten"]
+"""What an item of memory is; only of the first two kinds one is ever recalled."""
+
+
+class KeptItem(Struct, frozen=True, kw_only=True):
+    """An item of a mate's memory as it stands now; see core/memory/memory_vocabulary.py.
+
+    `text` is what it says now, `until` when it ended or will end, `replaced` the item that holds in
+    its place, `seq` its number in the mate's stream.
+    """
+
+    id: str
+    mate: str
+    seq: int
+    at: datetime
+    layer: Layer
+    text: Words
+    state: ItemState
+    made_by: Maker
+    evidence: tuple[EvidenceLine, ...] = ()
+    rests_on: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
+    told_by: str = ""
+    subject: Words = public("")
+    since: datetime | None = None
+    until: datetime | None = None
+    replaced: str = ""
+    room: str = ""
+    travels: bool = False
+    trusted: bool = True
+    locked: bool = False
+    learned_by: str = ""
+
+
+class RecalledItem(Struct, frozen=True, kw_only=True):
+    """An item of memory, how well it fits, and what that is made of, by name."""
+
+    item: KeptItem
     score: float
     parts: dict[str, float]

@@ -34,10 +34,20 @@ def usable_rooms(connection: Connection, query: RecallQuery) -> Rooms:
         return {}
     own = [sight(connection, query.stream, person).stays for person in query.present]
     here = {query.stream: shared(own)}
-    crowd = (places.c.stream == query.stream) & (places.c.kind != "private")
-    if not query.everywhere or connection.execute(select(places).where(crowd)).first() is not None:
+    if not query.everywhere or is_crowd(connection, query.stream):
         return here
     return _elsewhere(connection, query) | here
+
+
+def is_crowd(connection: Connection, stream: str) -> bool:
+    """Whether a room is a group, channel or thread of a platform: who reads along is not known."""
+    crowd = (places.c.stream == stream) & (places.c.kind != "private")
+    return connection.execute(select(places).where(crowd)).first() is not None
+
+
+def is_private(connection: Connection, stream: str) -> bool:
+    """Whether nobody comes into a room unless a person in it brings them."""
+    return stream in _rooms(connection, [stream], "")[0]
 
 
 def shared(each: Iterable[Sequence[Stay]]) -> tuple[Stay, ...]:

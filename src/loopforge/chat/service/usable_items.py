@@ -1,0 +1,145 @@
+"""Presence for items of memory: which may be used in a room, decided in the query and nowhere else.
+
+An item may be used where one of these holds, and all lines that it rests on still stand as they did
+when it was made:
+
+    its lines    all lie in spans that everybody present saw while the mate was there, of rooms of
+                 which something may be used here (usable_rooms.py: private stays private, a group
+                 of a platform takes nothing in)
+    own word     the only person present told it of themselves, and the room is private
+    shared       each person whom it concerns said that it may be used here
+    travels      it was checked when it was made to hold no person, no quote, no fact about anybody
+
+What it was made of counts by its lines: an item has the lines of its sources, too. Who comes later
+changes what may be used from that moment on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+from sqlalchemy import Row, select
+from sqlalchemy.engine import Connection
+
+from loopforge.chat.room.room_store import PREFIX
+from loopforge.chat.service.usable_rooms import Rooms, is_crowd, is_private, usable_rooms
+from loopforge.core.memory.memory_vocabulary import EVERYWHERE
+from loopforge.ledger.database.table_schema import texts
+from loopforge.ledger.storage.revised_lines import revisions
+from loopforge.memory.memory_view import memories, memory_evidence, memory_people, memory_shares
+from loopforge.runtime.looking_back import RecallQuery
+
+
+class _Ground(Struct, frozen=True):
+    """What an item rests on, whom it concerns: lines as (stream, seq), persons."""
+
+    lines: tuple[tuple[str, int], ...]
+    concerned: frozenset[str]
+    about: frozenset[str]
+
+
+def usable_items(connection: Connection, query: RecallQuery) -> dict[str, int]:
+    """The items of `query.mate` that may be used: their numbers in its stream, by id."""
+    if not query.stream.startswith(PREFIX) or not query.present:
+        return {}
+    mine = (memories.c.mate == query.mate) & memories.c.state.in_(("held", "superseded"))
+    rows = connection.execute(select(memories).where(mine)).all()
+    if not rows:
+        return {}
+    grounds = _grounds(connection, rows, query.mate)
+    gone = _gone(connection, query.mate)
+    place = _Place(connection, query)
+    return {
+        row.item: row.seq
+        for row in rows
+        if row.item not in gone and place.may(row, grounds[row.item])
+    }
+
+
+class _Place:
+    """The room where items are to be used, with who is there."""
+
+    def __init__(self, connection: Connection, query: RecallQuery) -> None:
+        self._connection, self._query = connection, query
+        self._spans: dict[str, Rooms] = {}
+        self._crowd = is_crowd(connection, query.stream)
+        private = not self._crowd and is_private(connection, query.stream)
+        present = set(query.present)
+        self._alone = next(iter(present)) if private and len(present) == 1 else ""
+        self._shares = _shares(connection, query.stream, crowd=self._crowd)
+
+    def may(self, row: Row[Any], ground: _Ground) -> bool:
+        """Whether an item may be used here."""
+        if not self._query.everywhere and any(s != self._query.stream for s, _ in ground.lines):
+            return False
+        if row.travels:
+            return True
+        if ground.lines and all(self._seen(row.learned_by, *line) for line in ground.lines):
+            return True
+        if self._alone and row.told_by == self._alone and ground.about <= {self._alone}:
+            return True
+        return self._shared(row, ground)
+
+    def _seen(self, learned_by: str, stream: str, seq: int) -> bool:
+        mate = learned_by or self._query.mate
+        if mate not in self._spans:
+            asked = replace(self._query, everywhere=True, mate=mate)
+            self._spans[mate] = usable_rooms(self._connection, asked)
+        return any(since <= seq <= until for since, until in self._spans[mate].get(stream, ()))
+
+    def _shared(self, row: Row[Any], ground: _Ground) -> bool:
+        streams = {stream for stream, _ in ground.lines}
+        source = next(iter(streams)) if len(streams) == 1 else ""
+        return bool(ground.concerned) and all(
+            (person, row.item, "") in self._shares
+            or (source and (person, "", source) in self._shares)
+            for person in ground.concerned
+        )
+
+
+def _shares(
+    connection: Connection, stream: str, *, crowd: bool
+) -> Collection[tuple[str, str, str]]:
+    """What persons let be used here: (person, item, source). Everywhere means no platform group."""
+    targets = [stream] if crowd else [stream, EVERYWHERE]
+    query = select(memory_shares).where(memory_shares.c.target.in_(targets))
+    return {(row.person, row.item, row.source) for row in connection.execute(query)}
+
+
+def _grounds(connection: Connection, rows: Sequence[Row[Any]], mate: str) -> Mapping[str, _Ground]:
+    mine = select(memories.c.item).where(memories.c.mate == mate)
+    lines: dict[str, list[tuple[str, int]]] = {}
+    for each in connection.execute(select(memory_evidence).where(memory_evidence.c.item.in_(mine))):
+        lines.setdefault(each.item, []).append((each.stream, each.seq))
+    about: dict[str, set[str]] = {}
+    for each in connection.execute(select(memory_people).where(memory_people.c.item.in_(mine))):
+        about.setdefault(each.item, set()).add(each.person)
+    return {
+        row.item: _Ground(
+            lines=tuple(lines.get(row.item, ())),
+            about=frozenset(about.get(row.item, ())),
+            concerned=frozenset(about.get(row.item) or ({row.told_by} - {""})),
+        )
+        for row in rows
+    }
+
+
+def _gone(connection: Connection, mate: str) -> set[str]:
+    """Items of which a line was edited or deleted since they were made, or is forgotten.
+
+    Ids are ordered by time, so a change that came before the item is no change of it.
+    """
+    one, item = memory_evidence.c, memories.c.item
+    mine = select(item).where(memories.c.mate == mate)
+    changed = select(one.item).join(revisions, revisions.c.line == one.line)
+    changed = changed.where(
+        one.item.in_(mine), (revisions.c.event > one.item) | revisions.c.deleted
+    )
+    there = (texts.c.stream == one.stream) & (texts.c.event == one.line)
+    forgotten = select(one.item).where(
+        one.item.in_(mine), ~select(texts.c.ref).where(there).exists()
+    )
+    return {*connection.execute(changed).scalars(), *connection.execute(forgotten).scalars()}

@@ -1,0 +1,272 @@
+"""The store of memory: what is kept of a mate, changed, locked, dropped and brought back.
+
+Whoever wants it, an act of a mate, a person's word, a page or idle time, it is done here, in one
+decision on the mate's stream as it stands. What holds for all of them is checked here alone:
+
+* an item cites lines, items that rest on lines, or the person who said so; of items its evidence is
+  theirs, so that a summary of a summary is known as little as what it was made of
+* a fact of the same subject about the same persons supersedes the one there was
+* what a person locked is changed by nobody but a person
+* nothing is kept for a person who does not want it, nor of a room that is not remembered
+
+Does not know who may do what (that is for those who call), nor where an item may be used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Protocol, TypeVar
+
+from msgspec.structs import replace
+
+from loopforge.core.events import Body, Event, Fact
+from loopforge.core.memory.memory_vocabulary import (
+    PREFIX,
+    STREAM,
+    KeepingSet,
+    MemoryCorrected,
+    MemoryDropped,
+    MemoryInvalidated,
+    MemoryKept,
+    MemoryLocked,
+    MemoryRestored,
+    MemoryShared,
+    MemorySuperseded,
+    MemoryUnlocked,
+)
+from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.topics import folded
+from loopforge.errors import InputError, Unknown
+from loopforge.ledger.erasure.text_erasure import Erasure, Wish
+from loopforge.ledger.table_access import Readable
+from loopforge.memory.memory_view import items_of, keeping_of
+from loopforge.runtime.looking_back import KeptItem
+from loopforge.runtime.system_clock import Stamp
+
+T = TypeVar("T")
+LONGEST_ITEM = 500
+"""Characters of an item."""
+AUTOMATIC = ("idle", "audit", "mate:")
+"""How those are called (`by`) who change nothing that a person locked."""
+
+
+class MemoryLedger(Readable, Protocol):
+    """A ledger whose tables can be read, and whose texts can be erased."""
+
+    async def erase(self, wish: Wish, *, pretend: bool = False) -> Erasure:
+        """See `SqlLedger.erase`."""
+        ...
+
+
+class MemoryStore:
+    """The items of all mates of a home."""
+
+    def __init__(self, ledger: MemoryLedger, stamp: Stamp) -> None:
+        self._ledger, self._stamp = ledger, stamp
+
+    # ------------------------------------------------------------ looking
+
+    async def items(self, mate: str) -> list[KeptItem]:
+        """All items of a mate, whatever became of them, the first kept first."""
+        return await self._ledger.look(partial(items_of, mate=mate))
+
+    async def item(self, id: str) -> KeptItem:
+        """One item. Raises Unknown."""
+        found = await self._ledger.look(partial(items_of, ids=[id]))
+        if not found:
+            raise Unknown(f"There is no item of memory with the id {id!r}.")
+        return found[0]
+
+    async def keeping(self, scopes: Collection[str]) -> dict[str, bool]:
+        """What was said of these rooms ("room:NAME") and persons ("person:ID"); see KeepingSet."""
+        return await self._ledger.look(partial(keeping_of, scopes=scopes))
+
+    # ------------------------------------------------------------ keeping
+
+    async def keep(
+        self, mate: str, items: Sequence[MemoryKept], *, actor: str, cause: str = ""
+    ) -> list[str]:
+        """Keep items of a mate; their ids, those that stood there before among them.
+
+        One that says what a held one of the same layer says is kept once; so is the same for the
+        same `cause`. Raises InputError for an item that rests on nothing.
+        """
+
+        async def attempt(seq: int) -> list[str]:
+            known = [one for one in await self.items(mate) if one.state == "held"]
+            ids, facts = list[str](), list[Fact]()
+            for wanted in items:
+                item = await self._grounded(wanted)
+                if not await self._wanted(item):
+                    continue
+                if same := next((one.id for one in known if _says_the_same(one, item)), ""):
+                    ids.append(same)
+                    continue
+                fact = self._stamp.fact(item, actor=actor, cause=cause)
+                facts.append(fact)
+                ids.append(fact.id)
+                for old in known:
+                    if _replaces(item, old):
+                        body = MemorySuperseded(
+                            item=old.id, new=fact.id, when=item.since or fact.at
+                        )
+                        facts.append(self._stamp.fact(body, actor=actor, cause=fact.id))
+                known = [one for one in known if not _replaces(item, one)]
+                known.append(_as_kept(item, fact, mate))
+            if facts:
+                await self._ledger.append(PREFIX + mate, facts, expect=seq)
+            return ids
+
+        return await self._decide(PREFIX + mate, attempt)
+
+    async def _grounded(self, item: MemoryKept) -> MemoryKept:
+        """The item with the evidence of what it was made of. Raises InputError, Unknown."""
+        if not (item.text.text or "").strip():
+            raise InputError("There is nothing to be kept.")
+        if len(item.text.text or "") > LONGEST_ITEM:
+            raise InputError(f"An item of memory has {LONGEST_ITEM} characters at most.")
+        if item.rests_on:
+            sources = await self._ledger.look(partial(items_of, ids=item.rests_on))
+            if missing := set(item.rests_on) - {one.id for one in sources}:
+                raise Unknown(f"There is no item of memory with the id {min(missing)!r}.")
+            every = (*item.evidence, *(line for one in sources for line in one.evidence))
+            lines = {line.line: line for line in every}
+            item = replace(
+                item,
+                evidence=tuple(lines.values()),
+                about=tuple(
+                    dict.fromkeys((*item.about, *(p for one in sources for p in one.about)))
+                ),
+                trusted=item.trusted and all(one.trusted for one in sources),
+            )
+        if not item.evidence and not item.told_by:
+            raise InputError("An item of memory rests on a line, or on somebody's word.")
+        return item
+
+    async def _wanted(self, item: MemoryKept) -> bool:
+        """Whether those whom it is of, and the rooms that it rests on, are remembered."""
+        people = {f"person:{one}" for one in (*item.about, item.told_by) if one}
+        rooms = {line.stream for line in item.evidence} | {item.room} - {""}
+        return all((await self.keeping(people | rooms)).values())
+
+    # ------------------------------------------------------------ what becomes of items
+
+    async def correct(self, item: str, text: str, *, by: str, cause: str = "") -> None:
+        """Have an item say something else. Raises Unknown, InputError."""
+        if not text.strip() or len(text) > LONGEST_ITEM:
+            raise InputError(f"An item of memory has 1 to {LONGEST_ITEM} characters.")
+        await self._change(MemoryCorrected(item=item, text=Words(text), by=by), by, cause)
+
+    async def supersede(self, old: str, new: str, when: datetime, *, by: str) -> None:
+        """An item holds no longer: another one does, in its place."""
+        await self._change(MemorySuperseded(item=old, new=new, when=when), by)
+
+    async def invalidate(self, item: str, why: str, *, by: str, because: str = "") -> None:
+        """Have an item not be used until it is restored."""
+        body = MemoryInvalidated(item=item, why=why, by=by, because=because)
+        await self._change(body, by, because)
+
+    async def drop(self, item: str, why: str, *, by: str, because: str = "") -> None:
+        """Let go of an item; it can be restored."""
+        body = MemoryDropped(item=item, why=why, by=by, because=because)
+        await self._change(body, by, because)
+
+    async def restore(self, item: str, *, by: str, because: str = "") -> None:
+        """Have an item hold again."""
+        await self._change(MemoryRestored(item=item, by=by, because=because), by, because)
+
+    async def lock(self, item: str, *, by: str, on: bool = True) -> None:
+        """A person says that an item stands, or takes that back."""
+        await self._change(
+            MemoryLocked(item=item, by=by) if on else MemoryUnlocked(item=item, by=by), by
+        )
+
+    async def share(self, item: str, to: str, *, by: str, on: bool = True) -> None:
+        """A person lets an item that concerns them be used elsewhere. May raise InputError."""
+        found = await self.item(item)
+        if by not in (found.about or (found.told_by,)):
+            raise InputError("Only somebody whom it concerns may say where it is used.")
+        await self._change(MemoryShared(by=by, to=to, item=item, on=on), by)
+
+    async def share_room(self, source: str, to: str, *, by: str, on: bool = True) -> None:
+        """A person lets all that concerns them and was said in a room be used elsewhere."""
+        await self._append(STREAM, MemoryShared(by=by, to=to, source=source, on=on), f"person:{by}")
+
+    async def set_keeping(self, setting: KeepingSet) -> None:
+        """Say whether something is kept of a room or a person."""
+        await self._append(STREAM, setting, f"person:{setting.by}")
+
+    async def forget(self, item: str, *, by: str, why: str = "") -> Erasure:
+        """Forget an item for good, in every wording it had. Raises Unknown, InputError."""
+        found = await self.item(item)
+        changes = await self._ledger.read(PREFIX + found.mate, kinds=["memory.corrected"])
+        wordings = [e.id for e in changes if getattr(e.body, "item", "") == item]
+        if found.state != "dropped":
+            await self.drop(item, why or "forgotten", by=by)
+        return await self._ledger.erase(
+            Wish(events=(item, *wordings), exactly=True, by=by, why=why)
+        )
+
+    async def _change(self, body: Body, by: str, cause: str = "") -> None:
+        """Append what becomes of an item, which may be changed. Raises Unknown, InputError."""
+        item = str(getattr(body, "item", ""))
+        mate = (await self.item(item)).mate
+
+        async def attempt(seq: int) -> None:
+            found = await self.item(item)
+            if found.state == "forgotten":
+                raise Unknown("That was forgotten; nothing of it is left to be changed.")
+            if found.locked and by.startswith(AUTOMATIC):
+                raise InputError("A person locked this; only a person may change it.")
+            actor = by if ":" in by else ("runtime" if by in AUTOMATIC else f"person:{by}")
+            fact = self._stamp.fact(body, actor=actor, cause=cause)
+            await self._ledger.append(PREFIX + mate, [fact], expect=seq)
+
+        await self._decide(PREFIX + mate, attempt)
+
+    async def _append(self, stream: str, body: Body, actor: str) -> tuple[Event, ...]:
+        return await self._ledger.append(stream, [self._stamp.fact(body, actor=actor)])
+
+    async def _decide(self, stream: str, attempt: Callable[[int], Awaitable[T]]) -> T:
+        async def head(past: int) -> int:
+            return await self._ledger.told(stream, past)
+
+        return await self._ledger.decide(stream, head, attempt)
+
+
+def _says_the_same(known: KeptItem, item: MemoryKept) -> bool:
+    """Whether a held item says this already, of the same persons."""
+    plain = folded(" ".join(str(item.text).split()))
+    return (
+        known.layer == item.layer
+        and set(known.about) == set(item.about)
+        and folded(" ".join(str(known.text).split())) == plain
+    )
+
+
+def _replaces(item: MemoryKept, old: KeptItem) -> bool:
+    """Whether a new item takes the place of a held one: the same fact, or instruction, anew."""
+    subject = folded(str(item.subject).strip())
+    return (
+        bool(subject)
+        and not old.locked
+        and (item.layer, subject) == (old.layer, folded(str(old.subject).strip()))
+        and set(item.about) == set(old.about)
+    )
+
+
+def _as_kept(item: MemoryKept, fact: Fact, mate: str) -> KeptItem:
+    return KeptItem(
+        id=fact.id,
+        mate=mate,
+        seq=0,
+        at=fact.at,
+        layer=item.layer,
+        text=item.text,
+        state="held",
+        made_by=item.made_by,
+        about=item.about,
+        subject=item.subject,
+    )

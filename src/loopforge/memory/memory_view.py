@@ -1,0 +1,311 @@
+"""Items of memory as tables: a view of the streams `memory` and `memory:MATE`.
+
+    memories         one row an item: its layer, its state, where its wording stands
+    memory_evidence  the lines that it rests on
+    memory_people    whom it is about
+    memory_sources   the items that it was made of
+    memory_shares    where those whom it concerns let it be used
+    memory_keeping   rooms and persons of whom something is kept, or nothing
+
+No text stands here: the wording of an item is that of the event that kept or last corrected it. By
+words and vectors an item is found like a line, by its passages (transcript_index.py). Does not know
+who may read what: that is decided in the query (chat/service/usable_items.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, Boolean, Column, Index, PrimaryKeyConstraint, Table, select
+from sqlalchemy.engine import Connection, Row
+
+from loopforge.core.events import Erased, Event, micros, moment
+from loopforge.core.memory.memory_vocabulary import (
+    PREFIX,
+    EvidenceLine,
+    KeepingSet,
+    MemoryCorrected,
+    MemoryDropped,
+    MemoryInvalidated,
+    MemoryKept,
+    MemoryLocked,
+    MemoryRestored,
+    MemoryShared,
+    MemorySuperseded,
+    MemoryUnlocked,
+)
+from loopforge.core.text.erasable_text import Words
+from loopforge.ledger.database.table_schema import Name, metadata
+from loopforge.ledger.storage.revised_lines import by_id
+from loopforge.runtime.looking_back import KeptItem
+
+memories = Table(
+    "memories",
+    metadata,
+    Column("item", Name, nullable=False),
+    Column("mate", Name, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("layer", Name, nullable=False),
+    Column("state", Name, nullable=False),
+    Column("wording", Name, nullable=False),
+    Column("ref", Name, nullable=False),
+    Column("told_by", Name, nullable=False),
+    Column("learned_by", Name, nullable=False),
+    Column("room", Name, nullable=False),
+    Column("replaced", Name, nullable=False),
+    Column("ended", BigInteger, nullable=True),
+    Column("travels", Boolean, nullable=False),
+    Column("locked", Boolean, nullable=False),
+    PrimaryKeyConstraint("item", name="memories_item"),
+    Index("memories_mate", "mate", "seq"),
+    Index("memories_ref", "ref"),
+)
+"""`replaced` is the item that superseded it, at `ended`."""
+
+memory_evidence = Table(
+    "memory_evidence",
+    metadata,
+    Column("item", Name, nullable=False),
+    Column("stream", Name, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("line", Name, nullable=False),
+    PrimaryKeyConstraint("item", "line", name="memory_evidence_place"),
+    Index("memory_evidence_line", "line"),
+)
+memory_people = Table(
+    "memory_people",
+    metadata,
+    Column("item", Name, nullable=False),
+    Column("person", Name, nullable=False),
+    PrimaryKeyConstraint("item", "person", name="memory_people_place"),
+    Index("memory_people_person", "person"),
+)
+memory_sources = Table(
+    "memory_sources",
+    metadata,
+    Column("item", Name, nullable=False),
+    Column("source", Name, nullable=False),
+    PrimaryKeyConstraint("item", "source", name="memory_sources_place"),
+    Index("memory_sources_source", "source"),
+)
+memory_shares = Table(
+    "memory_shares",
+    metadata,
+    Column("person", Name, nullable=False),
+    Column("item", Name, nullable=False),
+    Column("source", Name, nullable=False),
+    Column("target", Name, nullable=False),
+    PrimaryKeyConstraint("person", "item", "source", "target", name="memory_shares_place"),
+)
+memory_keeping = Table(
+    "memory_keeping",
+    metadata,
+    Column("scope", Name, nullable=False),
+    Column("kept", Boolean, nullable=False),
+    Column("person", Name, nullable=False),
+    PrimaryKeyConstraint("scope", name="memory_keeping_scope"),
+)
+
+STATES = ("held", "superseded", "invalidated", "dropped", "forgotten")
+"""What an item can be; only the first two are ever recalled."""
+
+
+class Memories:
+    """The view."""
+
+    name = "memories"
+    version = 1
+    kinds = frozenset(
+        "memory." + kind
+        for kind in (
+            *("kept", "superseded", "corrected", "invalidated", "dropped", "restored"),
+            *("locked", "unlocked", "shared", "keeping_set"),
+        )
+    ) | {"ledger.erased"}
+    tables = (
+        *(memories, memory_evidence, memory_people),
+        *(memory_sources, memory_shares, memory_keeping),
+    )
+    holds_texts = False
+
+    def apply(self, connection: Connection, events: Sequence[Event]) -> None:
+        """Take in what happened to items, and which wordings were forgotten."""
+        for event in events:
+            match event.body:
+                case MemoryKept() as kept:
+                    _keep(connection, event, kept)
+                case MemoryShared() as shared:
+                    _share(connection, shared)
+                case KeepingSet() as keeping:
+                    _set_keeping(connection, keeping)
+                case Erased(refs=refs):
+                    if event.stream.startswith(PREFIX):
+                        gone = memories.c.ref.in_(refs)
+                        connection.execute(memories.update().where(gone).values(state="forgotten"))
+                case _:
+                    _change(connection, event)
+
+
+def _keep(connection: Connection, event: Event, kept: MemoryKept) -> None:
+    row = {
+        "item": event.id,
+        "mate": event.stream.removeprefix(PREFIX),
+        "seq": event.seq,
+        "at": micros(event.at),
+        "layer": kept.layer,
+        "state": "held",
+        "wording": event.id,
+        "ref": "" if kept.text.public else kept.text.ref,
+        "told_by": kept.told_by,
+        "learned_by": kept.learned_by,
+        "room": kept.room,
+        "replaced": "",
+        "ended": None,
+        "travels": kept.travels,
+        "locked": False,
+    }
+    connection.execute(memories.insert().values(row))
+    lines = {each.line: each for each in kept.evidence}
+    rows: list[tuple[Table, list[dict[str, Any]]]] = [
+        (
+            memory_evidence,
+            [
+                {"item": event.id, "stream": each.stream, "seq": each.seq, "line": line}
+                for line, each in lines.items()
+            ],
+        ),
+        (memory_people, [{"item": event.id, "person": one} for one in dict.fromkeys(kept.about)]),
+        (
+            memory_sources,
+            [{"item": event.id, "source": one} for one in dict.fromkeys(kept.rests_on)],
+        ),
+    ]
+    for table, values in rows:
+        if values:
+            connection.execute(table.insert(), values)
+
+
+def _change(connection: Connection, event: Event) -> None:
+    """What became of one item."""
+    match event.body:
+        case MemorySuperseded(item=item, new=new, when=when):
+            values: dict[str, Any] = {"state": "superseded", "replaced": new, "ended": micros(when)}
+        case MemoryCorrected(item=item, text=text):
+            values = {"wording": event.id, "ref": "" if text.public else text.ref}
+        case MemoryInvalidated(item=item):
+            values = {"state": "invalidated"}
+        case MemoryDropped(item=item):
+            values = {"state": "dropped"}
+        case MemoryRestored(item=item):
+            values = {"state": "held", "replaced": "", "ended": None}
+        case MemoryLocked(item=item):
+            values = {"locked": True}
+        case MemoryUnlocked(item=item):
+            values = {"locked": False}
+        case _:
+            raise AssertionError(event.kind)
+    known = (memories.c.item == item) & (memories.c.state != "forgotten")
+    connection.execute(memories.update().where(known).values(values))
+
+
+def _share(connection: Connection, shared: MemoryShared) -> None:
+    row = {
+        "person": shared.by,
+        "item": shared.item,
+        "source": shared.source,
+        "target": shared.to,
+    }
+    same = [memory_shares.c[name] == value for name, value in row.items()]
+    connection.execute(memory_shares.delete().where(*same))
+    if shared.on:
+        connection.execute(memory_shares.insert().values(row))
+
+
+def _set_keeping(connection: Connection, keeping: KeepingSet) -> None:
+    here = memory_keeping.c.scope == keeping.scope
+    connection.execute(memory_keeping.delete().where(here))
+    if keeping.kept != "default":
+        row = {"scope": keeping.scope, "kept": keeping.kept == "on", "person": keeping.by}
+        connection.execute(memory_keeping.insert().values(row))
+
+
+# ---------------------------------------------------------------- reading
+
+
+def keeping_of(connection: Connection, scopes: Collection[str]) -> dict[str, bool]:
+    """What was said of these rooms and persons: whether something is kept of them."""
+    query = select(memory_keeping).where(memory_keeping.c.scope.in_(list(scopes)))
+    return {row.scope: row.kept for row in connection.execute(query)}
+
+
+def items_of(
+    connection: Connection, mate: str = "", ids: Collection[str] | None = None
+) -> list[KeptItem]:
+    """The items of a mate, or those with these ids, in the order in which they were kept."""
+    query = select(memories).order_by(memories.c.at, memories.c.item)
+    if mate:
+        query = query.where(memories.c.mate == mate)
+    if ids is not None:
+        query = query.where(memories.c.item.in_(list(ids)))
+    rows = connection.execute(query).all()
+    events = {event.id: event for event in by_id(connection, _events_of(rows))}
+    return [_item(row, events) for row in rows]
+
+
+def worded(connection: Connection, ids: Collection[str]) -> dict[str, str]:
+    """What these items say now, as far as that is not forgotten."""
+    query = select(memories.c.item, memories.c.wording).where(memories.c.item.in_(list(ids)))
+    rows = connection.execute(query).all()
+    events = {event.id: event for event in by_id(connection, {row.wording for row in rows})}
+    texts = {row.item: _text(events[row.wording]).text for row in rows}
+    return {item: text for item, text in texts.items() if text is not None}
+
+
+def _events_of(rows: Sequence[Row[Any]]) -> set[str]:
+    return {row.item for row in rows} | {row.wording for row in rows}
+
+
+def _text(event: Event) -> Words:
+    assert isinstance(event.body, MemoryKept | MemoryCorrected)
+    return event.body.text
+
+
+def _item(row: Row[Any], events: Mapping[str, Event]) -> KeptItem:
+    kept = events[row.item].body
+    assert isinstance(kept, MemoryKept)
+    return KeptItem(
+        id=row.item,
+        mate=row.mate,
+        seq=row.seq,
+        at=events[row.item].at,
+        layer=kept.layer,
+        text=_text(events[row.wording]),
+        state=row.state,
+        made_by=kept.made_by,
+        evidence=kept.evidence,
+        rests_on=kept.rests_on,
+        about=kept.about,
+        told_by=kept.told_by,
+        subject=kept.subject,
+        since=kept.since,
+        until=_until(row, kept),
+        replaced=row.replaced,
+        room=kept.room,
+        travels=kept.travels,
+        trusted=kept.trusted,
+        locked=row.locked,
+        learned_by=kept.learned_by,
+    )
+
+
+def _until(row: Row[Any], kept: MemoryKept) -> datetime | None:
+    return kept.until if row.ended is None else moment(row.ended)
+
+
+def standing_on(connection: Connection, line: EvidenceLine) -> list[str]:
+    """The items that rest on a line."""
+    mine = memory_evidence.c.line == line.line
+    return list(connection.execute(select(memory_evidence.c.item).where(mine)).scalars())
