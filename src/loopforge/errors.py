@@ -24,6 +24,7 @@
         Conflict            the stream moved on meanwhile; nothing was written
       ArtifactError         a kept file cannot be written or read, or is damaged
       BackupError           backups cannot be reached, or one is damaged
+      RepositoryError       git did not do what was asked, or what a task made is not taken over
       NotInstalled          a library that only some homes need is missing
       ModelError            the language-model layer is not usable as configured
       SendFailed            a surface did not take a message; says whether to try again
@@ -164,6 +165,10 @@ class SendFailed(LoopforgeError):
         self.uncertain, self.unsent, self.mistake = uncertain, unsent, mistake
         self.after = after
         super().__init__(why)
+
+
+class RepositoryError(LoopforgeError):
+    """Git did not do what was asked, or what a task made is not taken over."""
 
 
 class NotInstalled(LoopforgeError):

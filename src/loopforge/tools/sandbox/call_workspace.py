@@ -1,7 +1,8 @@
 """Whose workspace a use of a tool has: that of one mate in one room, for the people it answers.
 
 What is made there for Ana is shown to nobody else. They are scratch: whenever anything is forgotten
-in the home, all of them go, for a copy of it may lie there. Does not know what runs in them.
+in the home, all of them go, for a copy of it may lie there. Workspaces of tasks, which bear other
+names, lie beside them and stay. Does not know what runs in them.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 
 FOLDER = "workspaces"
 """Where they lie in a home."""
+_SCRATCH = re.compile(r"[0-9a-f]{24}")
 
 
 def workspace_name(call: ToolCall) -> str:
@@ -35,10 +38,11 @@ def workspace_in(home: Path, name: str) -> Path:
 
 
 def forget_workspaces(home: Path) -> None:
-    """Let go of all workspaces of a home. Raises InputError for what cannot be removed."""
+    """Let go of all scratch of a home. Raises InputError for what cannot be removed."""
     places = home / FOLDER
     for place in sorted(places.iterdir()) if places.is_dir() else ():
-        WorkspaceFiles(place).remove()
+        if _SCRATCH.fullmatch(place.name):
+            WorkspaceFiles(place).remove()
 
 
 def scratch_goes(home: Path, tasks: Tasks, end: Callable[[], Awaitable[None]]) -> None:

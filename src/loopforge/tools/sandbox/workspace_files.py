@@ -17,7 +17,7 @@ import subprocess
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -35,13 +35,15 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 class WorkspaceEntry:
     """Something that lies in a workspace. `path` leads to it; `shown` is safe to be shown.
 
-    `changed`: nanoseconds, as its program would have it, so that it may lie.
+    `changed`: nanoseconds, as its program would have it, so that it may lie. `executable`: its
+    owner may run it.
     """
 
     path: str
     kind: Kind
     size: int
     changed: int = 0
+    executable: bool = field(default=False, compare=False)
 
     @property
     def shown(self) -> str:
@@ -77,7 +79,9 @@ class WorkspaceFiles:
             finally:
                 os.close(file)
 
-    def write(self, path: str, data: bytes, most: int = 64 * 1024 * 1024) -> None:
+    def write(
+        self, path: str, data: bytes, most: int = 64 * 1024 * 1024, *, executable: bool = False
+    ) -> None:
         """Write a file whole, or not at all; its folders are made. What stood there is replaced."""
         if len(data) > most:
             raise TooLarge(f"{path!r} has {len(data)} bytes; a workspace takes {most} in one file.")
@@ -88,6 +92,8 @@ class WorkspaceFiles:
                 try:
                     with open(file, "wb", closefd=False) as stream:
                         stream.write(data)
+                    if executable:
+                        os.fchmod(file, 0o700)
                     _give(file)
                 finally:
                     os.close(file)
@@ -95,6 +101,36 @@ class WorkspaceFiles:
             except OSError as error:
                 with suppress(OSError):
                     os.unlink(fresh, dir_fd=folder)
+                raise self._amiss(path, error) from error
+
+    def entry(self, path: str) -> WorkspaceEntry:
+        """What lies at a path, a link as itself. Raises Unknown where nothing does."""
+        with self._above(path) as (folder, name):
+            try:
+                os.stat(name, dir_fd=folder, follow_symlinks=False)
+            except OSError as error:
+                raise self._amiss(path, error) from error
+            return _seen(_parts(path), folder)
+
+    def folder(self, path: str) -> None:
+        """Make a folder, and those above it; quiet where it is there."""
+        with self._folder(_parts(path), make=True):
+            pass
+
+    def link(self, path: str) -> str:
+        """Where a link says that it leads; it is not gone there. Raises Unknown for no link."""
+        with self._above(path) as (folder, name):
+            try:
+                return os.readlink(name, dir_fd=folder)
+            except OSError as error:
+                raise self._amiss(path, error) from error
+
+    def make_link(self, path: str, target: str) -> None:
+        """Make a link, wherever it leads; for programs of the sandbox alone. Raises Unknown."""
+        with self._above(path, make=True) as (folder, name):
+            try:
+                os.symlink(target, name, dir_fd=folder)
+            except OSError as error:
                 raise self._amiss(path, error) from error
 
     def listing(self, most: int = 1000) -> list[WorkspaceEntry]:
@@ -137,20 +173,9 @@ class WorkspaceFiles:
     @contextmanager
     def _above(self, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
         """The folder a path lies in, open, and the last part of its name."""
-        parts = path.split("/")
-        while parts and parts[0] == ".":
-            parts.pop(0)
-        try:
-            long = max((len(os.fsencode(part)) for part in parts), default=0) > 255
-        except UnicodeEncodeError:
-            long = True
-        bad = not parts or any(part in ("", ".", "..") or "\0" in part for part in parts)
-        if bad or long or len(parts) > DEEPEST + 1:
-            raise InputError(
-                f"{path[:200]!r} is no path in a workspace: give it from there on, like out/a.png."
-            )
-        with self._folder(tuple(parts[:-1]), make=make) as folder:
-            yield folder, parts[-1]
+        *way, name = _parts(path)
+        with self._folder(tuple(way), make=make) as folder:
+            yield folder, name
 
     @contextmanager
     def _folder(self, way: tuple[str, ...], *, make: bool = False) -> Iterator[int]:
@@ -171,6 +196,23 @@ class WorkspaceFiles:
 
     def _amiss(self, path: str, error: OSError) -> InputError:
         return Unknown(f"{path!r} cannot be used in this workspace: {error.strerror}.")
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    """The names of a path. Raises InputError for one that leads nowhere in a workspace."""
+    parts = path.split("/")
+    while parts and parts[0] == ".":
+        parts.pop(0)
+    try:
+        long = max((len(os.fsencode(part)) for part in parts), default=0) > 255
+    except UnicodeEncodeError:
+        long = True
+    bad = not parts or any(part in ("", ".", "..") or "\0" in part for part in parts)
+    if bad or long or len(parts) > DEEPEST + 1:
+        raise InputError(
+            f"{path[:200]!r} is no path in a workspace: give it from there on, like out/a.png."
+        )
+    return tuple(parts)
 
 
 def _make(name: str, above: int) -> None:
@@ -195,4 +237,5 @@ def _seen(way: tuple[str, ...], folder: int) -> WorkspaceEntry:
         return WorkspaceEntry("/".join(way), "other", 0)
     kinds: dict[int, Kind] = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link"}
     kind = kinds.get(stat.S_IFMT(seen.st_mode), "other")
-    return WorkspaceEntry("/".join(way), kind, seen.st_size, seen.st_mtime_ns)
+    runs = bool(seen.st_mode & stat.S_IXUSR)
+    return WorkspaceEntry("/".join(way), kind, seen.st_size, seen.st_mtime_ns, runs)

@@ -1,0 +1,190 @@
+"""The repository of a person, and the folder in which they work on it: what may be changed there.
+
+Git runs there with the repository's own configuration, which is the person's, but no hooks, no
+monitor and no network: a hook may lie among the very files that a task changed. A branch is moved
+only from where it was seen to stand, in one step; where it is checked out, the files come along by
+git's own merge of two trees, which refuses to touch what the person changed and did not commit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from loopforge.errors import Changed, RepositoryError
+from loopforge.work.git.change_review import read_changes, shown_path
+from loopforge.work.git.host_git import HostGit
+
+NOBODY = "0" * 40
+IN_THE_WAY = (
+    ("MERGE_HEAD", "a merge"),
+    ("CHERRY_PICK_HEAD", "a cherry-pick"),
+    ("REVERT_HEAD", "a revert"),
+    ("rebase-merge", "a rebase"),
+    ("rebase-apply", "a rebase"),
+    ("BISECT_LOG", "a bisection"),
+)
+"""What lies in git's folder while something is under way."""
+NAMED = 10
+
+
+class PersonRepository:
+    """The repository in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._git = HostGit(folder)
+
+    async def head(self, branch: str) -> str:
+        """Where a branch stands. Raises RepositoryError where there is none."""
+        found = await self.find(branch)
+        if not found:
+            raise RepositoryError(f"{self.folder} has no branch {branch!r} any more.")
+        return found
+
+    async def find(self, branch: str) -> str:
+        """Where a branch stands; "" for none."""
+        name = f"refs/heads/{branch}^{{commit}}"
+        ended = await self._git.run("rev-parse", "--verify", "-q", name, ok=(0, 1, 128))
+        return ended.text if ended.code == 0 else ""
+
+    async def history(self, branch: str, without: Sequence[str] = ()) -> bytes:
+        """A branch as a bundle, without what these commits have; its ref is the branch's."""
+        less = [f"^{each}" for each in without]
+        ended = await self._git.run("bundle", "create", "-q", "-", f"refs/heads/{branch}", *less)
+        return ended.output
+
+    async def contains(self, branch: str, commit: str) -> bool:
+        """Whether a branch has a commit in its history."""
+        if (await self._git.run("cat-file", "-e", commit, ok=(0, 1, 128))).code:
+            return False
+        head = await self.head(branch)
+        return (
+            await self._git.run("merge-base", "--is-ancestor", commit, head, ok=(0, 1))
+        ).code == 0
+
+    async def take(self, pack: bytes) -> None:
+        """Take in commits; no branch is moved by it."""
+        await self._git.run("index-pack", "--stdin", "--fix-thin", "--strict", stdin=pack)
+
+    async def set_branch(self, branch: str, commit: str, before: str = NOBODY) -> None:
+        """Move or make a branch that nobody works on. Raises Changed where it was moved."""
+        if await self.checkout(branch):
+            raise Changed(f"The branch {branch} is checked out in a folder, so it is not moved.")
+        await self._move(branch, commit, before)
+
+    async def drop_branch(self, branch: str, at: str) -> bool:
+        """Delete a branch that stands there; whether it did."""
+        if await self.checkout(branch) or await self.find(branch) != at:
+            return False
+        await self._git.run("update-ref", "-d", f"refs/heads/{branch}", at)
+        return True
+
+    async def checkout(self, branch: str) -> Path | None:
+        """The folder in which a branch is checked out."""
+        folder: Path | None = None
+        for line in await self._git.parts("worktree", "list", "--porcelain", "-z"):
+            what, _, value = line.partition(" ")
+            if what == "worktree":
+                folder = Path(value)
+            elif what == "branch" and value == f"refs/heads/{branch}" and folder is not None:
+                return folder
+        return None
+
+    async def advance(self, branch: str, commit: str, before: str) -> Path | None:
+        """Move a branch from where it was seen, with the folder in which it is checked out, if any.
+
+        Raises Changed where it stands elsewhere by now, RepositoryError where that folder cannot
+        come along; then nothing was changed.
+        """
+        if await self.head(branch) != before:
+            raise Changed(f"{branch} has moved on since this was shown.")
+        folder = await self.checkout(branch)
+        if folder is None:
+            await self._move(branch, commit, before)
+            return None
+        git = HostGit(folder)
+        await self._idle(git, folder)
+        await git.run("update-index", "-q", "--refresh", ok=(0, 1))
+        await self._nothing_lost(git, folder, commit, before)
+        try:
+            await git.run("read-tree", "-m", "-u", before, commit)
+        except RepositoryError as error:
+            raise RepositoryError(_kept(folder, str(error))) from error
+        try:
+            await self._move(branch, commit, before)
+        except BaseException:
+            await git.run("read-tree", "-m", "-u", commit, before)
+            raise
+        return folder
+
+    async def _move(self, branch: str, commit: str, before: str) -> None:
+        name, why = f"refs/heads/{branch}", "loopforge: a task"
+        try:
+            await self._git.run("update-ref", "--create-reflog", "-m", why, name, commit, before)
+        except RepositoryError as error:
+            if await self.find(branch) != (before if before != NOBODY else ""):
+                raise Changed(f"{branch} has moved on since this was shown.") from error
+            raise
+
+    async def _idle(self, git: HostGit, folder: Path) -> None:
+        for name, what in IN_THE_WAY:
+            path = folder / await git.text("rev-parse", "--git-path", name)
+            if await asyncio.to_thread(path.exists):
+                raise RepositoryError(
+                    f"{folder} is in the middle of {what}. Finish or abort that, then approve "
+                    "again; nothing was changed."
+                )
+
+    async def _nothing_lost(self, git: HostGit, folder: Path, commit: str, before: str) -> None:
+        """Raise where a person's files stand in the way: changed ones, and those git ignores."""
+        parts = await git.parts(
+            *("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", before, commit)
+        )
+        changes = read_changes(parts)
+        touched = {change.path for change in changes}
+        status = await git.parts(
+            *("diff-index", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules", before)
+        )
+        edited = sorted(touched.intersection(status))
+        fresh = [change.path for change in changes if change.was == "000000"]
+        held = await asyncio.to_thread(_standing, folder, fresh)
+        already = await self._same(git, commit, [*edited, *held])
+        if lost := [path for path in dict.fromkeys([*edited, *held]) if path not in already]:
+            shown = ", ".join(map(shown_path, lost[:NAMED]))
+            raise RepositoryError(_kept(folder, f"you have work of your own in {shown}"))
+
+    async def _same(self, git: HostGit, commit: str, paths: Sequence[str]) -> frozenset[str]:
+        """Those that are there just as the commit has them: left by an approval that broke off."""
+        if not paths:
+            return frozenset()
+        compare = ("diff-index", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules")
+        other = await git.parts(*compare, commit, "--", *paths)
+        index = await git.parts("ls-files", "-z", "--", *paths)
+        return frozenset(set(paths) & set(index) - set(other))
+
+
+def _standing(folder: Path, paths: Sequence[str]) -> list[str]:
+    """Which paths lie there already, or below something that is no folder."""
+    return [path for path in paths if _stands(folder, path)]
+
+
+def _stands(folder: Path, path: str) -> bool:
+    place = folder
+    *way, name = path.split("/")
+    for part in way:
+        place /= part
+        if place.is_symlink() or (place.exists() and not place.is_dir()):
+            return True
+        if not place.exists():
+            return False
+    return os.path.lexists(place / name)
+
+
+def _kept(folder: Path, why: str) -> str:
+    return (
+        f"{folder} cannot come along: {why}. Commit or stash it there, then approve again; nothing "
+        "was changed."
+    )

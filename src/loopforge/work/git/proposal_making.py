@@ -1,0 +1,181 @@
+"""A result made into a proposal: reviewed, put into one commit, and merged dry.
+
+    result --objections?--> one commit on what both have --> merged with where the branch stands now
+
+Only the files of a result go on. Its own commits stay behind, with whatever they say of authors and
+signatures, and with what stood in them only for a while. Raises RepositoryError for what is not
+taken over, with the reasons.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+from loopforge.core.egress.egress_filter import Egress
+from loopforge.errors import RepositoryError
+from loopforge.work.git.change_review import (
+    LINK,
+    NOTHING,
+    PathChange,
+    notes_on,
+    objections,
+    shown_path,
+    spelled_out,
+)
+from loopforge.work.git.commit_messages import commit_message
+from loopforge.work.git.proposals import Proposal, ReviewedFile, TaskBranch
+from loopforge.work.git.task_shelf import TaskShelf
+
+MOST_CHANGED, MOST_NEW = 5_000, 64 << 20
+"""Paths that one proposal may touch, and bytes of their files."""
+MOST_SHOWN = 200_000
+"""Signs of a diff that are shown."""
+MOST_TOLD = 10
+"""Reasons, and files, that are named."""
+TEXT = 1 << 20
+"""Bytes of a file that is read as text."""
+WAY_ON = (
+    "{target} and the task both changed {files}. Nothing was merged, and nothing is lost. Say "
+    "`refresh` in the thread: the mate is given {target} as it is now, brings the two together in "
+    "its clone, and proposes again. Or merge the branch {branch} by hand."
+)
+
+
+class ResultNote(NamedTuple):
+    """What is said of a result: the mate's own words, its tests, and who it is."""
+
+    summary: str
+    tests: Sequence[str] = ()
+    mate: str = ""
+
+
+async def make_proposal(
+    shelf: TaskShelf,
+    branch: TaskBranch,
+    result: str,
+    head: str,
+    note: ResultNote,
+    secrets: Collection[str],
+    at: datetime,
+) -> Proposal:
+    """Make it of a commit on the shelf, for a branch that stands at `head`, also there."""
+    base = await shelf.common(result, head)
+    if not base:
+        raise RepositoryError("The task's branch shares no history with what it was given.")
+    changes = await shelf.changes(base, result)
+    if not changes:
+        raise RepositoryError("Nothing was changed, so there is nothing to propose.")
+    texts = await _reviewed(shelf, changes, result, secrets)
+    message = commit_message(note.summary, changes, note.tests, note.mate)
+    egress = Egress(secrets)
+    if egress.finish_file(message)[1] or egress.leak([message]):
+        raise RepositoryError("What is said of the work holds a key or password; say it without.")
+    tip = await shelf.commit(await shelf.tree(result), [base], message, at)
+    commit, conflicts = tip, tuple[str, ...]()
+    if base != head:
+        dry = await shelf.merged(head, tip)
+        conflicts = tuple(map(shown_path, dry.conflicts))
+        merge = f"Merge {branch.branch}\n\n{message}"
+        commit = "" if conflicts else await shelf.commit(dry.tree, [head, tip], merge, at)
+    sides = (head, commit) if commit else (base, tip)
+    diff, shortened = await _shown(shelf, sides, egress)
+    return Proposal(
+        repository=branch.repository,
+        target=branch.target,
+        branch=branch.branch,
+        before=head,
+        tip=tip,
+        commit=commit,
+        message=message,
+        at=at,
+        files=await _files(shelf, sides),
+        diff=diff,
+        shortened=shortened,
+        conflicts=conflicts,
+        way_on=_way_on(branch, conflicts),
+        notes=tuple(notes_on(changes, texts)),
+    )
+
+
+def _way_on(branch: TaskBranch, conflicts: Sequence[str]) -> str:
+    if not conflicts:
+        return ""
+    named = ", ".join(conflicts[:MOST_TOLD])
+    more = len(conflicts) - MOST_TOLD
+    files = f"{named} and {more:,} more" if more > 0 else named
+    return WAY_ON.format(target=branch.target, files=files, branch=branch.branch)
+
+
+async def _reviewed(
+    shelf: TaskShelf, changes: Sequence[PathChange], result: str, secrets: Collection[str]
+) -> Mapping[str, str]:
+    """The new texts by path. Raises RepositoryError for what is not taken over."""
+    if len(changes) > MOST_CHANGED:
+        raise RepositoryError(f"It changes more than {MOST_CHANGED:,} files; that is too many.")
+    kept = [change for change in changes if not change.goes]
+    bad = [change for change in kept if change.mode not in ("100644", "100755", LINK)]
+    held = {} if bad else await shelf.contents({change.new for change in kept})
+    if sum(map(len, held.values())) > MOST_NEW:
+        raise RepositoryError(f"Its files are more than {MOST_NEW >> 20} MiB; that is too much.")
+    texts = {change.path: text for change in kept if (text := _text(held, change)) is not None}
+    reasons = list(objections(changes, await shelf.paths(result), texts))
+    if not reasons:
+        reasons = await asyncio.to_thread(_secrets_in, kept, held, texts, secrets)
+    if reasons:
+        more = [f"and {len(reasons) - MOST_TOLD:,} more"] * (len(reasons) > MOST_TOLD)
+        told = "; ".join([*reasons[:MOST_TOLD], *more])
+        raise RepositoryError(f"What the task made is not taken over. {told}.")
+    return texts
+
+
+def _text(held: Mapping[str, bytes], change: PathChange) -> str | None:
+    data = held.get(change.new)
+    if data is None or len(data) > TEXT or b"\0" in data[:8000]:
+        return None
+    return data.decode("utf-8", "replace")
+
+
+def _secrets_in(
+    kept: Sequence[PathChange],
+    held: Mapping[str, bytes],
+    texts: Mapping[str, str],
+    secrets: Collection[str],
+) -> list[str]:
+    """Which files hold a key of the home, as it is in any file, and in other forms in a text."""
+    egress = Egress(secrets)
+    raw = [secret.encode() for secret in secrets if len(secret) >= 6]
+
+    def holds(change: PathChange) -> bool:
+        if any(secret in held[change.new] for secret in raw):
+            return True
+        return bool(raw and egress.leak([change.path, texts.get(change.path, "")]))
+
+    why = "it holds a key or password of this home"
+    return [f"{shown_path(change.path)}: {why}" for change in kept if holds(change)]
+
+
+async def _shown(shelf: TaskShelf, sides: tuple[str, str], egress: Egress) -> tuple[str, bool]:
+    """The diff as people see it, with what looks like a key taken out; and whether it is cut."""
+    whole = await shelf.diff(*sides)
+    text = spelled_out(whole[:MOST_SHOWN])
+    if len(whole) > MOST_SHOWN:
+        text = text[: text.rfind("\n") + 1]
+    shown, _ = await asyncio.to_thread(egress.finish_file, text)
+    return shown, len(whole) > MOST_SHOWN
+
+
+async def _files(shelf: TaskShelf, sides: tuple[str, str]) -> tuple[ReviewedFile, ...]:
+    counts = await shelf.counts(*sides)
+    files = []
+    for change in await shelf.changes(*sides):
+        kind: Literal["added", "changed", "deleted"] = "changed"
+        if change.goes or change.was == NOTHING:
+            kind = "deleted" if change.goes else "added"
+        added, removed = counts.get(change.path, (None, None))
+        files.append(
+            ReviewedFile(path=shown_path(change.path), change=kind, added=added, removed=removed)
+        )
+    return tuple(files)

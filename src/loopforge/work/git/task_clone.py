@@ -1,0 +1,94 @@
+"""The clone of a repository in a task's workspace: made, committed in, brought up to date, bundled.
+
+All of it is git within the sandbox, on files of the task: whatever that git does there, by hooks,
+filters or configuration that the task made, it does there. What comes out is bytes, believed by
+nobody.
+"""
+
+from __future__ import annotations
+
+import shlex
+
+from loopforge.errors import RepositoryError
+from loopforge.work.git.commit_messages import MAIL, NAME
+from loopforge.work.git.proposals import TaskBranch
+from loopforge.work.workspace.task_workspace import TaskWorkspace
+
+GIVEN, RESULT = ".given.bundle", ".result.bundle"
+"""Files of the workspace by which history goes in, and the result comes out."""
+REF = "refs/loopforge/result"
+GIT = "git -c core.hooksPath=/dev/null -c commit.gpgSign=false -c gc.auto=0"
+
+
+class TaskClone:
+    """The clone of one task."""
+
+    def __init__(self, workspace: TaskWorkspace, branch: TaskBranch) -> None:
+        self._workspace, self._branch = workspace, branch
+
+    async def make(self, bundle: bytes) -> None:
+        """Clone it from a bundle, onto the task's own branch. What was there before goes."""
+        folder, target = self._branch.folder, self._branch.target
+        await self._given(
+            bundle,
+            f"rm -rf -- {shlex.quote(folder)}",
+            f"{GIT} clone -q --no-tags -b {shlex.quote(target)} {GIVEN} {shlex.quote(folder)}",
+            f"cd {shlex.quote(folder)}",
+            f"{GIT} switch -q -c {shlex.quote(self._branch.branch)}",
+            f"git config user.name {shlex.quote(NAME)}",
+            f"git config user.email {shlex.quote(MAIL)}",
+            "git config remote.origin.url ../given-by-refresh",
+        )
+
+    async def refresh(self, bundle: bytes) -> None:
+        """Give it the person's branch as it is now, as origin/BRANCH; nothing is merged."""
+        target = self._branch.target
+        what = f"+refs/heads/{target}:refs/remotes/origin/{target}"
+        await self._given(
+            bundle,
+            f"cd {shlex.quote(self._branch.folder)}",
+            f"{GIT} fetch -q --no-tags ../{GIVEN} {shlex.quote(what)}",
+        )
+
+    async def commit(self, message: str) -> None:
+        """Commit whatever is there; quiet where nothing is."""
+        await self._run(
+            f"cd {shlex.quote(self._branch.folder)}",
+            f"{GIT} add -A",
+            f"{GIT} diff --cached --quiet || {GIT} commit -q --no-verify -F -",
+            stdin=message.encode(),
+        )
+
+    async def bundle(self) -> bytes:
+        """What it stands on, as a bundle whose only ref is REF. Raises RepositoryError."""
+        target = shlex.quote(f"refs/remotes/origin/{self._branch.target}")
+        base = shlex.quote(f"^{self._branch.base}")
+        await self._run(
+            f"rm -f -- {RESULT}",
+            f"cd {shlex.quote(self._branch.folder)}",
+            f"{GIT} update-ref {REF} HEAD",
+            f"{GIT} bundle create -q ../{RESULT} {REF} {base} ^{target}",
+            empty="Refusing to create empty bundle",
+        )
+        try:
+            most = self._workspace.limits.disk
+            return self._workspace.files.read(RESULT, most)
+        finally:
+            await self._workspace.run(("rm", "-f", "--", RESULT))
+
+    async def _given(self, bundle: bytes, *lines: str) -> None:
+        self._workspace.files.write(GIVEN, bundle, max(len(bundle), 1))
+        try:
+            await self._run(*lines)
+        finally:
+            await self._workspace.run(("rm", "-rf", "--", GIVEN))
+
+    async def _run(self, *lines: str, stdin: bytes = b"", empty: str = "") -> None:
+        ended = await self._workspace.run("set -e\n" + "\n".join(lines), stdin)
+        if ended.code == 0:
+            return
+        said = ended.output.decode("utf-8", "replace").strip()
+        if empty and empty in said:
+            raise RepositoryError("Nothing was changed, so there is nothing to propose.")
+        how = f"more than its limit of {ended.met}" if ended.met else said[-500:]
+        raise RepositoryError(f"Git in the clone did not do it: {how or ended.code}")

@@ -1,0 +1,279 @@
+"""The repository of a task, from its clone to the merge: the one door to it for the house.
+
+    git = TaskRepositories(home, workspaces, clock, secrets)
+    repository = await git.registered.register(Path("project"))        # the owner, once
+    branch = await git.begin(task, "project", title="fix the parser")  # a clone in the workspace
+    ...                                                                # the task works there
+    shown = await git.propose(task, ResultNote("Fix the parser", tests))
+    merged = await git.approve(task, shown.commit)   # that very commit, once; or
+    await git.reject(task)                           # its branch is deleted
+    await git.take_back(task)                        # a merge is undone by a commit of its own
+
+What stands of a task is kept in data/work/NAME, out of its reach. Caller must: hold the task's
+lease, and ask who may do what. Does not cover: repositories within repositories, large-file
+storage, histories that are shallow or in sha256.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from loopforge.core.mates.mate_file import slug
+from loopforge.errors import Changed, InputError, RepositoryError, Unknown
+from loopforge.runtime.ports import Clock
+from loopforge.work.git.commit_messages import branch_name
+from loopforge.work.git.host_git import checked_commit
+from loopforge.work.git.person_repository import NOBODY, PersonRepository
+from loopforge.work.git.proposal_making import ResultNote, make_proposal
+from loopforge.work.git.proposals import Merged, MergeState, Proposal, TaskBranch
+from loopforge.work.git.registered_repositories import RegisteredRepositories
+from loopforge.work.git.task_clone import REF, TaskClone
+from loopforge.work.git.task_shelf import TaskShelf
+from loopforge.work.workspace.task_workspace import Workspaces, folder_name
+
+FOLDER = "data/work"
+RECORD = "repository.json"
+TITLE = 40
+"""Signs of a title that go into a branch's name."""
+
+
+class _TaskRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What stands of one task. `made`: its clone is whole."""
+
+    branch: TaskBranch
+    made: bool = False
+    proposal: Proposal | None = None
+
+
+class TaskRepositories:
+    """Those of all tasks of a home. `secrets` are values that must not come into a repository."""
+
+    def __init__(
+        self,
+        home: Path,
+        workspaces: Workspaces,
+        clock: Clock,
+        secrets: Callable[[], Collection[str]] = frozenset,
+    ) -> None:
+        self.registered = RegisteredRepositories(home)
+        self._folder, self._workspaces = home / FOLDER, workspaces
+        self._clock, self._secrets = clock, secrets
+
+    # ------------------------------------------------------------ working
+
+    async def begin(self, task: str, repository: str, title: str = "") -> TaskBranch:
+        """Clone a registered repository for a task, onto a branch named after it.
+
+        Where that was done before, nothing is done. Raises Unknown, RepositoryError.
+        """
+        found = self.registered.find(repository)
+        record = self._known(task)
+        if record is not None and record.made:
+            if record.branch.repository != found.name:
+                raise InputError(f"This task works on {record.branch.repository} already.")
+            return record.branch
+        person = PersonRepository(Path(found.path))
+        base = await person.head(found.branch)
+        words = slug(title)[:TITLE].strip("-")
+        short = folder_name(task)[-6:].strip("-_")
+        branch = TaskBranch(
+            repository=found.name,
+            target=found.branch,
+            branch=branch_name(words, short),
+            base=base,
+        )
+        history = await person.history(found.branch)
+        await self._shelf(task).make()
+        await self._shelf(task).add_history(history, base)
+        await self._keep(task, _TaskRecord(branch=branch))
+        await TaskClone(self._workspaces.of(task), branch).make(history)
+        await self._keep(task, _TaskRecord(branch=branch, made=True))
+        return branch
+
+    def branch(self, task: str) -> TaskBranch:
+        """Where a task works. Raises Unknown where it works on no repository."""
+        return self._record(task).branch
+
+    async def refresh(self, task: str) -> str:
+        """Give the clone the target as it is now, as origin/TARGET; the commit it is at."""
+        record = self._record(task)
+        person, shelf = self._person(record.branch), self._shelf(task)
+        head = await self._given(person, shelf, record.branch.target)
+        history = await person.history(record.branch.target)
+        await TaskClone(self._workspaces.of(task), record.branch).refresh(history)
+        return head
+
+    async def commit(self, task: str, message: str) -> None:
+        """Commit in the clone what is there; it goes no further by that."""
+        branch = self._record(task).branch
+        await TaskClone(self._workspaces.of(task), branch).commit(message)
+
+    # ------------------------------------------------------------ showing
+
+    async def propose(self, task: str, note: ResultNote) -> Proposal:
+        """Take over what the clone holds, reviewed, and put it onto the task's branch.
+
+        The person's own branches stay as they are. Raises RepositoryError for what is not taken
+        over; then nothing was.
+        """
+        record = self._record(task)
+        branch, shelf = record.branch, self._shelf(task)
+        person, clone = self._person(branch), TaskClone(self._workspaces.of(task), branch)
+        await clone.commit(note.summary)
+        result = await shelf.add_result(await clone.bundle(), REF)
+        head = await self._given(person, shelf, branch.target)
+        made = await make_proposal(
+            shelf, branch, result, head, note, self._secrets(), self._clock.now()
+        )
+        before = await person.find(branch.branch) or NOBODY
+        if before not in (NOBODY, record.proposal.tip if record.proposal else NOBODY):
+            raise Changed(
+                f"Somebody else moved the branch {branch.branch}, so it is not touched. Rename or "
+                "delete it, and have the work proposed again."
+            )
+        wanted = [made.tip, *([made.commit] if made.commit else [])]
+        await person.take(await shelf.packed(wanted, [head]))
+        await person.set_branch(branch.branch, made.tip, before)
+        await self._keep(task, replace(record, proposal=made))
+        return made
+
+    def proposal(self, task: str) -> Proposal:
+        """What was proposed last, and what became of it. Raises Unknown."""
+        found = self._record(task).proposal
+        if found is None:
+            raise Unknown("This task has proposed nothing yet.")
+        return found
+
+    async def _given(self, person: PersonRepository, shelf: TaskShelf, target: str) -> str:
+        """Where the target stands, its history on the shelf."""
+        head, known = await person.head(target), await shelf.given()
+        if head not in known:
+            try:
+                history = await person.history(target, known)
+            except RepositoryError:  # it is one of those before: there is nothing new
+                history = await person.history(target)
+            await shelf.add_history(history, head)
+        return head
+
+    # ------------------------------------------------------------ deciding
+
+    async def approve(self, task: str, commit: str) -> Merged:
+        """Merge the commit that was shown, and no other. Done before, nothing is done again.
+
+        Raises Changed where another is proposed or the target has moved on since, RepositoryError
+        where the person's folder cannot come along; then nothing was merged.
+        """
+        record, proposal = self._record(task), self.proposal(task)
+        if not proposal.commit:
+            raise RepositoryError(proposal.way_on)
+        if checked_commit(commit) != proposal.commit:
+            raise Changed("Something else is proposed by now; look at that, then approve it.")
+        if proposal.state in ("rejected", "taken back"):
+            raise Changed(f"This was {proposal.state} already; have the work proposed again.")
+        person = self._person(record.branch)
+        if proposal.state == "merged" or await person.contains(proposal.target, commit):
+            await self._settle(task, "merged")
+            return Merged(commit=commit, target=proposal.target, again=True)
+        try:
+            folder = await person.advance(proposal.target, commit, proposal.before)
+        except Changed as error:
+            raise Changed(f"{error} Have the work proposed again, and look at that.") from error
+        await self._settle(task, "merged")
+        await person.drop_branch(proposal.branch, proposal.tip)
+        return Merged(commit=commit, target=proposal.target, checkout=str(folder or ""))
+
+    async def reject(self, task: str) -> Proposal:
+        """Delete the task's branch; the clone stays. Raises Changed where it was merged."""
+        record, proposal = self._record(task), self.proposal(task)
+        if proposal.state == "merged":
+            raise Changed("This was merged already; it can be taken back.")
+        await self._person(record.branch).drop_branch(proposal.branch, proposal.tip)
+        return await self._settle(task, "rejected")
+
+    async def take_back(self, task: str) -> Merged:
+        """Undo a merge by a commit that takes its changes back, on top of what there is now.
+
+        Raises RepositoryError where later commits changed the same places.
+        """
+        record, proposal = self._record(task), self.proposal(task)
+        if proposal.state != "merged":
+            raise Changed("This was not merged, so there is nothing to take back.")
+        person, shelf = self._person(record.branch), self._shelf(task)
+        head = await self._given(person, shelf, proposal.target)
+        message = f"Take back: {proposal.message}"
+        back = await shelf.commit(
+            await shelf.tree(proposal.before), [proposal.commit], message, self._clock.now()
+        )
+        if head != proposal.commit:
+            dry = await shelf.merged(head, back)
+            if dry.conflicts:
+                raise RepositoryError(
+                    "It cannot be taken back by itself: later commits changed the same places in "
+                    f"{', '.join(dry.conflicts[:10])}. `git revert` does it by hand."
+                )
+            back = await shelf.commit(dry.tree, [head], message, self._clock.now())
+        await person.take(await shelf.packed([back], [head]))
+        folder = await person.advance(proposal.target, back, head)
+        await self._settle(task, "taken back")
+        return Merged(commit=back, target=proposal.target, checkout=str(folder or ""))
+
+    async def forget(self, task: str) -> None:
+        """Let go of a task: its branch unless it was merged, and all that is kept of it here."""
+        record = self._known(task)
+        if record is not None and record.proposal is not None:
+            try:
+                person = self._person(record.branch)
+                await person.drop_branch(record.branch.branch, record.proposal.tip)
+            except (Unknown, RepositoryError):
+                pass  # the repository is gone, or registered no longer
+        await asyncio.to_thread(shutil.rmtree, self._place(task), ignore_errors=True)
+
+    async def _settle(self, task: str, state: MergeState) -> Proposal:
+        record, proposal = self._record(task), self.proposal(task)
+        settled = replace(proposal, state=state)
+        await self._keep(task, replace(record, proposal=settled))
+        return settled
+
+    # ------------------------------------------------------------ the record
+
+    def _place(self, task: str) -> Path:
+        return self._folder / folder_name(task)
+
+    def _shelf(self, task: str) -> TaskShelf:
+        return TaskShelf(self._place(task) / "shelf.git")
+
+    def _person(self, branch: TaskBranch) -> PersonRepository:
+        return PersonRepository(Path(self.registered.find(branch.repository).path))
+
+    def _known(self, task: str) -> _TaskRecord | None:
+        try:
+            data = (self._place(task) / RECORD).read_bytes()
+        except FileNotFoundError:
+            return None
+        try:
+            return msgspec.json.decode(data, type=_TaskRecord)
+        except msgspec.DecodeError as error:
+            raise RepositoryError(f"What is kept of this task is damaged: {error}.") from error
+
+    def _record(self, task: str) -> _TaskRecord:
+        found = self._known(task)
+        if found is None or not found.made:
+            raise Unknown("This task works on no repository.")
+        return found
+
+    async def _keep(self, task: str, record: _TaskRecord) -> None:
+        def write() -> None:
+            place = self._place(task)
+            place.mkdir(0o700, parents=True, exist_ok=True)
+            fresh = place / f"{RECORD}.part"
+            fresh.write_bytes(msgspec.json.encode(record))
+            fresh.replace(place / RECORD)
+
+        await asyncio.to_thread(write)

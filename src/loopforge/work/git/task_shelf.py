@@ -1,0 +1,182 @@
+"""The shelf of a task: a bare repository of Loopforge's own, between the clone and the person's.
+
+    person's --history--> shelf <--result-- bundle of the clone
+                            |--one commit, merged dry--> person's, when it is shown
+
+In it is what the task was given and what came back, and nothing else; it has no configuration but
+what was made here, no working tree, no attributes. A result comes in as the bare pack of a bundle,
+every object of it checked, and bounded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from loopforge.errors import RepositoryError
+from loopforge.work.git.bundle_header import only_commit, read_head
+from loopforge.work.git.change_review import PathChange, read_changes
+from loopforge.work.git.commit_messages import MAIL, NAME
+from loopforge.work.git.host_git import HostGit
+
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+MOST_OBJECTS, MOST_BYTES = 200_000, 256 << 20
+"""Objects that a result may bring, and bytes of all of them unpacked."""
+GIVEN = "refs/given"
+
+
+class DryMerge(NamedTuple):
+    """What a merge would make: a tree, or the files in which both sides changed the same."""
+
+    tree: str
+    conflicts: tuple[str, ...]
+
+
+class TaskShelf:
+    """The one in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._git = HostGit(folder, more={"attr.tree": EMPTY_TREE})
+
+    async def make(self) -> None:
+        """Make it; quiet where it is there."""
+        if await asyncio.to_thread((self.folder / "HEAD").is_file):
+            return
+        await asyncio.to_thread(self.folder.mkdir, 0o700, parents=True, exist_ok=True)
+        await self._git.run("init", "-q", "--bare", "--template=", "-b", "none", ".")
+
+    async def given(self) -> list[str]:
+        """The commits of the person's that the task was given, or their merge was tried with."""
+        told = await self._git.text("for-each-ref", "--format=%(objectname)", f"{GIVEN}/")
+        return told.split()
+
+    async def add_history(self, bundle: bytes, commit: str) -> None:
+        """Take in the person's history up to a commit, as their repository packed it."""
+        head = read_head(bundle)
+        pack = bundle[head.pack :]
+        await self._git.run("index-pack", "--stdin", "--fix-thin", stdin=pack)
+        await self._git.run("update-ref", f"{GIVEN}/{commit}", commit)
+
+    async def add_result(self, bundle: bytes, ref: str) -> str:
+        """Take in what came out of the clone; its commit. Raises RepositoryError: it is refused."""
+        commit, pack = only_commit(bundle, ref)
+        if await self._is(commit, "commit"):
+            return commit
+        try:
+            most = f"--max-input-size={MOST_BYTES}"
+            await self._git.run("index-pack", "--stdin", "--fix-thin", "--strict", most, stdin=pack)
+        except RepositoryError as error:
+            raise RepositoryError(f"What the task made is not taken over: {error}") from error
+        if not await self._is(commit, "commit"):
+            raise RepositoryError("What the task made is not taken over: it is no commit.")
+        await self._bounded(commit)
+        return commit
+
+    async def _bounded(self, commit: str) -> None:
+        """Every object is there, and together they are not too much."""
+        listed = await self._git.text(
+            *("rev-list", "--objects", "--no-object-names", commit, "--not", f"--glob={GIVEN}/*")
+        )
+        names = listed.split()
+        if len(names) > MOST_OBJECTS:
+            raise RepositoryError(f"What the task made has more than {MOST_OBJECTS:,} objects.")
+        told = await self._git.text(
+            "cat-file", "--batch-check=%(objectsize)", stdin="\n".join([*names, ""]).encode()
+        )
+        if sum(map(int, told.split())) > MOST_BYTES:
+            raise RepositoryError(
+                f"What the task made is more than {MOST_BYTES >> 20} MiB, and is not taken over."
+            )
+
+    async def _is(self, name: str, kind: str) -> bool:
+        ended = await self._git.run("cat-file", "-t", name, ok=(0, 1, 128))
+        return ended.code == 0 and ended.text == kind
+
+    # ------------------------------------------------------------ looking
+
+    async def common(self, one: str, other: str) -> str:
+        """The newest commit that both build on; "" for none."""
+        return (await self._git.run("merge-base", one, other, ok=(0, 1))).text.split("\n")[0]
+
+    async def changes(self, before: str, after: str) -> list[PathChange]:
+        """Which paths differ between two commits or trees."""
+        parts = await self._git.parts(
+            *("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", before, after)
+        )
+        return read_changes(parts)
+
+    async def paths(self, tree: str) -> list[str]:
+        """All paths of a commit or tree."""
+        return await self._git.parts("ls-tree", "-r", "-z", "--name-only", "--full-tree", tree)
+
+    async def contents(self, objects: Collection[str]) -> dict[str, bytes]:
+        """The bytes of files, by their objects."""
+        if not objects:
+            return {}
+        asked = "\n".join([*objects, ""]).encode()
+        told = (await self._git.run("cat-file", "--batch", stdin=asked)).output
+        found, at = dict[str, bytes](), 0
+        while at < len(told):
+            end = told.index(b"\n", at)
+            name, _, size = told[at:end].decode().split(" ")
+            found[name] = told[end + 1 : end + 1 + int(size)]
+            at = end + 2 + int(size)
+        return found
+
+    async def counts(self, before: str, after: str) -> dict[str, tuple[int | None, int | None]]:
+        """How many lines each path gains and loses; None where it is no text."""
+        parts = await self._git.parts(
+            "diff-tree", "-r", "-z", "--no-renames", "--numstat", before, after
+        )
+        rows = [part.split("\t", 2) for part in parts]
+        return {path: (_number(added), _number(removed)) for added, removed, path in rows}
+
+    async def diff(self, before: str, after: str) -> str:
+        """The difference as people read it."""
+        shown = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index")
+        sides = ("--src-prefix=a/", "--dst-prefix=b/")
+        return await self._git.text("diff-tree", "-r", "-p", *shown, *sides, before, after)
+
+    # ------------------------------------------------------------ making
+
+    async def tree(self, commit: str) -> str:
+        """The tree of a commit."""
+        return await self._git.text("rev-parse", "--verify", f"{commit}^{{tree}}")
+
+    async def commit(self, tree: str, parents: Sequence[str], message: str, at: datetime) -> str:
+        """Make a commit, in the name of Loopforge."""
+        when = f"@{int(at.timestamp())} +0000"
+        who = {
+            f"GIT_{role}_{what}": value
+            for role in ("AUTHOR", "COMMITTER")
+            for what, value in (("NAME", NAME), ("EMAIL", MAIL), ("DATE", when))
+        }
+        above = [each for parent in parents for each in ("-p", parent)]
+        arguments = ("commit-tree", "--no-gpg-sign", *above, "-F", "-", tree)
+        ended = await self._git.run(*arguments, stdin=message.encode(), environment=who)
+        return ended.text
+
+    async def merged(self, one: str, other: str) -> DryMerge:
+        """What a merge of two commits would make; nothing is touched."""
+        ended = await self._git.run(
+            *("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", one, other),
+            ok=(0, 1),
+        )
+        tree, *names = ended.output.decode("utf-8", "surrogateescape").rstrip("\0").split("\0")
+        return DryMerge(tree, tuple(dict.fromkeys(names)) if ended.code else ())
+
+    async def packed(self, wanted: Sequence[str], without: Sequence[str]) -> bytes:
+        """Some commits as a pack, for a repository that has the others."""
+        asked = "".join([f"{each}\n" for each in wanted] + [f"^{each}\n" for each in without])
+        ended = await self._git.run(
+            *("pack-objects", "--revs", "--stdout", "--thin", "-q"), stdin=asked.encode()
+        )
+        return ended.output
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdigit() else None

@@ -1,0 +1,1 @@
+"""The workspace of a task: its files, commands in the sandbox, and checkpoints."""

@@ -1,0 +1,239 @@
+"""Checkpoints of workspaces in a folder or a bucket: what is in each, and every file once.
+
+    <task>/checkpoints/<number>.json   which paths there are; written last, so that it is whole
+    <task>/files/<2>/<hash>            bytes under the SHA-256 of themselves
+
+Each task has what is its own, so that deleting it leaves nothing. What is read is compared with its
+name. One process at a time writes a task. Knows nothing of the sandbox, nor of what files mean.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from loopforge.errors import ArtifactError, Unknown
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+T = TypeVar("T")
+AT_ONCE = 8
+"""Files that are put or fetched side by side."""
+
+
+class CheckpointEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One path of a checkpoint. `hash` is of a file's bytes; `target` is where a link leads."""
+
+    path: str
+    kind: Literal["file", "folder", "link"]
+    hash: str = ""
+    size: int = 0
+    executable: bool = False
+    target: str = ""
+
+
+class WorkspaceCheckpoint(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A workspace as it was. `number` counts those of a task; `note` says what for it was made.
+
+    `left_out` are paths that are no file, folder or link, or that could not be read. `again`: it
+    was put back to that one, and so is the same; 0 where it was not.
+    """
+
+    number: int
+    at: datetime
+    note: str
+    entries: tuple[CheckpointEntry, ...]
+    left_out: tuple[str, ...] = ()
+    again: int = 0
+
+    @property
+    def place(self) -> int:
+        """Where in the course of the work it stands: putting back goes back in that, too."""
+        return self.again or self.number
+
+    @property
+    def size(self) -> int:
+        """Bytes of all its files."""
+        return sum(entry.size for entry in self.entries)
+
+    @property
+    def hashes(self) -> frozenset[str]:
+        """The files that it needs."""
+        return frozenset(entry.hash for entry in self.entries if entry.hash)
+
+
+class CheckpointArchive:
+    """The checkpoints at a place: a folder, or a URL that obstore knows."""
+
+    def __init__(self, where: Path | str) -> None:
+        self._where = where
+        self._opened: ObjectStore | None = None
+
+    async def numbers(self, task: str) -> list[int]:
+        """Those that a task has, the oldest first."""
+        paths = await self._paths(f"{task}/checkpoints")
+        stems = [path.rpartition("/")[2].removesuffix(".json") for path in paths]
+        return sorted(int(stem) for stem in stems if stem.isdigit())
+
+    async def load(self, task: str, number: int) -> WorkspaceCheckpoint:
+        """One of them. Raises Unknown, and ArtifactError where it cannot be read."""
+        try:
+            data = await self._read(_manifest(task, number))
+            return msgspec.json.decode(data, type=WorkspaceCheckpoint)
+        except FileNotFoundError:
+            raise Unknown(f"There is no checkpoint {number} of this work.") from None
+        except msgspec.DecodeError as error:
+            raise ArtifactError(f"The checkpoint {number} is damaged: {error}.") from error
+
+    async def save(
+        self, task: str, made: WorkspaceCheckpoint, read: Callable[[str], bytes]
+    ) -> None:
+        """Keep it, with the files it needs and that are not kept yet; `read` gives their bytes."""
+        there = await self.hashes(task)
+        missing = {
+            entry.hash: entry.path
+            for entry in made.entries
+            if entry.hash and entry.hash not in there
+        }
+        await self._put_all(task, missing, read)
+        await self._write(_manifest(task, made.number), msgspec.json.encode(made))
+
+    async def fetch(self, task: str, hash: str) -> bytes:
+        """The bytes of a file. Raises ArtifactError where they are gone, or are no longer those."""
+        try:
+            data = await self._read(_file(task, hash))
+        except FileNotFoundError:
+            raise ArtifactError(f"The file {hash[:12]} of a checkpoint is gone.") from None
+        if await asyncio.to_thread(_hashed, data) != hash:
+            raise ArtifactError(f"The file {hash[:12]} of a checkpoint is damaged.")
+        return data
+
+    async def hashes(self, task: str) -> frozenset[str]:
+        """The files of a task that are kept."""
+        paths = await self._paths(f"{task}/files")
+        return frozenset(path.rpartition("/")[2] for path in paths)
+
+    async def prune(self, task: str, keep: int) -> None:
+        """Let the oldest go, but for so many, and the files that none of the others needs."""
+        numbers = await self.numbers(task)
+        going = numbers[: max(0, len(numbers) - keep)]
+        if not going:
+            return
+        kept = [await self.load(task, number) for number in numbers[len(going) :]]
+        for number in going:
+            await self._drop(_manifest(task, number))
+        needed = frozenset[str]().union(*(each.hashes for each in kept))
+        for hash in await self.hashes(task) - needed:
+            await self._drop(_file(task, hash))
+
+    async def forget(self, task: str) -> None:
+        """Let all go that is kept of a task; quiet where there is nothing."""
+        paths = await self._paths(task)
+        for path in sorted(paths, key=lambda path: "/checkpoints/" not in path):
+            await self._drop(path)
+        if isinstance(self._where, Path):
+            await asyncio.to_thread(_tidy, self._where / task)
+
+    async def tasks(self) -> Collection[str]:
+        """The tasks of which something is kept."""
+        return sorted({path.partition("/")[0] for path in await self._paths(None)})
+
+    async def _put_all(
+        self, task: str, missing: Mapping[str, str], read: Callable[[str], bytes]
+    ) -> None:
+        turns = asyncio.Semaphore(AT_ONCE)
+
+        async def put(hash: str, path: str) -> None:
+            async with turns:
+                data = await asyncio.to_thread(read, path)
+                if _hashed(data) != hash:
+                    raise ArtifactError(f"{path} was changed while a checkpoint was made.")
+                await self._write(_file(task, hash), data)
+
+        ended = await asyncio.gather(
+            *(put(hash, path) for hash, path in missing.items()), return_exceptions=True
+        )
+        for error in ended:
+            if isinstance(error, BaseException):
+                raise error
+
+    # ------------------------------------------------------------ the store
+
+    async def _read(self, path: str) -> bytes:
+        import obstore
+
+        return await self._told(lambda: bytes(obstore.get(self._store(), path).bytes()))
+
+    async def _write(self, path: str, data: bytes) -> None:
+        import obstore
+
+        await self._told(lambda: obstore.put(self._store(), path, data))
+
+    async def _drop(self, path: str) -> None:
+        import obstore
+
+        with suppress(FileNotFoundError):
+            await self._told(lambda: obstore.delete(self._store(), path))
+
+    async def _paths(self, prefix: str | None) -> Sequence[str]:
+        import obstore
+
+        def listed() -> list[str]:
+            batches = obstore.list(self._store(), prefix)
+            return [entry["path"] for batch in batches for entry in batch]
+
+        return await self._told(listed)
+
+    async def _told(self, ask: Callable[[], T]) -> T:
+        """What the store answers, asked in a thread; its own errors as ours."""
+        try:
+            return await asyncio.to_thread(ask)
+        except FileNotFoundError:
+            raise
+        except Exception as error:
+            said = str(error).partition("\n")[0].rstrip(".")
+            raise ArtifactError(
+                f"The checkpoints in {self._where} cannot be reached: {said}. Check the disk or "
+                "the bucket, and try again."
+            ) from error
+
+    def _store(self) -> ObjectStore:
+        if self._opened is None:
+            from obstore.store import LocalStore, from_url
+
+            if isinstance(self._where, Path):
+                self._where.mkdir(0o700, parents=True, exist_ok=True)
+                self._opened = LocalStore(self._where, mkdir=True)
+            else:
+                self._opened = from_url(self._where)
+        return self._opened
+
+
+def _hashed(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _manifest(task: str, number: int) -> str:
+    return f"{task}/checkpoints/{number:08}.json"
+
+
+def _file(task: str, hash: str) -> str:
+    return f"{task}/files/{hash[:2]}/{hash}"
+
+
+def _tidy(folder: Path) -> None:
+    """Take empty folders away, which a store of objects does not know."""
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if path.is_dir():
+            path.rmdir()
+    if folder.is_dir():
+        folder.rmdir()

@@ -1,0 +1,48 @@
+"""Files that an answer sends by naming them: `Here it is: <<out/report.pdf>>`. Pure.
+
+    named_files("See <<a.csv>> and <<a.csv>>.")  ->  ("a.csv",)
+    without_marks("See <<a.csv>>.", {"a.csv": "a.csv"})  ->  "See a.csv."
+
+What stands within a fenced block or between backticks is code, where `<<` shifts bits and begins
+here-documents; it names no file. Does not know whether there is such a file, nor who may have it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+LONGEST = 1_000
+"""Signs of a path."""
+_MARK = re.compile(rf"<<[ \t]*([^<>\n\r`]{{1,{LONGEST}}}?)[ \t]*>>")
+_FENCE = re.compile(
+    r"^ {0,3}(?P<fence>```+|~~~+)[^\n]*\n.*?(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+_CODE = re.compile(r"(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)", re.DOTALL)
+
+
+def named_files(text: str) -> tuple[str, ...]:
+    """The paths that a text names so, each once, in order."""
+    return tuple(dict.fromkeys(mark[1] for mark in _marks(text)))
+
+
+def without_marks(text: str, shown: Mapping[str, str]) -> str:
+    """The text with each mark replaced by what is to be shown for its path, or else by the path."""
+    parts, last = list[str](), 0
+    for mark in _marks(text):
+        parts += [text[last : mark.start()], shown.get(mark[1], mark[1])]
+        last = mark.end()
+    return "".join([*parts, text[last:]])
+
+
+def _marks(text: str) -> Iterator[re.Match[str]]:
+    fences = [found.span() for found in _FENCE.finditer(text)]
+    code = [
+        found.span()
+        for found in _CODE.finditer(text)
+        if not any(start <= found.start() < end for start, end in fences)
+    ]
+    for mark in _MARK.finditer(text):
+        if not any(start <= mark.start() < end for start, end in (*fences, *code)):
+            yield mark

@@ -1,0 +1,298 @@
+"""The workspace of one task: files and commands in the sandbox, and checkpoints of all of it.
+
+    place = workspaces.of(thread)                      # workspaces/<thread> of the home
+    await place.take_in([ToolFile(...)])               # uploads, into in/
+    ended = await place.run("pytest -q")               # confined; cancelled, all of it is ended
+    before = await place.checkpoint("turn 3")          # to the archive
+    await place.restore(before.number)                 # as it was; what is there is kept first
+    answer = await place.sent("Here: <<out/a.csv>>")   # files that go along
+
+One process at a time uses a workspace, and while it is put back nothing may run in it: whoever
+holds the task's lease sees to both. Nothing that lies there is believed: it is a stranger's. Does
+not know what the task is, nor who may see it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec import structs
+
+from loopforge.errors import ArtifactError, InputError, LoopforgeError, Unknown
+from loopforge.runtime.ports import Clock, ToolFile
+from loopforge.tools.sandbox.bubblewrap import Sandbox, SandboxLimits, make_workspace
+from loopforge.tools.sandbox.call_workspace import FOLDER
+from loopforge.tools.sandbox.confined_process import Ended, run_confined
+from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
+from loopforge.work.workspace.checkpoint_archive import CheckpointArchive, WorkspaceCheckpoint
+from loopforge.work.workspace.sent_files import named_files, without_marks
+from loopforge.work.workspace.tree_capture import (
+    CapturedTree,
+    TreeChange,
+    between,
+    build,
+    captured,
+)
+
+UPLOADS = "in"
+"""The folder of what people gave."""
+GIT = ".git"
+MOST_SENT, LARGEST_SENT = 10, 25_000_000
+"""Files that one answer sends, and bytes of one."""
+BEFORE = "before it was put back"
+"""What a checkpoint is noted with that is made so that nothing is lost."""
+_PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_SCRATCH = re.compile(r"[0-9a-f]{24}")
+
+
+class SentFiles(NamedTuple):
+    """An answer as it is shown, the files that go with it, and which cannot, by path, and why."""
+
+    text: str
+    files: tuple[ToolFile, ...]
+    refused: Mapping[str, str]
+
+
+class TaskWorkspace:
+    """One workspace. `name` is that of its folder, `place` what programs see as /workspace."""
+
+    def __init__(
+        self,
+        name: str,
+        place: Path,
+        archive: CheckpointArchive,
+        clock: Clock,
+        limits: SandboxLimits,
+        keep: int,
+    ) -> None:
+        self.name, self.place, self.limits = name, place, limits
+        self.files = WorkspaceFiles(place)
+        self._archive, self._clock, self._keep = archive, clock, keep
+
+    # ------------------------------------------------------------ files and commands
+
+    async def take_in(self, files: Sequence[ToolFile]) -> list[str]:
+        """Put in what people gave; the paths. One of the same name is replaced."""
+
+        def put() -> list[str]:
+            paths = [f"{UPLOADS}/{upload_name(file.name)}" for file in files]
+            for path, file in zip(paths, files, strict=True):
+                self.files.write(path, file.data, self.limits.disk)
+            return paths
+
+        return await asyncio.to_thread(put)
+
+    async def run(
+        self, command: str | Sequence[str], stdin: bytes = b"", seconds: float | None = None
+    ) -> Ended:
+        """Run a line of bash, or a program with its arguments, in the sandbox.
+
+        Raises InputError, NotInstalled: then nothing ran. Cancelled, it ends all of it first.
+        """
+        line = ("bash", "-c", command) if isinstance(command, str) else command
+        most = self.limits.seconds
+        if seconds is not None and most is not None:
+            most = min(most, seconds)
+        limits = replace(self.limits, seconds=most)
+        return await run_confined(Sandbox(self.place, limits=limits), line, stdin)
+
+    async def sent(self, text: str) -> SentFiles:
+        """The files that an answer names as `<<path>>`, and the answer with their plain names."""
+        files, refused, shown = list[ToolFile](), dict[str, str](), dict[str, str]()
+        for path in named_files(text):
+            inner = path.removeprefix("/workspace/")
+            try:
+                if len(files) == MOST_SENT:
+                    raise InputError(f"an answer sends {MOST_SENT} files at most")
+                file = await asyncio.to_thread(self._to_send, inner)
+            except LoopforgeError as error:
+                refused[path] = str(error)
+                continue
+            files.append(file)
+            shown[path] = file.name
+        return SentFiles(without_marks(text, shown), tuple(files), refused)
+
+    def _to_send(self, path: str) -> ToolFile:
+        entry = self.files.entry(path)
+        if entry.kind != "file":
+            raise Unknown(f"{path!r} is no file, so it is not sent.")
+        if entry.size > LARGEST_SENT:
+            raise InputError(f"{path!r} has {entry.size:,} bytes; {LARGEST_SENT:,} can be sent.")
+        data = self.files.read(path, LARGEST_SENT)
+        return ToolFile(name=entry.shown.rpartition("/")[2], data=data)
+
+    # ------------------------------------------------------------ checkpoints
+
+    async def checkpoint(self, note: str = "") -> WorkspaceCheckpoint:
+        """Keep the workspace as it is; where nothing changed since the last one, that one."""
+        latest = await self.latest()
+        tree = await self._tree()
+        if latest is not None and latest.entries == tree.entries:
+            return latest
+        made = WorkspaceCheckpoint(
+            number=latest.number + 1 if latest else 1,
+            at=self._clock.now(),
+            note=note,
+            entries=tree.entries,
+            left_out=tree.left_out,
+        )
+        most = self.limits.disk
+        await self._archive.save(self.name, made, lambda path: self.files.read(path, most))
+        await self._archive.prune(self.name, self._keep)
+        return made
+
+    async def latest(self) -> WorkspaceCheckpoint | None:
+        """The last one; None where there is none yet."""
+        numbers = await self._archive.numbers(self.name)
+        return await self._archive.load(self.name, numbers[-1]) if numbers else None
+
+    async def checkpoints(self) -> list[int]:
+        """The numbers of those that are kept, the oldest first."""
+        return await self._archive.numbers(self.name)
+
+    async def changed_since(self, number: int) -> TreeChange:
+        """Which files became others since a checkpoint. Raises Unknown."""
+        before = await self._archive.load(self.name, number)
+        return between(before.entries, (await self._tree()).entries, GIT)
+
+    async def restore(self, number: int) -> TreeChange:
+        """Put the workspace back to a checkpoint; what became of files by that. Raises Unknown.
+
+        What is there now is kept as a checkpoint of its own first, so this can be put back, too.
+        """
+        wanted = await self._archive.load(self.name, number)
+        there = await self.checkpoint(BEFORE)
+        aside = self.place.with_name(f".{self.name}.new")
+        await asyncio.to_thread(WorkspaceFiles(aside).remove)
+        await asyncio.to_thread(make_workspace, aside)
+        fresh = WorkspaceFiles(aside)
+        await asyncio.to_thread(build, fresh, wanted.entries)
+        for entry in wanted.entries:
+            if entry.kind == "file":
+                data = await self._archive.fetch(self.name, entry.hash)
+                await asyncio.to_thread(
+                    fresh.write, entry.path, data, len(data), executable=entry.executable
+                )
+        await asyncio.to_thread(_exchange, self.place, aside)
+        again = structs.replace(
+            wanted, number=there.number + 1, at=self._clock.now(), again=wanted.place
+        )
+        await self._archive.save(self.name, again, _not_needed)
+        return between(there.entries, wanted.entries, GIT)
+
+    async def undo(self) -> TreeChange:
+        """Take back the last change of files; used again, the one before it, and so on.
+
+        Raises Unknown where no checkpoint is older.
+        """
+        there = await self.checkpoint(BEFORE)
+        for number in reversed(await self.checkpoints()):
+            if number < there.place:
+                earlier = await self._archive.load(self.name, number)
+                if between(earlier.entries, there.entries, GIT):
+                    return await self.restore(number)
+        raise Unknown("There is nothing to take back: no checkpoint is older.")
+
+    async def _tree(self) -> CapturedTree:
+        limits = self.limits
+        return await asyncio.to_thread(captured, self.files, limits.files, limits.disk)
+
+
+def _not_needed(path: str) -> bytes:
+    raise ArtifactError(f"{path} is no longer kept.")
+
+
+class Workspaces:
+    """The workspaces of the tasks of a home."""
+
+    def __init__(
+        self,
+        home: Path,
+        archive: CheckpointArchive,
+        clock: Clock,
+        limits: SandboxLimits,
+        keep: int = 30,
+    ) -> None:
+        self._places = home / FOLDER
+        self._archive, self._clock = archive, clock
+        self.limits, self._keep = limits, keep
+
+    def of(self, task: str) -> TaskWorkspace:
+        """The workspace of a task; made if it is not there. Raises InputError."""
+        found = self._workspace(task)
+        self._places.mkdir(mode=0o711, exist_ok=True)
+        _finish_exchange(found.place)
+        make_workspace(found.place)
+        return found
+
+    def known(self, task: str) -> TaskWorkspace:
+        """The same, where it was made before. Raises Unknown."""
+        found = self._workspace(task)
+        _finish_exchange(found.place)
+        if not found.place.is_dir():
+            raise Unknown("There is no task here, so there is no workspace.")
+        return found
+
+    async def recovered(self, task: str) -> TaskWorkspace:
+        """The same, put back from its last checkpoint where the folder is gone."""
+        found = self._workspace(task)
+        lost = not found.place.is_dir()
+        found = self.of(task)
+        if lost and (latest := await found.latest()) is not None:
+            await found.restore(latest.number)
+        return found
+
+    async def forget(self, task: str) -> None:
+        """Let go of a task's files and checkpoints; quiet where there are none."""
+        found = self._workspace(task)
+        for place in (found.place, *_asides(found.place)):
+            await asyncio.to_thread(WorkspaceFiles(place).remove)
+        await self._archive.forget(found.name)
+
+    def _workspace(self, task: str) -> TaskWorkspace:
+        name = folder_name(task)
+        return TaskWorkspace(
+            name, self._places / name, self._archive, self._clock, self.limits, self._keep
+        )
+
+
+def folder_name(task: str) -> str:
+    """The folder of a task: its id where that is plain, else one made of it."""
+    if _PLAIN.fullmatch(task) and not _SCRATCH.fullmatch(task):
+        return task
+    plain = re.sub(r"[^a-z0-9]+", "-", task.casefold()).strip("-")[:40] or "task"
+    return f"{plain}-{hashlib.sha256(task.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+
+
+def upload_name(name: str) -> str:
+    """A name that a file can have in a folder: without folders, nor what would be hidden."""
+    plain = re.sub(r"[\x00-\x1f\x7f/\\]+", "_", name).strip().lstrip(".-")
+    stem = plain.encode("utf-8", "replace")[:200].decode("utf-8", "ignore")
+    return stem or "file"
+
+
+def _asides(place: Path) -> tuple[Path, Path]:
+    return place.with_name(f".{place.name}.old"), place.with_name(f".{place.name}.new")
+
+
+def _exchange(place: Path, fresh: Path) -> None:
+    """Put `fresh` where `place` is. Broken off in between, the next one to look finishes it."""
+    old, _ = _asides(place)
+    WorkspaceFiles(old).remove()
+    if place.exists():
+        place.rename(old)
+    fresh.rename(place)
+    WorkspaceFiles(old).remove()
+
+
+def _finish_exchange(place: Path) -> None:
+    """Where a restore died between its two renames, the older folder is the workspace again."""
+    old, _ = _asides(place)
+    if old.is_dir() and not place.exists():
+        old.rename(place)

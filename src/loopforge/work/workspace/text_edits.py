@@ -1,0 +1,70 @@
+r"""Edits of a text by exact match: the old words stand there once, and become the new ones. Pure.
+
+    edited("a = 1\nb = 1\n", "a = 1", "a = 2")  ->  "a = 2\nb = 1\n"
+
+A match that is not unique, or is only nearly one, is refused with what stands there, so that the
+next try can be exact. Line ends of the file are kept where the words were given with others.
+"""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+
+from loopforge.errors import InputError
+
+SHOWN = 12
+"""Lines that are shown of what is nearly the wanted words."""
+NEARLY = 0.6
+
+
+def edited(text: str, old: str, new: str, *, everywhere: bool = False) -> str:
+    """The text with the words replaced. Raises InputError, which says what to do."""
+    if old == new:
+        raise InputError("the old and the new words are the same; nothing was changed")
+    if not old:
+        raise InputError("say which words are to be replaced; a new file is written whole")
+    if "\r\n" in text and "\r\n" not in old:
+        old, new = old.replace("\n", "\r\n"), new.replace("\r\n", "\n").replace("\n", "\r\n")
+    found = text.count(old)
+    if not found:
+        raise InputError(f"these words do not stand there exactly so. {_nearest(text, old)}")
+    if found > 1 and not everywhere:
+        lines = _lines_of(text, old)
+        raise InputError(
+            f"these words stand there {found} times (lines {lines}); give more of what is around "
+            "the place that is meant, or say that all are"
+        )
+    return text.replace(old, new)
+
+
+def _lines_of(text: str, old: str) -> str:
+    lines, at = list[int](), text.find(old)
+    while at >= 0 and len(lines) < 10:
+        lines.append(text.count("\n", 0, at) + 1)
+        at = text.find(old, at + len(old))
+    return ", ".join(map(str, lines))
+
+
+def _nearest(text: str, old: str) -> str:
+    """The lines that are most like the wanted ones."""
+    lines, wanted = text.splitlines(), old.splitlines()
+    first = next((line.strip() for line in wanted if line.strip()), "")
+    if not first or not lines:
+        return "Read the file first."
+    scored = [(_alike(line.strip(), first), -at) for at, line in enumerate(lines)]
+    score, place = max(scored)
+    if score < NEARLY:
+        return "Nothing there is like them; read the file first."
+    lead = next(nth for nth, line in enumerate(wanted) if line.strip())
+    at = max(0, -place - lead)
+    shown = "\n".join(lines[at : at + min(len(wanted), SHOWN)])
+    return f"Most like them, from line {at + 1}:\n{shown}"
+
+
+def _alike(one: str, other: str) -> float:
+    if one == other:
+        return 1.0
+    matcher = SequenceMatcher(None, one, other, autojunk=False)
+    if matcher.real_quick_ratio() < NEARLY or matcher.quick_ratio() < NEARLY:
+        return 0.0
+    return matcher.ratio()

@@ -1,0 +1,93 @@
+"""What can be set of the workspaces of tasks; the names begin with `workspace_`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from loopforge.errors import BadSettings
+from loopforge.runtime.plugins.setting_rows import PluginSettings, setting
+from loopforge.tools.sandbox.bubblewrap import MIB, SandboxLimits
+
+LONGEST_RUN = 3_600.0
+"""Seconds that a command may be set to take."""
+CHECKPOINTS = "data/checkpoints"
+_BUCKET = re.compile(r"(?:s3://)?(?P<bucket>[a-z0-9][a-z0-9.-]{0,62})(?P<path>/[^?#\s]*)?")
+
+
+def checked_bucket(text: str, where: str) -> str:
+    """A bucket as a URL. Raises BadSettings for what names none."""
+    if not text.strip():
+        return ""
+    found = _BUCKET.fullmatch(text.strip())
+    if found is None:
+        raise BadSettings(
+            f"{where}: {text!r} names no bucket; write its name, NAME/PATH, or s3://NAME/PATH."
+        )
+    return f"s3://{found['bucket']}{(found['path'] or '').rstrip('/')}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkspaceSettings:
+    """What can be set of them."""
+
+    seconds: int = setting(
+        300, "Seconds that a command of a task may take.", least=1, most=LONGEST_RUN, live=True
+    )
+    memory: int = setting(
+        1024, "MiB that all programs of a command may use.", least=16, most=65_536, live=True
+    )
+    disk: int = setting(
+        512, "MiB that the workspace of a task may hold.", least=1, most=65_536, live=True
+    )
+    files: int = setting(
+        50_000, "Files and folders that it may hold.", least=100, most=1_000_000, live=True
+    )
+    checkpoints: int = setting(
+        30, "Checkpoints of a task's workspace that are kept, the newest.", least=2, most=1_000
+    )
+    bucket: str = setting(
+        "",
+        "A bucket of S3, or of a server that speaks its language, in which the checkpoints of "
+        "workspaces are kept: NAME, or NAME/PATH. Its variable is S3_ARTIFACT_BUCKET; keys and "
+        "address come from the provider's own (AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL and so on).",
+        shown=f"the folder {CHECKPOINTS}",
+        variable="S3_ARTIFACT_BUCKET",
+        clean=checked_bucket,
+    )
+
+    @property
+    def limits(self) -> SandboxLimits:
+        """The limits of its commands."""
+        disk = self.disk * MIB
+        return SandboxLimits(
+            seconds=float(self.seconds),
+            memory=self.memory * MIB,
+            address_space=max(2048, 2 * self.memory) * MIB,
+            processes=256,
+            file_size=disk,
+            disk=disk,
+            files=self.files,
+            scratch=min(disk, 256 * MIB),
+        )
+
+
+class WorkspacePart:
+    """What is declared of them."""
+
+    title = "Workspaces of tasks"
+    settings = WorkspaceSettings
+
+
+PART = WorkspacePart()
+
+
+def workspace_settings(settings: PluginSettings) -> WorkspaceSettings:
+    """What is set in a home."""
+    return settings.of("workspace", WorkspaceSettings)
+
+
+def archive_place(settings: PluginSettings) -> Path | str:
+    """Where the checkpoints of a home's workspaces are kept."""
+    return workspace_settings(settings).bucket or settings.home / CHECKPOINTS
