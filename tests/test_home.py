@@ -13,7 +13,8 @@ import pytest
 
 from loopforge.app import open_ledger_of
 from loopforge.errors import HostTaken, LoopforgeError
-from loopforge.home import example, holder, lock_home, make_home, shipped_mates
+from loopforge.home import example, make_home, shipped_mates
+from loopforge.host_lock import holder, lock_home
 from loopforge.models.model_tiers import ladder
 from loopforge.settings import load_settings, rows
 
@@ -162,7 +163,7 @@ def test_one_process_holds_a_home(tmp_path: Path) -> None:
     make_home(tmp_path)
     assert holder(tmp_path) is None
     code = (
-        "import sys; from pathlib import Path; from loopforge.home import lock_home\n"
+        "import sys; from pathlib import Path; from loopforge.host_lock import lock_home\n"
         f"with lock_home(Path({str(tmp_path)!r})):\n    print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(

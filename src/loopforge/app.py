@@ -69,12 +69,13 @@ from loopforge.memory_opening import RoomMemory, memory_of
 from loopforge.models.embedded_switch import EmbeddedSwitch
 from loopforge.models.files.file_shelf import file_of, is_small
 from loopforge.models.model_listing import ModelsDesk
-from loopforge.models.model_router import Patience, TieredModels
+from loopforge.models.model_router import TieredModels
 from loopforge.models.model_tiers import SMALL_MODEL, TierLimits, Tiers, read_tiers
 from loopforge.models.null_model import Unasked
 from loopforge.models.providers.embedded_install import missing
 from loopforge.models.providers.embedded_model import Embedded
 from loopforge.models.providers.own_servers import Catalogues
+from loopforge.models.retry_patience import Patience
 from loopforge.people.account_linking import AccountLinking
 from loopforge.people.accounts.account_service import Accounts
 from loopforge.people.identity.person_registry import Registry

@@ -12,29 +12,26 @@ at every start anew. Knows nothing of what runs in it.
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import re
 import stat
 import sys
 import textwrap
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
-from loopforge.errors import HostTaken, LoopforgeError
+from loopforge.errors import LoopforgeError
 from loopforge.runtime.installation.settings_file import FILE
 from loopforge.runtime.plugins.setting_rows import SettingsRow
 from loopforge.settings import Settings, rows
 
 if TYPE_CHECKING:
-    from loopforge.runtime.ports import Clock
+    pass
 
 FOLDERS = ("mates", "prompts", "scenarios", "data")
-LOCK = "host.lock"
 LOG = "loopforge.log"
 LOG_LINE = "%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"
 LOG_BYTES = 5_000_000
@@ -227,58 +224,3 @@ def open_log() -> None:
         if each.name == LOG:
             with suppress(OSError):
                 each.open()  # type: ignore[attr-defined]
-
-
-# ---------------------------------------------------------------- one host per home
-
-
-@contextmanager
-def lock_home(home: Path) -> Iterator[None]:
-    """Hold this home for this process; released at the end, or when the process dies.
-
-    Raises HostTaken if another process holds it.
-    """
-    path = home / "data" / LOCK
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+", encoding="ascii") as file:
-        if not _lock(file):
-            raise HostTaken(
-                f"Process {_pid(path) or '(unknown)'} runs the home {home} already. "
-                "`loopforge chat` talks to it; to run the home here, end that process first."
-            )
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
-        yield
-
-
-def holder(home: Path) -> int | None:
-    """The process that holds this home; None if nobody does, 0 if it cannot be told."""
-    path = home / "data" / LOCK
-    try:
-        with path.open("r+", encoding="ascii") as file:
-            return None if _lock(file) else _pid(path)
-    except FileNotFoundError:
-        return None
-
-
-def held_for(home: Path, clock: Clock) -> float:
-    """Seconds since a process last took this home; 0 if none ever did."""
-    try:
-        since = (home / "data" / LOCK).stat().st_mtime
-    except FileNotFoundError:
-        return 0.0
-    return clock.now().timestamp() - since
-
-
-def _lock(file: IO[str]) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _pid(path: Path) -> int:
-    text = path.read_text("ascii").strip()
-    return int(text) if text.isdigit() else 0

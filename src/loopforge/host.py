@@ -29,7 +29,8 @@ from zoneinfo import ZoneInfo
 from loopforge.core.events import Event
 from loopforge.core.people_events import SignedIn
 from loopforge.errors import HostTaken, LoopforgeError, Unknown, Unreachable
-from loopforge.home import lock_home, make_home, open_log
+from loopforge.home import make_home, open_log
+from loopforge.host_lock import lock_home
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.installation.browser_launch import open_page
 from loopforge.runtime.installation.library_loading import load

@@ -14,7 +14,8 @@ import pytest
 
 from loopforge.app import ARTIFACTS, open_ledger_of
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.backup.backup_schedule import BackupSchedule, kept, prune
+from loopforge.backup.backup_retention import kept, prune
+from loopforge.backup.backup_schedule import BackupSchedule
 from loopforge.backup.backup_store import BackupManifest, BackupStore
 from loopforge.backup.make_backup import back_up, last_backup
 from loopforge.backup.restore_backup import inspected, newest, restore, unpack

@@ -13,7 +13,7 @@ import pytest
 
 from loopforge.cli import main
 from loopforge.cli.doctor import DoctorFinding, examine, host, terminal
-from loopforge.home import LOCK, lock_home
+from loopforge.host_lock import LOCK, lock_home
 from loopforge.settings import load_settings
 from loopforge.tools.sandbox import bubblewrap
 from tests.cli.conftest import written

@@ -16,7 +16,8 @@ from loopforge.artifacts.file_intake import FileLimits, receive
 from loopforge.cli import main
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
-from loopforge.home import lock_home, make_home
+from loopforge.home import make_home
+from loopforge.host_lock import lock_home
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.settings import load_settings
 from tests.cli.conftest import Run, hosted, written

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.home import holder
+from loopforge.host_lock import holder
 
 HOME = "debounce_seconds = 0\nweb = false\n[tiers]\n" + "".join(
     f'{n} = ["scripted"]\n' for n in range(1, 5)

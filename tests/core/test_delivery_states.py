@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from loopforge.core.delivery_states import TABLE, DeliveryEvent, State, nonce
+from loopforge.core.delivery_nonce import nonce
+from loopforge.core.delivery_states import TABLE, DeliveryEvent, State
 
 
 def assert_whole(table: Any, states: Any, events: Any, beside: set[str]) -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.core.mates import yaml_header
-from loopforge.core.mates.yaml_header import LARGEST, HeadFlaw, read
+from loopforge.core.mates import yaml_reader
+from loopforge.core.mates.yaml_reader import LARGEST, HeadFlaw, read
 
 
 def test_a_page_is_taken_apart() -> None:
@@ -90,14 +90,14 @@ def test_bytes_that_are_no_text() -> None:
 def test_words_are_taken_as_they_stand() -> None:
     """No, 007 and a date are words where words are wanted; YAML's guesses do not matter."""
     fields = read("---\na: No\nb: 007\nc: 2026-01-01\nd: [x]\ne:\nf: !!binary eA==\n---\n").fields
-    words = [yaml_header.word(field.node) for field in fields.values()]
+    words = [yaml_reader.word(field.node) for field in fields.values()]
     assert words == ["No", "007", "2026-01-01", None, None, None]
 
 
 def test_numbers_are_numbers() -> None:
     """Whole and broken numbers are read; truth and words are none."""
     fields = read("---\na: 2\nb: 0.5\nc: true\nd: two\ne: 0x\nf: 1_0\n---\n").fields
-    assert [yaml_header.number(field.node) for field in fields.values()] == [
+    assert [yaml_reader.number(field.node) for field in fields.values()] == [
         2,
         0.5,
         None,

@@ -31,7 +31,7 @@ from loopforge.chat.rooms_api import Front
 from loopforge.chat.server import Rooms
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said
-from loopforge.home import lock_home
+from loopforge.host_lock import lock_home
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_server import Hall
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels

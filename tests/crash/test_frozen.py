@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.errors import HostTaken
-from loopforge.home import lock_home
+from loopforge.host_lock import lock_home
 from tests.crash.child import Options
 from tests.crash.conftest import Printer
 from tests.crash.drill import PHASES, Drill, Rolls

@@ -33,7 +33,7 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import BadLine, LedgerFull, Unknown
-from loopforge.home import lock_home
+from loopforge.host_lock import lock_home
 from loopforge.io.socket.wire_protocol import RoomHappened, encode, from_host, shown
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.local.room_pubsub import LocalSignals

@@ -16,7 +16,7 @@ import pytest
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.errors import BadSettings, LedgerFull, Unknown, Unreachable
-from loopforge.home import lock_home
+from loopforge.host_lock import lock_home
 from loopforge.io.socket import wire_protocol
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_client import (

@@ -12,7 +12,8 @@ from pathlib import Path
 from loopforge.app import App, open_app
 from loopforge.chat.room.room_store import stream_of
 from loopforge.core.room_vocabulary import Said
-from loopforge.home import lock_home, make_home
+from loopforge.home import make_home
+from loopforge.host_lock import lock_home
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_client import SocketLink
 from loopforge.io.socket.wire_protocol import Hello

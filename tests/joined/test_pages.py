@@ -20,7 +20,7 @@ import pytest
 from loopforge import host
 from loopforge.chat.rooms_api import Front
 from loopforge.cli import main
-from loopforge.home import holder
+from loopforge.host_lock import holder
 from loopforge.io import platform_runner
 from loopforge.io.platforms import surface_plugin
 from loopforge.io.platforms.surface_plugin import Surfaces

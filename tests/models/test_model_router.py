@@ -16,9 +16,10 @@ import pytest
 
 from loopforge.errors import Unknown
 from loopforge.models.circuit_breaker import SHORTEST
-from loopforge.models.model_router import Patience, TieredModels
+from loopforge.models.model_router import TieredModels
 from loopforge.models.model_tiers import TierLimits, Tiers, read_tiers
 from loopforge.models.providers.model_spec import ModelSpec
+from loopforge.models.retry_patience import Patience
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import ANEW, ModelReply, Question, Route
 from loopforge.runtime.system_clock import SeededDice

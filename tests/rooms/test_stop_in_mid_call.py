@@ -17,8 +17,9 @@ from loopforge.core.effect_states import EffectProposed
 from loopforge.core.events import TurnEnded
 from loopforge.errors import Unknown
 from loopforge.runtime.ports import Question, Tool, ToolCall, ToolHome, ToolWork
-from loopforge.tools.sandbox.bubblewrap import Sandbox, SandboxLimits, make_workspace
+from loopforge.tools.sandbox.bubblewrap import Sandbox, make_workspace
 from loopforge.tools.sandbox.confined_process import run_confined
+from loopforge.tools.sandbox.sandbox_limits import SandboxLimits
 from tests.rooms.conftest import Home, living, write_mates
 from tests.tools.sandbox.drills import alive
 

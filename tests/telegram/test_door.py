@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.room_vocabulary import Heard
-from loopforge.io.telegram.connection.api_errors import WRONG
+from loopforge.io.telegram.connection.rate_limit import WRONG
 from loopforge.people.accounts.guess_limit import FREE
 from tests.telegram.city import City
 from tests.telegram.homes import Home, on_telegram, pair

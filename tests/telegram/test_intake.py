@@ -11,7 +11,7 @@ import pytest
 
 from loopforge.core.room_vocabulary import Heard
 from loopforge.errors import LedgerBusy
-from loopforge.io.telegram.connection.chat_queues import Intake
+from loopforge.io.telegram.connection.update_intake import Intake
 from telegram import Update
 from tests.delivery.child import Order
 from tests.delivery.drill import alive

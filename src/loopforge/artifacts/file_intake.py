@@ -13,7 +13,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.artifacts.document_extract import DocumentReading, read_document
+from loopforge.artifacts.document_process import DocumentReading, read_document
 from loopforge.artifacts.media_types import media_of, read_text, sides_of
 from loopforge.core.room_vocabulary import File
 from loopforge.core.text.document_kinds import DOCUMENTS

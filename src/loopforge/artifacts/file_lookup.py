@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Sequence
 from sqlalchemy import select
 
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.artifacts.document_extract import read_document
+from loopforge.artifacts.document_process import read_document
 from loopforge.artifacts.file_intake import keep
 from loopforge.artifacts.file_retention import kept
 from loopforge.artifacts.media_types import read_text

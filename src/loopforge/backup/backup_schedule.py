@@ -1,17 +1,14 @@
-"""When backups are made, and which are kept: "7 days, 4 weeks, 12 months".
-
-Of each of the last so many days, weeks (from Monday) and months that have a backup, the newest one
-is kept, in UTC; the newest of all always. Files that no backup names any more go with the others.
-"""
+"""When backups are made. Which of them are kept then: backup_retention.py."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from loopforge.backup.backup_retention import prune
 from loopforge.backup.backup_store import BackupStore
 from loopforge.backup.make_backup import back_up, last_backup, note_erasures
 from loopforge.errors import LoopforgeError
@@ -25,39 +22,8 @@ if TYPE_CHECKING:
     from loopforge.ledger.sql_ledger import SqlLedger
 
 log = logging.getLogger(__name__)
-PERIODS: dict[str, Callable[[datetime], tuple[int, ...]]] = {
-    "day": lambda at: (at.year, at.month, at.day),
-    "week": lambda at: at.isocalendar()[:2],
-    "month": lambda at: (at.year, at.month),
-    "year": lambda at: (at.year,),
-}
 RETRY = timedelta(hours=1)
 """After a backup that did not succeed."""
-
-
-def kept(made: Iterable[datetime], keep: dict[str, int]) -> set[datetime]:
-    """Which of these are kept."""
-    newest = sorted(made, reverse=True)
-    found = set(newest[:1])
-    for period, count in keep.items():
-        of: dict[tuple[int, ...], datetime] = {}
-        for at in newest:
-            of.setdefault(PERIODS[period](at), at)
-        found.update(list(of.values())[:count])
-    return found
-
-
-async def prune(store: BackupStore, keep: dict[str, int]) -> list[str]:
-    """Take away what the rule does not keep; the names of what went."""
-    manifests = {name: await store.manifest(name) for name in await store.names()}
-    stays = kept((one.at for one in manifests.values()), keep)
-    gone = [name for name, one in manifests.items() if one.at not in stays]
-    for name in gone:
-        await store.drop(name)
-    needed = {hash for one in manifests.values() if one.at in stays for hash in one.files}
-    for hash in set(await store.files.hashes()) - needed:
-        await store.files.drop(hash)
-    return gone
 
 
 class BackupSchedule:

@@ -43,7 +43,7 @@ def command(
     brings one back.
     """
     from loopforge.app import open_ledger_of
-    from loopforge.backup.backup_schedule import prune
+    from loopforge.backup.backup_retention import prune
     from loopforge.backup.backup_store import BackupStore
     from loopforge.backup.make_backup import back_up
     from loopforge.runtime.plugins.setting_checks import keep_rule

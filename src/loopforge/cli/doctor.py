@@ -497,7 +497,7 @@ def host(settings: Settings, patience: float = CLOSING) -> Iterator[DoctorFindin
 
     One that just begins, or just ends, is healthy: it is waited for, or said to begin.
     """
-    from loopforge.home import held_for, holder
+    from loopforge.host_lock import held_for, holder
     from loopforge.io.socket.socket_address import SocketAddress
     from loopforge.runtime.system_clock import SystemClock
 

@@ -228,7 +228,7 @@ def erase(
 ) -> None:
     """Forget words for good, wherever they are quoted too. The chain still verifies."""
     from loopforge.app import sweep_files
-    from loopforge.home import lock_home
+    from loopforge.host_lock import lock_home
     from loopforge.ledger.erasure.text_erasure import Wish
 
     if not events and not person:

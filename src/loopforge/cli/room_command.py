@@ -198,7 +198,7 @@ async def _forgotten(
 
     What was forgotten (by the host: what was to be); None if it is still at it.
     """
-    from loopforge.home import lock_home
+    from loopforge.host_lock import lock_home
 
     clock = app.stamp.clock
     began = clock.ticks()

@@ -44,8 +44,9 @@ from loopforge.ledger.database.database_engine import (
     settled,
 )
 from loopforge.ledger.database.database_faults import lost, telling, told
-from loopforge.ledger.erasure import cross_quotes, file_scrubbing
+from loopforge.ledger.erasure import cross_quotes
 from loopforge.ledger.erasure import text_erasure as erase
+from loopforge.ledger.erasure.database_scrubbing import scrub
 from loopforge.ledger.erasure.text_erasure import Erasure, Wish
 from loopforge.ledger.search_index import SearchIndex
 from loopforge.ledger.storage import event_reading as read
@@ -53,8 +54,9 @@ from loopforge.ledger.storage import state_snapshots
 from loopforge.ledger.storage.delivery_outbox import DeliveryOutbox
 from loopforge.ledger.storage.event_append import Append, EventWriter, fit, write
 from loopforge.ledger.storage.folded_views import FoldedView, refold, stale
+from loopforge.ledger.storage.host_claim import Claim, claim
 from loopforge.ledger.storage.open_effects import OpenEffects
-from loopforge.ledger.storage.process_follow import Claim, Elsewhere, claim
+from loopforge.ledger.storage.process_follow import Elsewhere
 from loopforge.ledger.storage.revised_lines import Revisions
 from loopforge.ledger.storage.writer_thread import Writer
 from loopforge.runtime.delivery_worker import Pending
@@ -300,7 +302,7 @@ class SqlLedger:
             log.warning("%s is followed later: %s", stream, error)
 
     async def claim(self, name: str) -> Claim:
-        """Become its host; see process_follow.py. Raises HostTaken when another one is."""
+        """Become its host; see host_claim.py. Raises HostTaken when another one is."""
         self._claim = await claim(self._store, name)
         return self._claim
 
@@ -361,7 +363,7 @@ class SqlLedger:
                 return (await self._reading(forget))[0]
             erasure = await self._writer.do(forget)
             tables = [table.name for view in self._views for table in view.tables]
-            clean = await self._writer.run(lambda: (file_scrubbing.scrub(self._store, tables), ()))
+            clean = await self._writer.run(lambda: (scrub(self._store, tables), ()))
             return msgspec.structs.replace(erasure, clean=clean)
 
     async def tail(self, count: int = 20, stream: str = "") -> list[Event]:

@@ -13,7 +13,7 @@ from collections.abc import Sequence, Set
 
 import yaml
 
-from loopforge.core.mates import yaml_header
+from loopforge.core.mates import yaml_reader
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import InputError, Unknown
 from loopforge.mates.mate_roster import Roster
@@ -43,7 +43,7 @@ class Workshop:
             raise Unknown(f"There is no file {path.name}.")
         if not character.strip():
             raise InputError("Say what it is to be, such as /mate edit maya You are Maya. ...")
-        head = text.splitlines(keepends=True)[: yaml_header.read(text).body_line - 1]
+        head = text.splitlines(keepends=True)[: yaml_reader.read(text).body_line - 1]
         new = f"{''.join(head).rstrip()}\n{character.strip()}\n"
         return await self._chronicle.write(handle, new, by, file=path.name, base=print_of(text))
 
@@ -76,7 +76,7 @@ def chosen(entries: Sequence[str], known: Sequence[str], wanted: Set[str]) -> li
 def with_tools(text: str, tools: Sequence[str]) -> str:
     """A mate's file with these tools in its front matter, and all else as it was."""
     lines = text.splitlines(keepends=True)
-    end = yaml_header.read(text).body_line - 2
+    end = yaml_reader.read(text).body_line - 2
     names = ", ".join(one if one.isidentifier() else json.dumps(one) for one in tools)
     entry = [f"tools: [{names}]\n"] if tools else []
     node = yaml.compose("".join(lines[1:end]))

@@ -20,7 +20,7 @@ import threading
 from pathlib import Path
 from typing import NamedTuple
 
-from loopforge.core.mates import yaml_header
+from loopforge.core.mates import yaml_reader
 from loopforge.core.mates.mate_file import Mate, check, parse
 from loopforge.errors import BadMate, InputError, Unknown
 
@@ -163,9 +163,9 @@ class Roster:
         if other != handle:
             raise BadMate(path.name, 1, f"this file is that of {other}; move it out of the way")
         data = text.encode("utf-8")
-        if len(data) > yaml_header.LARGEST:
+        if len(data) > yaml_reader.LARGEST:
             raise BadMate(
-                path.name, 1, f"the file is too large; {yaml_header.LARGEST} bytes at most"
+                path.name, 1, f"the file is too large; {yaml_reader.LARGEST} bytes at most"
             )
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -219,7 +219,7 @@ class Roster:
             if not stat.S_ISREG(found.st_mode):
                 return _File(print_, last, text, (BadMate(name, 0, "this is no file"),))
             with path.open("rb") as file:
-                data = file.read(yaml_header.LARGEST + 1)
+                data = file.read(yaml_reader.LARGEST + 1)
         except OSError as error:
             return _File(None, last, text, (_unreadable(name, error),))
         problems = tuple(check(data, name))

@@ -17,7 +17,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from loopforge.core.events import Attempt, Usage
@@ -34,6 +33,7 @@ from loopforge.models.providers.own_servers import Catalogues, Own
 from loopforge.models.providers.server_catalogue import Catalogue, fetch
 from loopforge.models.providers.token_counting import TokenCounter
 from loopforge.models.providers.usage_estimate import most_taken, taken_until
+from loopforge.models.retry_patience import Patience
 from loopforge.models.scripted_model import Rehearsed
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import (
@@ -62,20 +62,6 @@ LEAST = 0.05
 """Seconds that any try has, however late it is."""
 AGAIN = 5.0
 """Seconds for which a server that did not tell what it has is not asked again."""
-
-
-class Patience(Struct, frozen=True, kw_only=True):
-    """How failures of a model are met; in seconds.
-
-    `tries` at one model, `wait` before the second (doubled for each one after, give or take a
-    quarter), never longer than `longest`, also when the provider asks for more. `climb` until a
-    first word, over all models: each has an equal share of what is left.
-    """
-
-    tries: int = 2
-    wait: float = 1.0
-    longest: float = 20.0
-    climb: float = 90.0
 
 
 @dataclass

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from loopforge.core.events import Attempt, Usage
 from loopforge.core.model_trouble import Cause
 from loopforge.core.policy import AnswerOutcome
-from loopforge.models.providers.answer_prices import cost
+from loopforge.models.providers.answer_cost import cost
 from loopforge.models.providers.attempt_outcome import Tried
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.providers.token_estimate import estimate

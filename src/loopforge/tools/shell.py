@@ -21,9 +21,10 @@ from loopforge.runtime.ports import (
     ToolResult,
     ToolWork,
 )
-from loopforge.tools.sandbox.bubblewrap import MIB, Sandbox, SandboxLimits
+from loopforge.tools.sandbox.bubblewrap import Sandbox
 from loopforge.tools.sandbox.call_workspace import workspace_in, workspace_name
 from loopforge.tools.sandbox.confined_process import Ended, run_confined
+from loopforge.tools.sandbox.sandbox_limits import MIB, SandboxLimits
 from loopforge.tools.sandbox.workspace_files import WorkspaceEntry, WorkspaceFiles
 
 MOST_GIVEN, LARGEST_GIVEN = 8, 5_000_000

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from loopforge.errors import BadSettings
 from loopforge.runtime.plugins.setting_rows import PluginSettings
 from loopforge.runtime.ports import Tool, ToolWork
-from loopforge.tools.mcp.server_file import McpServer, is_server, read_server
+from loopforge.tools.mcp.server_options import McpServer, is_server, read_server
 from loopforge.tools.web.described_service import Service, read_service, service_tool
 from loopforge.tools.web.endpoint_request import place_of
 from loopforge.tools.web.network_guard import GuardedNetwork

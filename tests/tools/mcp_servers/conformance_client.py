@@ -14,7 +14,7 @@ from typing import Any
 
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.tools.mcp.server_connection import McpConnection
-from loopforge.tools.mcp.server_file import read_server
+from loopforge.tools.mcp.server_options import read_server
 from loopforge.tools.mcp.server_questions import AskedInput, answers_of
 from loopforge.tools.mcp.server_tools import server_streams
 

@@ -23,7 +23,7 @@ from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import ToolCall, ToolProgress, ToolWork
 from loopforge.runtime.system_clock import SimClock, SystemClock
 from loopforge.tools.mcp.server_connection import McpConnection
-from loopforge.tools.mcp.server_file import read_server
+from loopforge.tools.mcp.server_options import read_server
 from loopforge.tools.mcp.server_tools import MOST_APART, result_of, server_streams
 from loopforge.tools.mcp.tool_listing import tool_name
 from loopforge.tools.sandbox.call_workspace import FOLDER

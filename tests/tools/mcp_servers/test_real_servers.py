@@ -25,7 +25,7 @@ from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.tools.mcp.server_connection import McpConnection
-from loopforge.tools.mcp.server_file import read_server
+from loopforge.tools.mcp.server_options import read_server
 from loopforge.tools.mcp.server_tools import result_of, server_streams
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from tests.rooms.conftest import Home, living

@@ -16,7 +16,7 @@ from loopforge.errors import InputError
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.tools.mcp.server_connection import McpConnection
-from loopforge.tools.mcp.server_file import read_server
+from loopforge.tools.mcp.server_options import read_server
 from loopforge.tools.mcp.server_tools import result_of, server_streams
 
 ours = MCPServer("ours")

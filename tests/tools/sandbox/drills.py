@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.tools.sandbox.bubblewrap import Sandbox, SandboxLimits, make_workspace, runner
+from loopforge.tools.sandbox.bubblewrap import Sandbox, make_workspace, runner
 from loopforge.tools.sandbox.confined_process import Ended, confined_server, run_confined
+from loopforge.tools.sandbox.sandbox_limits import SandboxLimits
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 
 Outcomes = dict[str, list[str]]

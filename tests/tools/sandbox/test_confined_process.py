@@ -14,12 +14,13 @@ import pytest
 
 from loopforge.errors import InputError, NotInstalled
 from loopforge.tools.sandbox import bubblewrap
-from loopforge.tools.sandbox.bubblewrap import Sandbox, SandboxLimits, make_workspace
+from loopforge.tools.sandbox.bubblewrap import Sandbox, make_workspace
 from loopforge.tools.sandbox.confined_process import (
     confined_server,
     run_confined,
     why_unconfined,
 )
+from loopforge.tools.sandbox.sandbox_limits import SandboxLimits
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from tests.tools.sandbox.drills import alive
 

@@ -80,7 +80,7 @@ def use(
     name: Annotated[str, typer.Argument(help='Its name in the list; "" for the small one.')],
 ) -> None:
     """Let this file's model answer inside the program; a home that runs changes over at once."""
-    from loopforge.home import holder
+    from loopforge.host_lock import holder
     from loopforge.models.files.gguf_file import check_loads
 
     there = settings(context)

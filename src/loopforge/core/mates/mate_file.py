@@ -32,8 +32,8 @@ import yaml
 from msgspec import Struct
 
 from loopforge.core.mates import css_colours as colour
-from loopforge.core.mates import yaml_header
-from loopforge.core.mates.yaml_header import Field, HeadFlaw
+from loopforge.core.mates import yaml_reader
+from loopforge.core.mates.yaml_reader import Field, HeadFlaw
 from loopforge.core.text.name_labels import one_line
 from loopforge.core.text.quantity_bands import BANDS, Band
 from loopforge.core.text.turn_bounds import TurnBounds, flaw_of
@@ -97,7 +97,7 @@ def check(text: str | bytes, source: str) -> list[BadMate]:
 
 def _read(text: str | bytes) -> tuple[Mate | None, list[HeadFlaw]]:
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
-    page = yaml_header.read(text)
+    page = yaml_reader.read(text)
     flaws = list(page.flaws)
     if not page.fields and flaws:
         return None, flaws
@@ -112,7 +112,7 @@ def _read(text: str | bytes) -> tuple[Mate | None, list[HeadFlaw]]:
     return Mate(prompt=page.body, hash=digest, **values), []
 
 
-def _missing(page: yaml_header.HeadedPage, values: dict[str, Any]) -> Iterator[HeadFlaw]:
+def _missing(page: yaml_reader.HeadedPage, values: dict[str, Any]) -> Iterator[HeadFlaw]:
     """What the file as a whole lacks; fills in the handle."""
     if "name" not in page.fields:
         yield HeadFlaw(1, "`name` is missing; add a line such as `name: Maya` to the front matter")
@@ -165,7 +165,7 @@ def _values(fields: dict[str, Field], flaws: list[HeadFlaw]) -> Iterator[tuple[s
         try:
             yield field.key, read(field.node)
         except _Wrong as wrong:
-            line = yaml_header.line_of(wrong.node) if wrong.node is not None else field.line
+            line = yaml_reader.line_of(wrong.node) if wrong.node is not None else field.line
             flaws.append(HeadFlaw(line, f"`{field.key}` {wrong}"))
 
 
@@ -190,9 +190,9 @@ _MISTAKEN = {
 
 def _text(longest: int) -> Callable[[yaml.Node], str]:
     def read(node: yaml.Node) -> str:
-        if yaml_header.kind(node) == "null":
+        if yaml_reader.kind(node) == "null":
             raise _Wrong("is empty; a value that begins with # needs quotes around it")
-        found = yaml_header.word(node)
+        found = yaml_reader.word(node)
         if found is None:
             raise _Wrong("is a text; write it in one line")
         found = " ".join(found.split())
@@ -246,14 +246,14 @@ def _face(node: yaml.Node) -> str:
 
 
 def _tier(node: yaml.Node) -> int:
-    tier = yaml_header.number(node)
+    tier = yaml_reader.number(node)
     if not isinstance(tier, int) or not 1 <= tier <= 4:
         raise _Wrong("is a whole number from 1 (small and cheap) to 4 (the best)")
     return tier
 
 
 def _temperature(node: yaml.Node) -> float:
-    heat = yaml_header.number(node)
+    heat = yaml_reader.number(node)
     if heat is None or not isfinite(heat) or not 0 <= heat <= 2:
         raise _Wrong("is a number from 0 (always the same) to 2 (wild)")
     return float(heat)
@@ -261,7 +261,7 @@ def _temperature(node: yaml.Node) -> float:
 
 def _words(example: str) -> Callable[[yaml.Node], tuple[str, ...]]:
     def read(node: yaml.Node) -> tuple[str, ...]:
-        if not isinstance(node, yaml.SequenceNode) or yaml_header.kind(node) != "seq":
+        if not isinstance(node, yaml.SequenceNode) or yaml_reader.kind(node) != "seq":
             raise _Wrong(f"is a list, such as {example}")
         if len(node.value) > 60:
             raise _Wrong(f"has {len(node.value)} entries; 60 are the most")
@@ -279,7 +279,7 @@ def _words(example: str) -> Callable[[yaml.Node], tuple[str, ...]]:
 def _triggers(node: yaml.Node) -> tuple[str, ...]:
     found = _words("[mention, reply, name]")(node)
     for item in node.value:
-        if (written := yaml_header.word(item)) not in TRIGGERS:
+        if (written := yaml_reader.word(item)) not in TRIGGERS:
             raise _Wrong(f"may hold {_one_of(str(written), TRIGGERS)}", item)
     return tuple(trigger for trigger in TRIGGERS if trigger in found)
 
@@ -292,13 +292,13 @@ def _policy(node: yaml.Node) -> str:
 
 
 def _traits(node: yaml.Node) -> dict[str, Band]:
-    if not isinstance(node, yaml.MappingNode) or yaml_header.kind(node) != "map":
+    if not isinstance(node, yaml.MappingNode) or yaml_reader.kind(node) != "map":
         raise _Wrong("says how much of each it has, such as {curiosity: very high}")
     if len(node.value) > 20:
         raise _Wrong(f"has {len(node.value)} entries; 20 are the most")
     traits: dict[str, Band] = {}
     for key, value in node.value:
-        trait, written = yaml_header.word(key), yaml_header.word(value)
+        trait, written = yaml_reader.word(key), yaml_reader.word(value)
         if trait is None or not trait.strip() or len(trait) > 40:
             raise _Wrong("names each trait in a word or two", key)
         if trait in traits:
@@ -311,11 +311,11 @@ def _traits(node: yaml.Node) -> dict[str, Band]:
 
 
 def _bounds(node: yaml.Node) -> TurnBounds:
-    if not isinstance(node, yaml.MappingNode) or yaml_header.kind(node) != "map":
+    if not isinstance(node, yaml.MappingNode) or yaml_reader.kind(node) != "map":
         raise _Wrong("says how much one turn may take, such as {calls: 4, seconds: 30}")
     found: dict[str, Any] = {}
     for key, value in node.value:
-        name, number = yaml_header.word(key) or "", yaml_header.number(value)
+        name, number = yaml_reader.word(key) or "", yaml_reader.number(value)
         if name in found:
             raise _Wrong(f"names {name} twice", key)
         if flaw := flaw_of(name, number):

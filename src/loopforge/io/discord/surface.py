@@ -20,12 +20,12 @@ from loopforge.io.discord.receiving.button_presses import ButtonPresses
 from loopforge.io.discord.receiving.incoming_events import Inward
 from loopforge.io.discord.receiving.slash_commands import Slash
 from loopforge.io.discord.sending.attachments import Files
-from loopforge.io.discord.sending.live_drafts import DiscordStage
+from loopforge.io.discord.sending.draft_messages import DiscordStage
 from loopforge.io.discord.sending.message_delivery import DiscordDelivery
 from loopforge.io.discord.sending.speaker import Voices
 from loopforge.io.discord.sending.webhooks import Connector, Hooks
-from loopforge.io.platforms.live_updates import RoomWatch
 from loopforge.io.platforms.surface_plugin import SurfaceParts
+from loopforge.io.platforms.typing_and_drafts import RoomWatch
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Outgoing
 

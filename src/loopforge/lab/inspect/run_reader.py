@@ -36,7 +36,7 @@ from loopforge.lab.run.run_lifecycle import Run
 from loopforge.lab.run.run_log import LOG, body_of, row_of
 from loopforge.lab.run.step_loop import FORMAT
 from loopforge.lab.world.scenario_checks import Scenario
-from loopforge.lab.world.supervisor_voice import said_in
+from loopforge.lab.world.supervisor_message import said_in
 
 LIVES = 6
 """Lives that are kept for as long as the run has not grown."""

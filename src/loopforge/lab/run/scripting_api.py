@@ -24,7 +24,7 @@ from loopforge.lab.world.daily_reflection import (
 )
 from loopforge.lab.world.plan_guard import guard
 from loopforge.lab.world.robot_perception import glimpse
-from loopforge.lab.world.supervisor_voice import speak
+from loopforge.lab.world.supervisor_message import speak
 
 
 def decide_robot_action(agent: Robot, env: Factory, step: int) -> dict[str, Any]:

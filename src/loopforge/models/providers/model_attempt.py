@@ -26,7 +26,7 @@ from loopforge.core.events import Usage
 from loopforge.core.text.spoken_words import SpokenWords
 from loopforge.core.text.thought_stripping import Thoughts
 from loopforge.errors import LoopforgeError
-from loopforge.models.providers.answer_prices import cost
+from loopforge.models.providers.answer_cost import cost
 from loopforge.models.providers.attempt_outcome import Tried
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.providers.native_tools import CALLS, calls_of, form_of, native

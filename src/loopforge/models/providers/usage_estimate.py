@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from loopforge.core.context_window import PICTURE_TOKENS
 from loopforge.core.events import Usage
-from loopforge.models.providers.answer_prices import cost
+from loopforge.models.providers.answer_cost import cost
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.providers.token_estimate import estimate
 from loopforge.runtime.ports import Question

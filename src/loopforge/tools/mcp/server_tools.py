@@ -22,7 +22,7 @@ from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolHome, ToolResult, ToolWork
 from loopforge.tools.mcp.http_transport import remote_streams
 from loopforge.tools.mcp.server_connection import McpConnection, ServerState, Streams
-from loopforge.tools.mcp.server_file import McpServer
+from loopforge.tools.mcp.server_options import McpServer
 from loopforge.tools.mcp.server_questions import (
     ANSWER_SERVER,
     AskedInput,
@@ -38,9 +38,10 @@ from loopforge.tools.mcp.tool_listing import (
     offered,
     read_listed,
 )
-from loopforge.tools.sandbox.bubblewrap import MIB, Sandbox, SandboxLimits
+from loopforge.tools.sandbox.bubblewrap import Sandbox
 from loopforge.tools.sandbox.call_workspace import workspace_in, workspace_name
 from loopforge.tools.sandbox.granted_network import PROXY, forwarded, granted_network
+from loopforge.tools.sandbox.sandbox_limits import MIB, SandboxLimits
 from loopforge.tools.web.described_service import veiled
 from loopforge.tools.web.kept_pages import MATERIAL
 from loopforge.tools.web.network_guard import GuardedNetwork

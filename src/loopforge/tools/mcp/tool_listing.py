@@ -17,7 +17,7 @@ import msgspec
 
 from loopforge.core.egress.egress_filter import clean
 from loopforge.runtime.ports import Tool
-from loopforge.tools.mcp.server_file import McpServer
+from loopforge.tools.mcp.server_options import McpServer
 
 FOLDER = "data/mcp"
 LONGEST_NAME = 64

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolHome, ToolResult, ToolWork
-from loopforge.tools.sandbox.bubblewrap import MIB, Sandbox, SandboxLimits
+from loopforge.tools.sandbox.bubblewrap import Sandbox
 from loopforge.tools.sandbox.call_workspace import workspace_in, workspace_name
 from loopforge.tools.sandbox.confined_process import run_confined
 from loopforge.tools.sandbox.granted_network import DOOR, PROXY, forwarded, granted_network
+from loopforge.tools.sandbox.sandbox_limits import MIB, SandboxLimits
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from loopforge.tools.web.lookup_settings import LookupSettings, inside_of
 

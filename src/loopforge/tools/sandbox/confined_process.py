@@ -26,11 +26,11 @@ from loopforge.runtime.installation.library_loading import loading
 from loopforge.tools.sandbox.bubblewrap import (
     Sandbox,
     find_bubblewrap,
-    limited,
     options,
     runner,
     unreachable,
 )
+from loopforge.tools.sandbox.sandbox_limits import limited
 from loopforge.tools.sandbox.syscall_filter import sealed, syscall_filter
 from loopforge.tools.sandbox.usage_watch import Limit, disk_over, memory_used
 

@@ -20,7 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from loopforge.tools.sandbox.bubblewrap import SandboxLimits
+from loopforge.tools.sandbox.sandbox_limits import SandboxLimits
 
 Limit = Literal["", "time", "memory", "disk", "files", "output"]
 """Which limit ended a program; "" where it ended by itself."""

@@ -36,7 +36,7 @@ async def question(request: Asked, site: Site, place: RoomAccess, number: Number
             state = await site.front.rooms.state(place.room)
             changes = may(state, place.visitor.person, "change", owner=place.owner)
             return page(
-                "question-form.html" if card else "question.html",
+                "question-card.html" if card else "question-page.html",
                 place.visitor,
                 here="rooms",
                 place=place,

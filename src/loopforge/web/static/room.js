@@ -75,7 +75,7 @@ import { compose } from "./composer.js";
 
   /* Cards of questions, and tools under lines: fetched where there are any. */
   let doing = null;
-  const tools = () => (doing ??= import("./asking.js").then(({ asking }) =>
+  const tools = () => (doing ??= import("./question-card.js").then(({ asking }) =>
     asking({ base, lines, fragment, post, make, settle: () => { if (stuck) toFoot(); } })));
   const ask = (event) => tools().then((those) => those.ask(event));
 

@@ -29,7 +29,7 @@ from loopforge.io.discord.connection.unread_backlog import Backlog
 from loopforge.io.discord.mate_threads import Threads, Venue
 from loopforge.io.discord.receiving.missed_backfill import TRIES, Job, Missed, Read
 from loopforge.io.discord.sending.attachments import Files
-from loopforge.io.discord.sending.live_drafts import DiscordStage
+from loopforge.io.discord.sending.draft_messages import DiscordStage
 from loopforge.io.discord.sending.webhooks import Hooks
 from loopforge.io.discord.text.embeds import own_words
 from loopforge.io.discord.text.incoming_message import (
@@ -43,9 +43,9 @@ from loopforge.io.discord.text.incoming_message import (
     spot_of,
 )
 from loopforge.io.platforms.incoming_lines import Coming
-from loopforge.io.platforms.live_updates import RoomWatch
 from loopforge.io.platforms.question_buttons import Presser
 from loopforge.io.platforms.surface_plugin import SurfaceParts
+from loopforge.io.platforms.typing_and_drafts import RoomWatch
 from loopforge.runtime.background_tasks import Tasks
 
 log = logging.getLogger(__name__)

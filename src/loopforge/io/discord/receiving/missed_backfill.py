@@ -41,9 +41,9 @@ from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import later
 from loopforge.io.discord.connection.unread_backlog import Backlog
 from loopforge.io.discord.mate_threads import carrier
-from loopforge.io.discord.sending.live_drafts import DiscordStage
-from loopforge.io.platforms.live_updates import RoomWatch
+from loopforge.io.discord.sending.draft_messages import DiscordStage
 from loopforge.io.platforms.surface_plugin import SurfaceParts
+from loopforge.io.platforms.typing_and_drafts import RoomWatch
 
 log = logging.getLogger(__name__)
 Job = Callable[[], Awaitable[None]]

@@ -20,7 +20,7 @@ from msgspec import Struct
 import discord
 from loopforge.chat.room.room_store import PREFIX as ROOM
 from loopforge.chat.rooms_api import Front
-from loopforge.core.delivery_states import nonce
+from loopforge.core.delivery_nonce import nonce
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, LineDeleted, LineEdited, Reacted, Said, Told
 from loopforge.errors import SendFailed, Unknown
@@ -28,7 +28,7 @@ from loopforge.io.discord.connection.api_errors import LOST, failed
 from loopforge.io.discord.connection.bot_accounts import Crowd, named
 from loopforge.io.discord.mate_threads import carrier
 from loopforge.io.discord.sending.attachments import Files
-from loopforge.io.discord.sending.live_drafts import DiscordStage
+from loopforge.io.discord.sending.draft_messages import DiscordStage
 from loopforge.io.discord.sending.reply_quote import ROOM_FOR_IT, References, without
 from loopforge.io.discord.sending.speaker import DiscordSpeaker, Voices
 from loopforge.io.discord.sending.webhooks import Hooks

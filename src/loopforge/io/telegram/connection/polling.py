@@ -1,7 +1,7 @@
 """Polling: one bot of Telegram, asked for what is new for as long as the home runs.
 
 What came is taken in before it is acknowledged (the next question carries the number of the first
-update that is still wanted: see chat_queues.py), so that nothing is lost when the home dies in
+update that is still wanted: see update_intake.py), so that nothing is lost when the home dies in
 between; what comes twice is heard once by whoever hears it. A connection that breaks is made anew,
 with growing pauses. An update that the library cannot read is passed over: it would come again for
 ever.
@@ -23,9 +23,10 @@ from telegram.request import HTTPXRequest
 import telegram
 from loopforge.errors import LedgerError
 from loopforge.io.platforms.bot_tokens import BotAccount
-from loopforge.io.telegram.connection.api_errors import Flood, failure
+from loopforge.io.telegram.connection.api_errors import failure
 from loopforge.io.telegram.connection.api_server import OFFICIAL, title
-from loopforge.io.telegram.connection.chat_queues import Intake
+from loopforge.io.telegram.connection.rate_limit import Flood
+from loopforge.io.telegram.connection.update_intake import Intake
 from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)

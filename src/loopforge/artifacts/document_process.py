@@ -3,7 +3,7 @@
     reading = await read_document("application/pdf", data, most=200_000)
 
 PDF, the files of Word, PowerPoint and Excel since 2007, and pages of the web (their address in the
-first line, then HTML in UTF-8). The process (`document_child.py`) has
+first line, then HTML in UTF-8). The process (`document_readers.py`) has
 no environment, so no keys; processor time, memory and files are limited from within, time from out
 here, and it is killed at the end whatever it does. Its text is cut by bytes, pages and half of its
 time, with a mark that says so. Does not know who gave the file.
@@ -24,7 +24,7 @@ from loopforge.runtime.installation.limited_process import run_limited
 
 log = logging.getLogger(__name__)
 
-_PROGRAM = Path(__file__).with_name("document_child.py")
+_PROGRAM = Path(__file__).with_name("document_readers.py")
 
 
 class Bounds(NamedTuple):

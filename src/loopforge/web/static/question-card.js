@@ -2,7 +2,7 @@
    Loaded by room.js where there is one of them. The server's HTML is the truth. */
 export function asking({ base, lines, fragment, post, make, settle }) {
   const sheet = make("link");
-  Object.assign(sheet, { rel: "stylesheet", href: "/static/asking.css" });
+  Object.assign(sheet, { rel: "stylesheet", href: "/static/question-card.css" });
   document.head.append(sheet);
   const part = async (path) => {
     const answer = await fetch(base + path, { headers: { "HX-Request": "true" } });

@@ -1,4 +1,4 @@
-r"""A page of the web as the text that people see, with its links; a part of `document_child.py`.
+r"""A page of the web as the text that people see, with its links; a part of `document_readers.py`.
 
     lines_of(b"https://example.org/a\n<p>Hello <a href=b>there</a>")
     -> ["Hello [there](https://example.org/b)"]

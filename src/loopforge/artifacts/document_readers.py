@@ -1,8 +1,8 @@
-"""Taking the words out of a document: a program that `document_extract.py` starts and limits.
+"""Taking the words out of a document: a program that `document_process.py` starts and limits.
 
-    python -I document_child.py KIND MOST PARTS SECONDS MEMORY WALL < a.pdf > told.json
+    python -I document_readers.py KIND MOST PARTS SECONDS MEMORY WALL < a.pdf > told.json
 
-KIND is pdf, docx, pptx, xlsx or html (`page_child.py`). MOST bytes of text at most, PARTS (pages,
+KIND is pdf, docx, pptx, xlsx or html (`page_readers.py`). MOST bytes of text at most, PARTS (pages,
 slides, sheets) at most, SECONDS of a processor, MEMORY bytes of address space, WALL seconds
 altogether. It confines itself
 before it looks at the first byte, and when half of its time is used it tells what it has until
@@ -31,7 +31,7 @@ _STATES = {"": "without text", "heavy": "too much to be read", "damaged": "damag
 
 
 class ExtractedText(NamedTuple):
-    """What it finds: as DocumentReading in `document_extract.py`."""
+    """What it finds: as DocumentReading in `document_process.py`."""
 
     pages: int
     text: str
@@ -148,7 +148,7 @@ def _row(cells: Iterable[Any]) -> str:
 
 def html(data: bytes) -> Opened:
     """A page of the web as people see it; its address stands in the first line."""
-    child = spec_from_file_location("page_child", Path(__file__).with_name("page_child.py"))
+    child = spec_from_file_location("page_readers", Path(__file__).with_name("page_readers.py"))
     assert child is not None
     assert child.loader is not None
     reader = module_from_spec(child)

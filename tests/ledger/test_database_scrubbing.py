@@ -12,7 +12,7 @@ from sqlalchemy import delete, insert
 from loopforge.ledger import schema_migration
 from loopforge.ledger.database.database_engine import connect, settled
 from loopforge.ledger.database.table_schema import texts
-from loopforge.ledger.erasure.file_scrubbing import scrub
+from loopforge.ledger.erasure.database_scrubbing import scrub
 
 SECRET = "rhubarb"
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.artifacts import document_child
+from loopforge.artifacts import document_readers
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.artifacts.document_extract import BOUNDS, Bounds, read_document
+from loopforge.artifacts.document_process import BOUNDS, Bounds, read_document
 from loopforge.artifacts.file_intake import FileLimits, receive
 from loopforge.core.text.document_kinds import DOCX, PDF, PPTX, XLSX
 from loopforge.runtime.system_clock import SimClock
@@ -186,7 +186,7 @@ async def test_memory_is_limited() -> None:
 
 async def test_it_hurries_by_itself() -> None:
     """Once half of all its time is over it says what it has, whatever it waits for."""
-    program = str(Path(document_child.__file__))
+    program = str(Path(document_readers.__file__))
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-I", program, "pdf", "5000", "200", "10", str(BOUNDS.memory), "0.1"),
         stdin=asyncio.subprocess.PIPE,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.core.events import Usage
-from loopforge.models.providers.answer_prices import by_price, cost, plain
+from loopforge.models.providers.answer_cost import by_price, cost, plain
 from loopforge.models.providers.model_spec import ModelSpec, Price
 
 

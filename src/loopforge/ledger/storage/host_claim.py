@@ -1,0 +1,136 @@
+"""Which process is the host of a ledger on PostgreSQL, and that another writes nothing more.
+
+A host holds an advisory lock on a connection of its own: when it dies, or the connection does, the
+lock is free. Whoever takes it draws a number, and each of its transactions looks whether that is
+still the last: a host that was frozen until its lock was lost, and wakes when another has taken
+over, writes nothing more, and is told so when it asks (`overtaken`). On SQLite the home's file lock
+does this (host_lock.py), and nothing happens here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from contextlib import suppress
+from functools import partial
+
+from sqlalchemy import event
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import SQLAlchemyError
+
+from loopforge.errors import HostTaken
+from loopforge.ledger.database.database_engine import Store
+from loopforge.ledger.database.database_faults import telling
+
+
+class Claim:
+    """The right to be the host, held until `release`."""
+
+    def __init__(
+        self,
+        name: str,
+        connection: Connection | None = None,
+        fence: ClaimFence | None = None,
+    ) -> None:
+        self.name, self._connection, self._fence = name, connection, fence
+
+    async def held(self) -> bool:
+        """Whether it is still held; a lost connection to PostgreSQL loses it."""
+        if self._connection is None:
+            return True
+        try:
+            await asyncio.to_thread(self._connection.exec_driver_sql, "SELECT 1")
+        except SQLAlchemyError:
+            return False
+        return True
+
+    async def overtaken(self) -> HostTaken | None:
+        """That another process has taken over, where one has; as far as the database is reached."""
+        return None if self._fence is None else await asyncio.to_thread(self._fence.look)
+
+    async def release(self) -> None:
+        """Let it go."""
+        if self._fence is not None:
+            self._fence.remove()
+        if self._connection is not None:
+            connection, self._connection = self._connection, None
+            await asyncio.to_thread(_unlock, connection)
+
+
+def _unlock(connection: Connection) -> None:
+    """Let the lock go while the server listens: it notices late that a connection was closed."""
+    with suppress(SQLAlchemyError):
+        connection.exec_driver_sql("SELECT pg_advisory_unlock_all()")
+    _let_go(connection)
+
+
+def _let_go(connection: Connection) -> None:
+    connection.invalidate()
+    connection.close()
+
+
+async def claim(store: Store, name: str) -> Claim:
+    """Become the host of that name. Raises HostTaken when another process is."""
+    if store.sqlite:
+        return Claim(name)
+    connection, number = await asyncio.to_thread(partial(_lock, store, name))
+    return Claim(name, connection, ClaimFence(store, name, number))
+
+
+def _numbers(name: str) -> str:
+    """The sequence of whom this name was given to."""
+    return f"loopforge_claims_{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+
+
+class ClaimFence:
+    """Has nothing written once the name was given to another, until it is removed."""
+
+    def __init__(self, store: Store, name: str, number: int) -> None:
+        self._store, self._name, self._number = store, name, number
+        event.listen(store.writer, "begin", self._keep)
+
+    def remove(self) -> None:
+        """Look no more at what is written."""
+        event.remove(self._store.writer, "begin", self._keep)
+
+    def look(self) -> HostTaken | None:
+        """What to tell whoever holds it no more; None while it is held, or nobody can tell."""
+        try:
+            with self._store.reader.connect() as connection:
+                self._keep(connection)
+        except HostTaken as taken:
+            return taken
+        except SQLAlchemyError:
+            return None
+        return None
+
+    def _keep(self, connection: Connection) -> None:
+        last = f"SELECT last_value FROM {_numbers(self._name)}"  # noqa: S608
+        if connection.exec_driver_sql(last).scalar_one() != self._number:
+            raise HostTaken(
+                f"Another process has taken over {self._name!r} on this ledger while this one "
+                "could not be reached. It writes nothing more, and ends."
+            )
+
+
+def _lock(store: Store, name: str) -> tuple[Connection, int]:
+    digest = hashlib.sha256(f"loopforge:{name}".encode()).digest()
+    key = int.from_bytes(digest[:8], "big", signed=True)
+    with telling(store.url):
+        connection = store.reader.connect()
+        try:
+            got = connection.exec_driver_sql("SELECT pg_try_advisory_lock(%s)", (key,)).scalar_one()
+            number = 0
+            if got:
+                numbers = _numbers(name)
+                connection.exec_driver_sql(f"CREATE SEQUENCE IF NOT EXISTS {numbers}")
+                number = connection.exec_driver_sql(f"SELECT nextval('{numbers}')").scalar_one()
+        except BaseException:
+            _let_go(connection)
+            raise
+    if got:
+        return connection, number
+    _let_go(connection)
+    raise HostTaken(
+        f"Another process runs {name!r} on this ledger already. Stop it first, or use it."
+    )

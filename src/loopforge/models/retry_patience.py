@@ -1,0 +1,19 @@
+"""How long a model is waited for, and how often it is tried again."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Patience(Struct, frozen=True, kw_only=True):
+    """How failures of a model are met; in seconds.
+
+    `tries` at one model, `wait` before the second (doubled for each one after, give or take a
+    quarter), never longer than `longest`, also when the provider asks for more. `climb` until a
+    first word, over all models: each has an equal share of what is left.
+    """
+
+    tries: int = 2
+    wait: float = 1.0
+    longest: float = 20.0
+    climb: float = 90.0

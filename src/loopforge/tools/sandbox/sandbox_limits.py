@@ -1,0 +1,48 @@
+"""What a program in the sandbox may use: time, memory, processes, open files, disk, output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class SandboxLimits:
+    """What a program and all it starts may use; where one is met, everything of it is ended.
+
+    Seconds by the clock on the wall (None: a server's, until it is stopped). Bytes: memory in sum
+    and of one process' addresses, one file, the workspace in all, /tmp and /dev/shm each, output.
+    `reserve`: bytes of the disk that stay free for everybody else.
+    """
+
+    seconds: float | None = 60.0
+    memory: int = 512 * MIB
+    address_space: int | None = 2048 * MIB
+    processes: int = 64
+    open_files: int = 256
+    file_size: int = 64 * MIB
+    disk: int = 256 * MIB
+    files: int = 10_000
+    reserve: int = 256 * MIB
+    scratch: int = 64 * MIB
+    output: int = 64_000
+
+
+def limited(limits: SandboxLimits, command: Sequence[str]) -> list[str]:
+    """The command under the limits of one process; hard ones, which nothing inside can raise."""
+    most = {
+        "nproc": limits.processes,
+        "as": limits.address_space,
+        "fsize": limits.file_size,
+        "nofile": limits.open_files,
+        "cpu": None if limits.seconds is None else int(limits.seconds) + 1,
+        "core": 0,
+        "rtprio": 0,
+        "memlock": 65536,
+        "msgqueue": 0,
+        "sigpending": 256,
+    }
+    bounds = [f"--{name}={number}" for name, number in most.items() if number is not None]
+    return ["/usr/bin/nice", "-n", "10", "/usr/bin/prlimit", *bounds, "--", *command]
