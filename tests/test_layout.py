@@ -30,7 +30,7 @@ ELSEWHERE = {
     "reminder_events.py": "core/test_events.py",
     "memory_vocabulary.py": "core/test_events.py",
     "room_vocabulary.py": "core/test_events.py",
-    "document_kinds.py": "artifacts/test_document_extract.py",
+    "document_kinds.py": "artifacts/test_document_process.py",
 }
 """Values, vocabularies and texts, which are tested where they go through a codec."""
 VAGUE = {"utils", "util", "helpers", "helper", "manager", "base", "common", "misc"}

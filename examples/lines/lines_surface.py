@@ -25,13 +25,13 @@ from typing import Any
 
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.chat.room.room_store import PREFIX
-from loopforge.core.delivery_nonce import nonce
+from loopforge.core.delivery_states import nonce
 from loopforge.core.room_vocabulary import Heard, Said, Told
 from loopforge.errors import InputError, SendFailed
 from loopforge.io.platforms.incoming_lines import Coming
 from loopforge.io.platforms.status_reactions import Mark
 from loopforge.io.platforms.surface_plugin import SurfaceParts
-from loopforge.io.platforms.typing_and_drafts import RoomWatch, Speech
+from loopforge.io.platforms.typing_updates import RoomWatch, Speech
 from loopforge.io.text.message_split import split
 from loopforge.runtime.ports import Outgoing
 

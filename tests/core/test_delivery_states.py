@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from loopforge.core.delivery_nonce import nonce
-from loopforge.core.delivery_states import TABLE, DeliveryEvent, State
+from loopforge.core.delivery_states import TABLE, DeliveryEvent, State, nonce
 
 
 def assert_whole(table: Any, states: Any, events: Any, beside: set[str]) -> None:

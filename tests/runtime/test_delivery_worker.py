@@ -10,8 +10,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from loopforge.core.delivery_nonce import nonce
-from loopforge.core.delivery_states import Attempting, Queued
+from loopforge.core.delivery_states import Attempting, Queued, nonce
 from loopforge.core.events import Body, Event, Fact, kind_of
 from loopforge.core.room_vocabulary import Said, Told
 from loopforge.core.text.erasable_text import Words

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.delivery_nonce import nonce
-from loopforge.core.delivery_states import Accepted
+from loopforge.core.delivery_states import Accepted, nonce
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.io.platforms.bot_tokens import BotAccount
 from loopforge.io.platforms.manners import Manners
-from loopforge.io.platforms.typing_and_drafts import Speech
+from loopforge.io.platforms.typing_updates import Speech
 from loopforge.io.session import Sessions
 from loopforge.io.telegram.connection.polling import Poll
 from loopforge.io.telegram.sending.draft_messages import REMEMBERED, GroupDraftKey, GroupDrafts

@@ -11,6 +11,7 @@ cannot be asked what is there, an attempt that broke off is uncertain: it is nev
 
 from __future__ import annotations
 
+import hashlib
 from typing import Literal
 
 from msgspec import Struct
@@ -91,3 +92,12 @@ class Drafted(Struct, frozen=True, tag="delivery.drafted", kw_only=True):
 
 
 DeliveryEvent = Queued | Attempting | Accepted | PutOff | Failed | Uncertain | Drafted
+
+
+def nonce(delivery: str, part: int = 0) -> str:
+    """The idempotency key of a delivery: 24 hex digits, the same after every restart.
+
+    Things that go out in several parts have one for each.
+    """
+    name = f"{delivery}/{part}" if part else delivery
+    return hashlib.sha256(name.encode()).hexdigest()[:24]

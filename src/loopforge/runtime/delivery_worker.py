@@ -22,8 +22,15 @@ from typing import NamedTuple, Protocol
 
 from msgspec.structs import replace
 
-from loopforge.core.delivery_nonce import nonce
-from loopforge.core.delivery_states import Accepted, Attempting, Failed, PutOff, Queued, Uncertain
+from loopforge.core.delivery_states import (
+    Accepted,
+    Attempting,
+    Failed,
+    PutOff,
+    Queued,
+    Uncertain,
+    nonce,
+)
 from loopforge.core.events import Body, Event, Fact
 from loopforge.core.room_vocabulary import Told
 from loopforge.core.text.erasable_text import Words

@@ -25,7 +25,7 @@ from loopforge.io.discord.sending.message_delivery import DiscordDelivery
 from loopforge.io.discord.sending.speaker import Voices
 from loopforge.io.discord.sending.webhooks import Connector, Hooks
 from loopforge.io.platforms.surface_plugin import SurfaceParts
-from loopforge.io.platforms.typing_and_drafts import RoomWatch
+from loopforge.io.platforms.typing_updates import RoomWatch
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Outgoing
 

@@ -32,7 +32,7 @@ from loopforge.errors import (
 from loopforge.io.platforms.incoming_lines import Coming, ReceivedLine, proves, says_something
 from loopforge.io.platforms.question_buttons import ELSEWHERE, ButtonPress, Presser, denial
 from loopforge.io.platforms.surface_plugin import SurfaceParts
-from loopforge.io.platforms.typing_and_drafts import RoomWatch
+from loopforge.io.platforms.typing_updates import RoomWatch
 from loopforge.io.telegram.bot_accounts import Crowd
 from loopforge.io.telegram.connection.api_errors import failure
 from loopforge.io.telegram.connection.chat_keys import NAME, ChatKey, where

@@ -3,9 +3,9 @@
 `phrases(claim)` is a pure function, and what it gives is all a template story can say, but for
 articles before places (number_wording.py): the teller chooses among these, and the checker wants to
 find the sentence among them again. The templates stand in shipped/story_phrases.toml, for people to
-read and to change; which of them fit, and what they cannot take from a fact as it stands, is said here.
-Facts taken from a run (a rule's text, a consequence, a voice) are quoted as they stand there: a
-blank is filled once, and what it is filled with is not looked at again.
+read and to change; which of them fit, and what they cannot take from a fact as it stands, is said
+here. Facts taken from a run (a rule's text, a consequence, a voice) are quoted as they stand there:
+a blank is filled once, and what it is filled with is not looked at again.
 """
 
 from __future__ import annotations

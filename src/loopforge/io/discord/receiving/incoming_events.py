@@ -45,7 +45,7 @@ from loopforge.io.discord.text.incoming_message import (
 from loopforge.io.platforms.incoming_lines import Coming
 from loopforge.io.platforms.question_buttons import Presser
 from loopforge.io.platforms.surface_plugin import SurfaceParts
-from loopforge.io.platforms.typing_and_drafts import RoomWatch
+from loopforge.io.platforms.typing_updates import RoomWatch
 from loopforge.runtime.background_tasks import Tasks
 
 log = logging.getLogger(__name__)

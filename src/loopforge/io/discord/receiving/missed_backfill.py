@@ -43,7 +43,7 @@ from loopforge.io.discord.connection.unread_backlog import Backlog
 from loopforge.io.discord.mate_threads import carrier
 from loopforge.io.discord.sending.draft_messages import DiscordStage
 from loopforge.io.platforms.surface_plugin import SurfaceParts
-from loopforge.io.platforms.typing_and_drafts import RoomWatch
+from loopforge.io.platforms.typing_updates import RoomWatch
 
 log = logging.getLogger(__name__)
 Job = Callable[[], Awaitable[None]]

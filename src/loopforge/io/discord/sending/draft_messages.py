@@ -8,7 +8,7 @@ A mark is put by the account by which its mate speaks, and a new one before the 
 away, so that a line is never without.
 
 Does not show more than the first message of a long text before it is said. Knows places; when
-something is to be shown is typing_and_drafts.py's, when a line bears which mark that of
+something is to be shown is typing_updates.py's, when a line bears which mark that of
 status_reactions.py.
 """
 
@@ -24,8 +24,7 @@ from typing import NamedTuple
 import discord
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.rooms_api import Front
-from loopforge.core.delivery_nonce import nonce
-from loopforge.core.delivery_states import Drafted
+from loopforge.core.delivery_states import Drafted, nonce
 from loopforge.errors import LoopforgeError, SendFailed
 from loopforge.io.discord.connection.api_errors import scrub
 from loopforge.io.discord.connection.bot_accounts import AccountSeat, Crowd, place_of
@@ -34,7 +33,7 @@ from loopforge.io.discord.sending.speaker import DiscordSpeaker, Voices
 from loopforge.io.discord.sending.webhooks import Hooks
 from loopforge.io.discord.text.outgoing_markdown import LIMIT, pieces
 from loopforge.io.platforms.status_reactions import Mark
-from loopforge.io.platforms.typing_and_drafts import Speech
+from loopforge.io.platforms.typing_updates import Speech
 
 log = logging.getLogger(__name__)
 CURSOR = " ▌"

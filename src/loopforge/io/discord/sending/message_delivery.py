@@ -20,7 +20,7 @@ from msgspec import Struct
 import discord
 from loopforge.chat.room.room_store import PREFIX as ROOM
 from loopforge.chat.rooms_api import Front
-from loopforge.core.delivery_nonce import nonce
+from loopforge.core.delivery_states import nonce
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, LineDeleted, LineEdited, Reacted, Said, Told
 from loopforge.errors import SendFailed, Unknown

@@ -20,7 +20,7 @@ from loopforge.chat.rooms_api import Front
 from loopforge.core.delivery_states import Drafted
 from loopforge.errors import SendFailed
 from loopforge.io.platforms.status_reactions import Mark
-from loopforge.io.platforms.typing_and_drafts import Speech
+from loopforge.io.platforms.typing_updates import Speech
 from loopforge.io.session import Sessions
 from loopforge.io.telegram.connection.api_errors import failure
 from loopforge.io.telegram.connection.chat_keys import NAME, where
