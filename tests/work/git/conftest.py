@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.runtime.system_clock import SystemClock
-from loopforge.tools.sandbox.bubblewrap import SandboxLimits
+from loopforge.tools.sandbox.sandbox_limits import SandboxLimits
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from loopforge.work.git.proposal_making import ResultNote
 from loopforge.work.git.proposals import Proposal

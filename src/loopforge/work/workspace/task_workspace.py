@@ -26,9 +26,10 @@ from msgspec import structs
 
 from loopforge.errors import ArtifactError, InputError, LoopforgeError, Unknown
 from loopforge.runtime.ports import Clock, ToolFile
-from loopforge.tools.sandbox.bubblewrap import Sandbox, SandboxLimits, make_workspace
+from loopforge.tools.sandbox.bubblewrap import Sandbox, make_workspace
 from loopforge.tools.sandbox.call_workspace import FOLDER
 from loopforge.tools.sandbox.confined_process import Ended, run_confined
+from loopforge.tools.sandbox.sandbox_limits import SandboxLimits
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from loopforge.work.workspace.checkpoint_archive import CheckpointArchive, WorkspaceCheckpoint
 from loopforge.work.workspace.sent_files import named_files, without_marks

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from loopforge.errors import BadSettings
 from loopforge.runtime.plugins.setting_rows import PluginSettings, setting
-from loopforge.tools.sandbox.bubblewrap import MIB, SandboxLimits
+from loopforge.tools.sandbox.sandbox_limits import MIB, SandboxLimits
 
 LONGEST_RUN = 3_600.0
 """Seconds that a command may be set to take."""
