@@ -73,14 +73,14 @@ docs: dev ## Write the generated parts of docs/ anew.
 lock: $(VENV)/.build ## Resolve requirements/*.in anew, no younger than a week, with hashes.
 	@week=$$(date -u -d '7 days ago' +%Y-%m-%dT00:00:00Z)
 	declare -A how=([model]=--no-deps [concordia]="--no-deps --python-version 3.12")
-	for each in run all container dev build model bench agentdojo concordia; do
+	for each in run all container dev build model bench agentdojo concordia moto; do
 	  out=requirements/$$each.txt; [ $$each != model ] || out=$(MODEL)
 	  $(VENV)/bin/uv pip compile -q --upgrade --generate-hashes --no-emit-index-url --no-header \
 	    --exclude-newer "$$week" $${how[$$each]:-} requirements/$$each.in -o $$out
 	done
 
 clean: ## Remove what was installed and built; homes stay.
-	@rm -rf $(VENV) .venv-bench .venv-agentdojo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) .venv-bench .venv-agentdojo .venv-moto build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 dev: $(VENV)/.dev
 
@@ -119,6 +119,12 @@ $(VENV)/.all: $(VENV)/.run requirements/all.txt
 	@$(call put,--require-hashes -r requirements/all.txt)
 	touch $@
 
-$(VENV)/.dev: $(VENV)/.all requirements/dev.txt
+$(VENV)/.dev: $(VENV)/.all requirements/dev.txt .venv-moto/.made
 	@$(call put,--require-hashes -r requirements/dev.txt)
+	touch $@
+
+.venv-moto/.made: $(VENV)/.build requirements/moto.txt
+	@$(PY) -m venv --clear .venv-moto
+	$(VENV)/bin/uv pip install -q --python .venv-moto/bin/python --require-hashes -r requirements/moto.txt \
+		|| .venv-moto/bin/python -m pip install -q --require-hashes -r requirements/moto.txt
 	touch $@

@@ -102,7 +102,7 @@ class Shell:
             command = ("bash", "-c", str(call.arguments["command"]))
             ended = await run_confined(Sandbox(place, limits=limits), command)
             made, told = await asyncio.to_thread(_made, files, before)
-            return ToolResult(text="\n".join([*put, *_told(ended, limits), *told]), files=made)
+            return ToolResult(text="\n".join([*put, *told_of(ended, limits), *told]), files=made)
 
         return run
 
@@ -119,7 +119,8 @@ def _named(name: str) -> str:
     return plain if plain not in ("", ".", "..") else "file"
 
 
-def _told(ended: Ended, limits: SandboxLimits) -> list[str]:
+def told_of(ended: Ended, limits: SandboxLimits) -> list[str]:
+    """What is said of how a command ended, and what it wrote."""
     output = ended.output.decode("utf-8", "replace").rstrip()
     how = f"[exit code {ended.code}, {ended.seconds:.1f} s]"
     if ended.met:

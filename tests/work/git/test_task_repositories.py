@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
-from tests.work.git.conftest import TASK, Bench, git
+from loopforge.errors import Changed, InputError, RepositoryError, Unknown
+from loopforge.work.git.proposals import Merged
+from tests.work.git.conftest import TASK, Bench, git, write
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
 EDIT = "sed -i 's/return 1/return 2/' a.py && echo new > fresh.txt"
@@ -56,3 +60,278 @@ async def test_open_edits_of_a_person_survive(bench: Bench) -> None:
         "A  staged.py",
     }
     assert bench.file("b.py") == "x = 2  # mine\n"
+
+
+async def test_work_of_a_person_in_the_way_is_kept_and_nothing_is_merged(bench: Bench) -> None:
+    """What they edited, what they staged, and what git ignores and would write over."""
+    bench.commit({".gitignore": "*.env\n"})
+    await bench.begin()
+    await bench.does(f"{EDIT}; echo theirs > secret.env; git add -f secret.env")
+    shown = await bench.propose()
+    for name, text in (("a.py", "mine\n"), ("fresh.txt", "mine\n"), ("secret.env", "mine\n")):
+        before = bench.file(name) if (bench.project / name).exists() else None
+        write(bench.project, {name: text})
+        with pytest.raises(RepositoryError, match=f"work of your own in {name}"):
+            await bench.git.approve(TASK, shown.commit)
+        assert bench.file(name) == text
+        assert git(bench.project, "rev-parse", "main") == shown.before
+        if before is None:
+            (bench.project / name).unlink()
+        else:
+            write(bench.project, {name: before})
+    await bench.git.approve(TASK, shown.commit)
+    assert bench.file("secret.env") == "theirs\n"
+
+
+async def test_a_conflict_is_found_before_anybody_is_asked_and_there_is_a_way_on(
+    bench: Bench,
+) -> None:
+    """Nothing to approve; the clone is given what is new, brings it together, proposes again."""
+    await bench.begin()
+    await bench.does(EDIT)
+    bench.commit({"a.py": "def f():\n    return 99\n"})
+    head = git(bench.project, "rev-parse", "main")
+    stuck = await bench.propose()
+    assert (stuck.commit, stuck.conflicts) == ("", ("a.py",))
+    assert "main and the task both changed a.py" in stuck.way_on
+    assert "+    return 2" in stuck.diff
+    with pytest.raises(RepositoryError, match="both changed"):
+        await bench.git.approve(TASK, stuck.tip)
+    assert git(bench.project, "rev-parse", "main") == head
+    assert await bench.git.refresh(TASK) == head
+    await bench.does(
+        "git merge -q origin/main || printf 'def f():\\n    return 101\\n' > a.py; git commit -qam both"
+    )
+    shown = await bench.propose("Return more")
+    assert shown.conflicts == ()
+    await bench.git.approve(TASK, shown.commit)
+    assert bench.file("a.py") == "def f():\n    return 101\n"
+    assert git(bench.project, "rev-list", "--count", "main") == "3"
+
+
+async def test_a_branch_that_moved_on_is_merged_with_as_it_is_shown(bench: Bench) -> None:
+    """Both sides' changes, in one merge that was made before it was shown."""
+    await bench.begin()
+    await bench.does(EDIT)
+    bench.commit({"b.py": "x = 7\n"})
+    shown = await bench.propose()
+    assert shown.commit != shown.tip
+    assert [file.path for file in shown.files] == ["a.py", "fresh.txt"]
+    await bench.git.approve(TASK, shown.commit)
+    assert (bench.file("a.py"), bench.file("b.py")) == ("def f():\n    return 2\n", "x = 7\n")
+    assert git(bench.project, "rev-parse", "main^1", "main^2").split() == [shown.before, shown.tip]
+
+
+async def test_what_moved_on_after_it_was_shown_is_shown_again(bench: Bench) -> None:
+    """The person commits between the question and the answer: nothing is merged by that answer."""
+    await bench.begin()
+    await bench.does(EDIT)
+    shown = await bench.propose()
+    bench.commit({"b.py": "x = 7\n"})
+    with pytest.raises(Changed, match="proposed again"):
+        await bench.git.approve(TASK, shown.commit)
+    assert bench.file("a.py") == "def f():\n    return 1\n"
+    again = await bench.propose()
+    await bench.git.approve(TASK, again.commit)
+    assert bench.file("a.py") == "def f():\n    return 2\n"
+
+
+async def test_a_rejected_branch_is_gone_and_the_work_goes_on(bench: Bench) -> None:
+    """It cannot be approved any more; what the task does then is proposed anew."""
+    await bench.begin()
+    await bench.does(EDIT)
+    shown = await bench.propose()
+    assert (await bench.git.reject(TASK)).state == "rejected"
+    assert git(bench.project, "branch", "--format=%(refname:short)") == "main"
+    with pytest.raises(Changed, match="rejected already"):
+        await bench.git.approve(TASK, shown.commit)
+    await bench.does("echo more >> fresh.txt")
+    await bench.git.approve(TASK, (await bench.propose()).commit)
+    assert bench.file("fresh.txt") == "new\nmore\n"
+
+
+async def test_a_merge_is_taken_back_by_a_commit(bench: Bench) -> None:
+    """What came after it stays, and so do open edits; where later work builds on it, it is said."""
+    await bench.begin()
+    await bench.does(EDIT)
+    shown = await bench.propose()
+    await bench.git.approve(TASK, shown.commit)
+    bench.commit({"c.py": "later\n"})
+    (bench.project / "b.py").write_text("x = 2  # mine\n")
+    back = await bench.git.take_back(TASK)
+    assert git(bench.project, "rev-parse", "main") == back.commit
+    assert bench.file("a.py") == "def f():\n    return 1\n"
+    assert not (bench.project / "fresh.txt").exists()
+    assert git(bench.project, "status", "--porcelain") == " M b.py"
+    assert bench.file("c.py") == "later\n"
+    assert git(bench.project, "log", "-1", "--format=%s").startswith("Take back: ")
+    with pytest.raises(Changed, match="not merged"):
+        await bench.git.take_back(TASK)
+
+
+async def test_a_merge_that_later_work_builds_on_is_not_taken_back(bench: Bench) -> None:
+    """Nothing is touched, and it is said by which files, and what does it by hand."""
+    await bench.begin()
+    await bench.does(EDIT)
+    await bench.git.approve(TASK, (await bench.propose()).commit)
+    bench.commit({"a.py": "def f():\n    return 22\n"})
+    head = git(bench.project, "rev-parse", "main")
+    with pytest.raises(RepositoryError, match=r"same places in a\.py"):
+        await bench.git.take_back(TASK)
+    assert git(bench.project, "rev-parse", "main") == head
+
+
+async def test_two_who_approve_at_once_merge_once(bench: Bench) -> None:
+    """Whoever comes second is told that it was done; there is never a second merge."""
+    await bench.begin()
+    await bench.does(EDIT)
+    shown = await bench.propose()
+    ended = await asyncio.gather(
+        *(bench.git.approve(TASK, shown.commit) for _ in range(4)), return_exceptions=True
+    )
+    assert sorted(each.again for each in ended if isinstance(each, Merged)) == [False, *[True] * 3]
+    assert (await bench.git.approve(TASK, shown.commit)).again
+    assert git(bench.project, "rev-parse", "main") == shown.commit
+    assert git(bench.project, "status", "--porcelain") == ""
+
+
+async def test_an_approval_that_died_half_way_is_finished_by_the_next(bench: Bench) -> None:
+    """The files had come along already, the branch had not."""
+    await bench.begin()
+    await bench.does(EDIT)
+    shown = await bench.propose()
+    git(bench.project, "read-tree", "-m", "-u", shown.before, shown.commit)
+    merged = await bench.git.approve(TASK, shown.commit)
+    assert not merged.again
+    assert git(bench.project, "rev-parse", "main") == shown.commit
+    assert git(bench.project, "status", "--porcelain") == ""
+
+
+async def test_a_folder_in_the_middle_of_something_is_left_alone(bench: Bench) -> None:
+    """A merge of the person's that is not done."""
+    await bench.begin()
+    await bench.does(EDIT)
+    git(bench.project, "switch", "-qc", "other")
+    bench.commit({"b.py": "x = 5\n"})
+    git(bench.project, "switch", "-q", "main")
+    bench.commit({"b.py": "x = 6\n"})
+    shown = await bench.propose()
+    git(bench.project, "merge", "-q", "other", ok=False)
+    with pytest.raises(RepositoryError, match="in the middle of a merge"):
+        await bench.git.approve(TASK, shown.commit)
+    assert git(bench.project, "rev-parse", "main") == shown.before
+
+
+async def test_a_target_that_nobody_has_checked_out_is_moved_alone(bench: Bench) -> None:
+    """On another branch the person's folder stays as it is; in one more folder it comes along."""
+    await bench.begin()
+    await bench.does(EDIT)
+    git(bench.project, "switch", "-qc", "mine")
+    shown = await bench.propose()
+    assert (await bench.git.approve(TASK, shown.commit)).checkout == ""
+    assert bench.file("a.py") == "def f():\n    return 1\n"
+    assert git(bench.project, "status", "--porcelain") == ""
+    second = bench.place / "second"
+    git(bench.project, "worktree", "add", "-q", str(second), "main")
+    assert (await bench.git.take_back(TASK)).checkout == str(second)
+    assert (second / "a.py").read_text() == "def f():\n    return 1\n"
+
+
+async def test_a_branch_that_a_person_moved_is_not_overwritten(bench: Bench) -> None:
+    """Their commit on the task's branch stays."""
+    await bench.begin()
+    await bench.does(EDIT)
+    shown = await bench.propose()
+    git(bench.project, "branch", "-f", shown.branch, "main")
+    await bench.does("echo more >> fresh.txt")
+    with pytest.raises(Changed, match="Somebody else moved"):
+        await bench.propose()
+    assert git(bench.project, "rev-parse", shown.branch) == shown.before
+
+
+async def test_a_task_that_is_forgotten_leaves_no_branch_and_no_shelf(bench: Bench) -> None:
+    """What was merged stays; another task's branch does."""
+    await bench.begin()
+    await bench.does(EDIT)
+    await bench.propose()
+    await bench.git.forget(TASK)
+    await bench.workspaces.forget(TASK)
+    assert git(bench.project, "branch", "--format=%(refname:short)") == "main"
+    assert list((bench.home / "data" / "work").iterdir()) == []
+    with pytest.raises(Unknown):
+        bench.git.branch(TASK)
+
+
+async def test_a_clone_that_broke_off_is_made_again_and_a_whole_one_is_not(bench: Bench) -> None:
+    """What the task did in it stays, whoever begins again."""
+    await bench.begin()
+    await bench.does(EDIT)
+    await bench.begin()
+    assert "return 2" in await bench.does("cat a.py")
+
+
+async def test_only_the_branch_is_given_to_a_task(bench: Bench) -> None:
+    """No other branch, no stash, no configuration, nothing that is not committed."""
+    git(bench.project, "config", "remote.origin.url", "https://me:hunter2secret@example.org/x")
+    (bench.project / ".env").write_text("KEY=hunter2secret\n")
+    (bench.project / "b.py").write_text("hunter2secret\n")
+    git(bench.project, "stash", "-q")
+    git(bench.project, "switch", "-qc", "private")
+    bench.commit({"p.txt": "hunter2secret\n"})
+    git(bench.project, "switch", "-q", "main")
+    await bench.begin()
+    found = await bench.task.run(
+        "grep -rl hunter2 . ; cd repo; git cat-file --batch-all-objects --batch | grep -c hunter2"
+    )
+    assert found.output == b"0\n"
+
+
+async def test_what_no_task_can_work_on_is_not_registered(bench: Bench) -> None:
+    """It is said why, for each."""
+    register, project = bench.git.registered.register, bench.project
+    with pytest.raises(InputError, match="no folder"):
+        await register(bench.place / "gone")
+    with pytest.raises(InputError, match="not the top folder"):
+        await register(project / "docs")
+    with pytest.raises(InputError, match="no branch 'gone'"):
+        await register(project, branch="gone")
+    for odd in ("-x", "../x", "a b"):
+        with pytest.raises((InputError, RepositoryError)):
+            await register(project, branch=odd)
+        with pytest.raises(InputError, match="no name"):
+            await register(project, name=odd)
+    git(bench.place, "clone", "-q", "--depth=1", project.as_uri(), "shallow")
+    with pytest.raises(InputError, match="unshallow"):
+        await register(bench.place / "shallow")
+    made = await register(project, "mine")
+    assert await register(project, "mine") == made
+    assert bench.git.registered.find(str(project)) == bench.git.registered.find("mine") == made
+    git(project, "branch", "other")
+    with pytest.raises(InputError, match="give another name"):
+        await register(project, "mine", "other")
+    bench.git.registered.remove("mine")
+    assert bench.git.registered.known() == ()
+
+
+async def test_a_push_goes_to_a_remote_of_the_person_alone(bench: Bench) -> None:
+    """Of what was proposed, by name; no hook runs, and nothing is forced."""
+    git(bench.place, "init", "-q", "--bare", "-b", "main", "server.git")
+    git(bench.project, "remote", "add", "origin", str(bench.place / "server.git"))
+    (bench.project / ".git/hooks/pre-push").write_text("#!/bin/sh\nexit 1\n")
+    (bench.project / ".git/hooks/pre-push").chmod(0o755)
+    await bench.begin()
+    await bench.does(EDIT)
+    shown = await bench.propose()
+    for odd in ("elsewhere", "--upload-pack=x", str(bench.place / "server.git"), ""):
+        with pytest.raises(RepositoryError, match="no remote"):
+            await bench.git.push(TASK, odd, "branch", {})
+    with pytest.raises(InputError):
+        await bench.git.push(TASK, "origin", "target", {})
+    await bench.git.push(TASK, "origin", "branch", {})
+    server = bench.place / "server.git"
+    assert git(server, "for-each-ref", "--format=%(objectname) %(refname)") == (
+        f"{shown.tip} refs/heads/{shown.branch}"
+    )
+    await bench.git.approve(TASK, shown.commit)
+    assert "branch main" in await bench.git.push(TASK, "origin", "target", {})
+    assert git(server, "rev-parse", "main") == shown.commit

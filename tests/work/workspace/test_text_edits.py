@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopforge.errors import InputError
-from loopforge.work.workspace.text_edits import edited
+from loopforge.work.workspace.text_edits import edited, recounted
 
 TEXT = "def f(x):\n    return x + 1\n\n\ndef g(x):\n    return x + 1\n"
 
@@ -42,3 +42,14 @@ def test_an_edit_that_means_nothing_is_refused(old: str, new: str) -> None:
 def test_line_ends_of_the_file_are_kept() -> None:
     """A file of another system stays one."""
     assert edited("a\r\nb\r\nc\r\n", "a\nb", "x\ny\nz") == "x\r\ny\r\nz\r\nc\r\n"
+
+
+def test_the_counts_of_a_patch_are_set_right() -> None:
+    """Also where the next file begins at once, and where blank lines lost their space."""
+    patch = (
+        "--- a/a\n+++ b/a\n@@ -1,9 +1,9 @@ def f\n one\n\n-two\n+zwei\n"
+        "--- /dev/null\n+++ b/b\n@@ -0,0 +1,7 @@\n+new\n\\ No newline at end of file\n"
+    )
+    heads = [line for line in recounted(patch).splitlines() if line.startswith("@@")]
+    assert heads == ["@@ -1,3 +1,3 @@ def f", "@@ -0,0 +1,1 @@"]
+    assert recounted("no patch at all\n") == "no patch at all\n"

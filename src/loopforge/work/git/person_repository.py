@@ -9,8 +9,10 @@ git's own merge of two trees, which refuses to touch what the person changed and
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from loopforge.errors import Changed, RepositoryError
@@ -18,6 +20,22 @@ from loopforge.work.git.change_review import read_changes, shown_path
 from loopforge.work.git.host_git import HostGit
 
 NOBODY = "0" * 40
+PERSONAL = (
+    "HOME",
+    "SSH_AUTH_SOCK",
+    "XDG_CONFIG_HOME",
+    "XDG_RUNTIME_DIR",
+    "DBUS_SESSION_BUS_ADDRESS",
+)
+"""Variables by which a person's keys are found; only a push is given them."""
+PUSHING = (
+    "protocol.allow",
+    "credential.helper",
+    "core.sshCommand",
+    "core.askPass",
+    "core.gitProxy",
+)
+"""What of a person's configuration counts in a push."""
 IN_THE_WAY = (
     ("MERGE_HEAD", "a merge"),
     ("CHERRY_PICK_HEAD", "a cherry-pick"),
@@ -28,6 +46,8 @@ IN_THE_WAY = (
 )
 """What lies in git's folder while something is under way."""
 NAMED = 10
+PAUSE = 0.02
+"""Seconds between two tries to have a repository alone."""
 
 
 class PersonRepository:
@@ -97,8 +117,12 @@ class PersonRepository:
         """Move a branch from where it was seen, with the folder in which it is checked out, if any.
 
         Raises Changed where it stands elsewhere by now, RepositoryError where that folder cannot
-        come along; then nothing was changed.
+        come along; then nothing was changed. Two who do this at once do it one after the other.
         """
+        async with self._alone():
+            return await self._advance(branch, commit, before)
+
+    async def _advance(self, branch: str, commit: str, before: str) -> Path | None:
         if await self.head(branch) != before:
             raise Changed(f"{branch} has moved on since this was shown.")
         folder = await self.checkout(branch)
@@ -116,9 +140,35 @@ class PersonRepository:
         try:
             await self._move(branch, commit, before)
         except BaseException:
-            await git.run("read-tree", "-m", "-u", commit, before)
+            if await self.find(branch) != commit:
+                await git.run("read-tree", "-m", "-u", commit, before)
             raise
         return folder
+
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
+        """No other Loopforge changes this repository meanwhile, whichever process it is."""
+        held = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            while not _locked(held):  # noqa: ASYNC110  the system tells nobody
+                await asyncio.sleep(PAUSE)
+            yield
+        finally:
+            os.close(held)
+
+    async def push(self, remote: str, commit: str, branch: str, environ: Mapping[str, str]) -> None:
+        """Push a commit to a branch of a configured remote, by the person's own keys; no force.
+
+        Raises RepositoryError, which has the remote's own words.
+        """
+        known = (await self._git.text("remote")).split("\n")
+        if remote not in known:
+            named = ", ".join(filter(None, known)) or "none"
+            raise RepositoryError(f"{self.folder} has no remote {remote!r}; it has: {named}.")
+        person = {name: environ[name] for name in PERSONAL if name in environ}
+        config = {"GIT_CONFIG_GLOBAL": f"{environ.get('HOME', '')}/.gitconfig"}
+        git = HostGit(self.folder, environment={**person, **config}, own=PUSHING)
+        await git.run("push", "-q", "--no-verify", "--", remote, f"{commit}:refs/heads/{branch}")
 
     async def _move(self, branch: str, commit: str, before: str) -> None:
         name, why = f"refs/heads/{branch}", "loopforge: a task"
@@ -164,6 +214,14 @@ class PersonRepository:
         other = await git.parts(*compare, commit, "--", *paths)
         index = await git.parts("ls-files", "-z", "--", *paths)
         return frozenset(set(paths) & set(index) - set(other))
+
+
+def _locked(held: int) -> bool:
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _standing(folder: Path, paths: Sequence[str]) -> list[str]:

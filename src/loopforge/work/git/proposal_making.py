@@ -73,13 +73,15 @@ async def make_proposal(
     egress = Egress(secrets)
     if egress.finish_file(message)[1] or egress.leak([message]):
         raise RepositoryError("What is said of the work holds a key or password; say it without.")
-    tip = await shelf.commit(await shelf.tree(result), [base], message, at)
+    tip = await shelf.commit(await shelf.rebuilt(base, changes), [base], message, at)
     commit, conflicts = tip, tuple[str, ...]()
     if base != head:
         dry = await shelf.merged(head, tip)
         conflicts = tuple(map(shown_path, dry.conflicts))
         merge = f"Merge {branch.branch}\n\n{message}"
         commit = "" if conflicts else await shelf.commit(dry.tree, [head, tip], merge, at)
+    for made in filter(None, (tip, commit)):
+        await shelf.keep(made)
     sides = (head, commit) if commit else (base, tip)
     diff, shortened = await _shown(shelf, sides, egress)
     return Proposal(

@@ -17,9 +17,11 @@ storage, histories that are shallow or in sha256.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import shutil
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 from msgspec import Struct
@@ -37,6 +39,10 @@ from loopforge.work.git.registered_repositories import RegisteredRepositories
 from loopforge.work.git.task_clone import REF, TaskClone
 from loopforge.work.git.task_shelf import TaskShelf
 from loopforge.work.workspace.task_workspace import Workspaces, folder_name
+from loopforge.work.workspace.workspace_settings import workspaces_of
+
+if TYPE_CHECKING:
+    from loopforge.runtime.plugins.setting_rows import PluginSettings
 
 FOLDER = "data/work"
 RECORD = "repository.json"
@@ -82,7 +88,7 @@ class TaskRepositories:
         person = PersonRepository(Path(found.path))
         base = await person.head(found.branch)
         words = slug(title)[:TITLE].strip("-")
-        short = folder_name(task)[-6:].strip("-_")
+        short = hashlib.sha256(task.encode()).hexdigest()[:6]
         branch = TaskBranch(
             repository=found.name,
             target=found.branch,
@@ -184,6 +190,8 @@ class TaskRepositories:
         try:
             folder = await person.advance(proposal.target, commit, proposal.before)
         except Changed as error:
+            if await person.contains(proposal.target, commit):
+                return Merged(commit=commit, target=proposal.target, again=True)
             raise Changed(f"{error} Have the work proposed again, and look at that.") from error
         await self._settle(task, "merged")
         await person.drop_branch(proposal.branch, proposal.tip)
@@ -223,6 +231,33 @@ class TaskRepositories:
         folder = await person.advance(proposal.target, back, head)
         await self._settle(task, "taken back")
         return Merged(commit=back, target=proposal.target, checkout=str(folder or ""))
+
+    async def push(
+        self,
+        task: str,
+        remote: str,
+        what: Literal["branch", "target"],
+        environ: Mapping[str, str],
+    ) -> str:
+        """Push what was proposed, or the target that it was merged into, to a configured remote.
+
+        `environ` are variables of Loopforge's own process, for the person's keys and helpers.
+        """
+        proposal = self.proposal(task)
+        if (proposal.state == "merged") != (what == "target"):
+            told = (
+                "merged, so its target"
+                if proposal.state == "merged"
+                else f"{proposal.state}, so its branch"
+            )
+            raise InputError(f"What this task proposed is {told} is what can be pushed.")
+        if proposal.state not in ("open", "merged"):
+            raise InputError(f"What this task proposed was {proposal.state}; nothing is pushed.")
+        commit = proposal.commit if what == "target" else proposal.tip
+        branch = proposal.target if what == "target" else proposal.branch
+        person = self._person(self._record(task).branch)
+        await person.push(remote, commit, branch, environ)
+        return f"{commit[:12]} is pushed to {remote}, branch {branch}."
 
     async def forget(self, task: str) -> None:
         """Let go of a task: its branch unless it was merged, and all that is kept of it here."""
@@ -277,3 +312,13 @@ class TaskRepositories:
             fresh.replace(place / RECORD)
 
         await asyncio.to_thread(write)
+
+
+def repositories_of(
+    settings: PluginSettings,
+    clock: Clock,
+    secrets: Callable[[], Collection[str]] = frozenset,
+) -> TaskRepositories:
+    """Those of a home, as it is set now."""
+    workspaces = workspaces_of(settings, clock)
+    return TaskRepositories(settings.home, workspaces, clock, secrets)

@@ -25,7 +25,7 @@ from loopforge.work.git.host_git import HostGit
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 MOST_OBJECTS, MOST_BYTES = 200_000, 256 << 20
 """Objects that a result may bring, and bytes of all of them unpacked."""
-GIVEN = "refs/given"
+GIVEN, SHOWN = "refs/given", "refs/shown"
 
 
 class DryMerge(NamedTuple):
@@ -62,19 +62,26 @@ class TaskShelf:
         await self._git.run("update-ref", f"{GIVEN}/{commit}", commit)
 
     async def add_result(self, bundle: bytes, ref: str) -> str:
-        """Take in what came out of the clone; its commit. Raises RepositoryError: it is refused."""
+        """Take in what came out of the clone; its commit. Raises RepositoryError: it is refused.
+
+        What is refused is not kept.
+        """
         commit, pack = only_commit(bundle, ref)
-        if await self._is(commit, "commit"):
-            return commit
+        most = f"--max-input-size={MOST_BYTES}"
         try:
-            most = f"--max-input-size={MOST_BYTES}"
             await self._git.run("index-pack", "--stdin", "--fix-thin", "--strict", most, stdin=pack)
+            if not await self._is(commit, "commit"):
+                raise RepositoryError("it is no commit.")
+            await self._bounded(commit)
         except RepositoryError as error:
+            await self._git.run("repack", "-a", "-d", "-q")
+            await self._git.run("prune", "--expire=now")
             raise RepositoryError(f"What the task made is not taken over: {error}") from error
-        if not await self._is(commit, "commit"):
-            raise RepositoryError("What the task made is not taken over: it is no commit.")
-        await self._bounded(commit)
         return commit
+
+    async def keep(self, commit: str) -> None:
+        """Keep a commit that was made here, whatever else is refused."""
+        await self._git.run("update-ref", f"{SHOWN}/{commit}", commit)
 
     async def _bounded(self, commit: str) -> None:
         """Every object is there, and together they are not too much."""
@@ -83,14 +90,12 @@ class TaskShelf:
         )
         names = listed.split()
         if len(names) > MOST_OBJECTS:
-            raise RepositoryError(f"What the task made has more than {MOST_OBJECTS:,} objects.")
+            raise RepositoryError(f"it has more than {MOST_OBJECTS:,} objects.")
         told = await self._git.text(
             "cat-file", "--batch-check=%(objectsize)", stdin="\n".join([*names, ""]).encode()
         )
         if sum(map(int, told.split())) > MOST_BYTES:
-            raise RepositoryError(
-                f"What the task made is more than {MOST_BYTES >> 20} MiB, and is not taken over."
-            )
+            raise RepositoryError(f"it is more than {MOST_BYTES >> 20} MiB.")
 
     async def _is(self, name: str, kind: str) -> bool:
         ended = await self._git.run("cat-file", "-t", name, ok=(0, 1, 128))
@@ -146,6 +151,16 @@ class TaskShelf:
     async def tree(self, commit: str) -> str:
         """The tree of a commit."""
         return await self._git.text("rev-parse", "--verify", f"{commit}^{{tree}}")
+
+    async def rebuilt(self, base: str, changes: Sequence[PathChange]) -> str:
+        """The tree of a commit with these changes, written by git from names that it allows."""
+        rows = [f"{each.mode} {each.new}\t{each.path}\0" for each in changes]
+        index = {"GIT_INDEX_FILE": str(self.folder / "index.part")}
+        (self.folder / "index.part").unlink(missing_ok=True)
+        await self._git.run("read-tree", base, environment=index)
+        fed = "".join(rows).encode("utf-8", "surrogateescape")
+        await self._git.run("update-index", "-z", "--index-info", stdin=fed, environment=index)
+        return (await self._git.run("write-tree", environment=index)).text
 
     async def commit(self, tree: str, parents: Sequence[str], message: str, at: datetime) -> str:
         """Make a commit, in the name of Loopforge."""

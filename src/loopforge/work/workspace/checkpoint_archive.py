@@ -13,7 +13,7 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 AT_ONCE = 8
 """Files that are put or fetched side by side."""
+TRIES, PATIENCE = 2, timedelta(seconds=10)
+"""How a bucket that does not answer is tried again: so often, and in so much time."""
 
 
 class CheckpointEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -214,7 +216,10 @@ class CheckpointArchive:
                 self._where.mkdir(0o700, parents=True, exist_ok=True)
                 self._opened = LocalStore(self._where, mkdir=True)
             else:
-                self._opened = from_url(self._where)
+                self._opened = from_url(
+                    self._where,
+                    retry_config={"max_retries": TRIES, "retry_timeout": PATIENCE},
+                )
         return self._opened
 
 

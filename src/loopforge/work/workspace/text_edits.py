@@ -3,11 +3,13 @@ r"""Edits of a text by exact match: the old words stand there once, and become t
     edited("a = 1\nb = 1\n", "a = 1", "a = 2")  ->  "a = 2\nb = 1\n"
 
 A match that is not unique, or is only nearly one, is refused with what stands there, so that the
-next try can be exact. Line ends of the file are kept where the words were given with others.
+next try can be exact. Line ends of the file are kept where the words were given with others. Of
+unified patches, the counts of lines are set right, which models get wrong.
 """
 
 from __future__ import annotations
 
+import re
 from difflib import SequenceMatcher
 
 from loopforge.errors import InputError
@@ -15,6 +17,7 @@ from loopforge.errors import InputError
 SHOWN = 12
 """Lines that are shown of what is nearly the wanted words."""
 NEARLY = 0.6
+_HUNK = re.compile(r"@@ -(?P<old>\d+)(?:,\d+)? \+(?P<new>\d+)(?:,\d+)? @@(?P<rest>.*)")
 
 
 def edited(text: str, old: str, new: str, *, everywhere: bool = False) -> str:
@@ -68,3 +71,36 @@ def _alike(one: str, other: str) -> float:
     if matcher.real_quick_ratio() < NEARLY or matcher.quick_ratio() < NEARLY:
         return 0.0
     return matcher.ratio()
+
+
+def recounted(patch: str) -> str:
+    """A unified patch whose heads say how many lines there are; where they begin stays."""
+    lines, done, at = patch.splitlines(keepends=True), list[str](), 0
+    while at < len(lines):
+        head = _HUNK.match(lines[at])
+        at += 1
+        if head is None:
+            done.append(lines[at - 1])
+            continue
+        end = at
+        while end < len(lines) and _within(lines, end):
+            end += 1
+        body = lines[at:end]
+        old = sum(line[0] in " -\n\r" for line in body)
+        new = sum(line[0] in " +\n\r" for line in body)
+        rest = head["rest"].rstrip("\r\n")
+        done += [f"@@ -{head['old']},{old} +{head['new']},{new} @@{rest}\n", *body]
+        at = end
+    return "".join(done)
+
+
+def _within(lines: list[str], at: int) -> bool:
+    """Whether this line is one of a hunk, and not the head of the next file."""
+    line, after = lines[at], lines[at + 1] if at + 1 < len(lines) else ""
+    if line.startswith("--- ") and after.startswith("+++ "):
+        return False
+    if line in ("\n", "\r\n"):  # a blank line of context whose space was lost, or the end
+        return any(each[:1] in " +-" for each in lines[at + 1 : at + 2]) and not (
+            after.startswith("--- ")
+        )
+    return line[0] in " +-\\"

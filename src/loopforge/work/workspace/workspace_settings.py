@@ -8,10 +8,15 @@ from pathlib import Path
 
 from loopforge.errors import BadSettings
 from loopforge.runtime.plugins.setting_rows import PluginSettings, setting
+from loopforge.runtime.ports import Clock
 from loopforge.tools.sandbox.sandbox_limits import MIB, SandboxLimits
+from loopforge.work.workspace.checkpoint_archive import CheckpointArchive
+from loopforge.work.workspace.task_workspace import Workspaces
 
 LONGEST_RUN = 3_600.0
 """Seconds that a command may be set to take."""
+OUTPUT = 1_000_000
+"""Bytes that a command may write to its output before it is ended."""
 CHECKPOINTS = "data/checkpoints"
 _BUCKET = re.compile(r"(?:s3://)?(?P<bucket>[a-z0-9][a-z0-9.-]{0,62})(?P<path>/[^?#\s]*)?")
 
@@ -70,6 +75,7 @@ class WorkspaceSettings:
             disk=disk,
             files=self.files,
             scratch=min(disk, 256 * MIB),
+            output=OUTPUT,
         )
 
 
@@ -86,6 +92,13 @@ PART = WorkspacePart()
 def workspace_settings(settings: PluginSettings) -> WorkspaceSettings:
     """What is set in a home."""
     return settings.of("workspace", WorkspaceSettings)
+
+
+def workspaces_of(settings: PluginSettings, clock: Clock) -> Workspaces:
+    """The workspaces of a home, as it is set now."""
+    chosen = workspace_settings(settings)
+    archive = CheckpointArchive(archive_place(settings))
+    return Workspaces(settings.home, archive, clock, chosen.limits, chosen.checkpoints)
 
 
 def archive_place(settings: PluginSettings) -> Path | str:

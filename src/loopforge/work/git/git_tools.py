@@ -1,0 +1,110 @@
+"""Git, as tools of a task: looking, committing and bringing up to date in its clone; pushing.
+
+All but pushing is within the sandbox. A push is made from the person's own repository, of a commit
+that was proposed, to a remote that they configured, and the owner is asked each time.
+"""
+
+from __future__ import annotations
+
+import shlex
+
+from loopforge.errors import InputError
+from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolResult, ToolWork
+from loopforge.tools.shell import told_of
+from loopforge.work.git.task_repositories import repositories_of
+from loopforge.work.workspace.workspace_tools import CLONE, in_short, place_of
+
+LOOKS = {
+    "status": "status --short --branch",
+    "diff": "diff --no-color HEAD",
+    "log": "log --no-color --stat -n 10",
+    "diff_target": "diff --no-color --stat {target}...HEAD",
+}
+"""What can be looked at, by git's own commands."""
+REFRESHED = (
+    "{target} is at {head} now. `git merge {target}` in the clone brings it into your branch; "
+    "resolve what both changed, then commit."
+)
+
+WORK_GIT = Tool(
+    name="work_git",
+    summary="Looks at or commits this task's clone; `refresh` brings the target as it is now.",
+    schema={
+        "type": "object",
+        "properties": {
+            "do": {"type": "string", "enum": [*LOOKS, "commit", "refresh"]},
+            "message": {"type": "string", "maxLength": 4_000, "description": "of a commit"},
+        },
+        "required": ["do"],
+        "additionalProperties": False,
+    },
+    idempotent=True,
+    patience=30.0,
+    limit=300.0,
+)
+WORK_PUSH = Tool(
+    name="work_push",
+    summary="Pushes what this task proposed, or the target after a merge, to a remote.",
+    schema={
+        "type": "object",
+        "properties": {
+            "what": {"type": "string", "enum": ["branch", "target"]},
+            "remote": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"},
+        },
+        "required": ["what", "remote"],
+        "additionalProperties": False,
+    },
+    idempotent=True,
+    asks=True,
+    owner=True,
+    patience=30.0,
+    limit=180.0,
+)
+
+
+class WorkGit:
+    """The clone, as a plugin."""
+
+    tool = WORK_GIT
+
+    def make(self, home: ToolHome) -> ToolWork:
+        """In the workspaces of a home."""
+
+        async def work(call: ToolCall) -> ToolResult:
+            place, do = await place_of(home, call), str(call.arguments["do"])
+            git = repositories_of(home.settings, home.clock)
+            target = f"origin/{git.branch(call.stream).target}"
+            if do == "refresh":
+                head = await git.refresh(call.stream)
+                return ToolResult(text=REFRESHED.format(target=target, head=head[:12]))
+            if do == "commit":
+                if not (message := str(call.arguments.get("message") or "").strip()):
+                    raise InputError("a commit needs a message")
+                await git.commit(call.stream, message)
+                do = "status"
+            what = LOOKS[do].format(target=shlex.quote(target))
+            ended = await place.run(f"cd {CLONE} && git --no-pager {what}", seconds=60)
+            return in_short("\n".join(told_of(ended, place.limits)))
+
+        return work
+
+
+class WorkPush:
+    """A push, as a plugin."""
+
+    tool = WORK_PUSH
+
+    def make(self, home: ToolHome) -> ToolWork:
+        """From the repositories of a home."""
+
+        async def push(call: ToolCall) -> str:
+            git = repositories_of(home.settings, home.clock)
+            given = call.arguments
+            return await git.push(
+                call.stream, given["remote"], given["what"], home.settings.environ
+            )
+
+        return push
+
+
+work_git, work_push = WorkGit(), WorkPush()

@@ -1,0 +1,333 @@
+"""Tools of a task's workspace: list, read, search, write, edit, run.
+
+The workspace is that of the stream in which a tool is used: where no task is, there is none, and
+the tool says so. Nothing here reaches out of it; commands, searches and patches run in the sandbox.
+What they give is a stranger's text, and marked so, as that of every tool that is not `trusted`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+
+from loopforge.errors import InputError
+from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolHome, ToolResult, ToolWork
+from loopforge.tools.sandbox.workspace_files import WorkspaceEntry
+from loopforge.tools.shell import told_of
+from loopforge.work.workspace.task_workspace import GIT, TaskWorkspace
+from loopforge.work.workspace.text_edits import edited, recounted
+from loopforge.work.workspace.workspace_settings import LONGEST_RUN, workspaces_of
+
+LISTED, LOOKED_AT = 150, 20_000
+"""Paths that are told, and paths that are looked at."""
+PART, LARGEST = 3_400, 2_000_000
+"""Signs of a file that are told at once, and bytes of one that is read or edited."""
+HEAD, TAIL = 900, 2_400
+"""Signs of the beginning and the end of an output that are told; the whole is kept as a file."""
+FOUND = 60
+"""Places that a search tells."""
+CLONE = "repo"
+PATH = {"type": "string", "minLength": 1, "description": "from the workspace on, like repo/a.py"}
+
+
+def _schema(required: list[str], **properties: object) -> dict[str, object]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+WORK_LIST = Tool(
+    name="work_list",
+    summary="Lists files of this task's workspace: in/ holds what people gave, repo/ the clone.",
+    schema=_schema([], path={"type": "string", "description": "a folder; all, if none is named"}),
+    idempotent=True,
+    reads=True,
+)
+WORK_READ = Tool(
+    name="work_read",
+    summary="Reads a text file of this task's workspace, from a line on.",
+    schema=_schema(["path"], path=PATH, line={"type": "integer", "minimum": 1}),
+    idempotent=True,
+    reads=True,
+)
+WORK_SEARCH = Tool(
+    name="work_search",
+    summary="Finds lines in files of this task's workspace, by a pattern (grep -E).",
+    schema=_schema(
+        ["pattern"],
+        pattern={"type": "string", "minLength": 1, "maxLength": 500},
+        path={"type": "string", "description": "a file or folder; all, if none is named"},
+        words={"type": "boolean", "description": "take the pattern as plain words"},
+    ),
+    idempotent=True,
+    reads=True,
+    patience=20.0,
+    limit=60.0,
+)
+WORK_WRITE = Tool(
+    name="work_write",
+    summary="Writes a whole file in this task's workspace; what stood there is replaced.",
+    schema=_schema(["path", "text"], path=PATH, text={"type": "string"}),
+    idempotent=True,
+)
+WORK_EDIT = Tool(
+    name="work_edit",
+    summary="Edits a file in this task's workspace: `old` stands there once, exactly so, and "
+    "becomes `new`. Or applies a unified `patch` in the folder `path`.",
+    schema=_schema(
+        [],
+        path={**PATH, "description": "the file; of a patch the folder that it begins from"},
+        old={"type": "string"},
+        new={"type": "string"},
+        everywhere={"type": "boolean", "description": "replace all places, not just one"},
+        patch={"type": "string"},
+    ),
+    patience=20.0,
+    limit=60.0,
+)
+WORK_RUN = Tool(
+    name="work_run",
+    summary="Runs a bash command in this task's workspace, confined, without network.",
+    schema=_schema(
+        ["command"],
+        command={"type": "string", "minLength": 1, "maxLength": 20_000},
+        folder={"type": "string", "description": "where it begins; the clone, if there is one"},
+        seconds={"type": "integer", "minimum": 1, "maximum": int(LONGEST_RUN)},
+    ),
+    patience=30.0,
+    limit=LONGEST_RUN + 30,
+)
+
+
+async def place_of(home: ToolHome, call: ToolCall) -> TaskWorkspace:
+    """The workspace in which a tool is used. Raises Unknown where there is none."""
+    return await asyncio.to_thread(workspaces_of(home.settings, home.clock).known, call.stream)
+
+
+class WorkList:
+    """Which files there are, as a plugin."""
+
+    tool = WORK_LIST
+
+    def make(self, home: ToolHome) -> ToolWork:
+        """In the workspaces of a home."""
+
+        async def tell(call: ToolCall) -> str:
+            place = await place_of(home, call)
+            found = await asyncio.to_thread(place.files.listing, LOOKED_AT)
+            under = _inner(str(call.arguments.get("path") or ""))
+            rows = [
+                _row(each)
+                for each in found
+                if each.kind != "folder"
+                and GIT not in each.path.split("/")
+                and (not under or each.path == under or each.path.startswith(f"{under}/"))
+            ]
+            more = len(rows) - LISTED
+            told = rows[:LISTED] + [f"and {more:,} more; name a folder"] * (more > 0)
+            return "\n".join(told) or f"There are no files in {under or 'the workspace'}."
+
+        return tell
+
+
+def _row(entry: WorkspaceEntry) -> str:
+    return (
+        f"{entry.shown} ({entry.size:,} bytes)"
+        if entry.kind == "file"
+        else f"{entry.shown} (a {entry.kind})"
+    )
+
+
+class WorkRead:
+    """What stands in a file, as a plugin."""
+
+    tool = WORK_READ
+
+    def make(self, home: ToolHome) -> ToolWork:
+        """In the workspaces of a home."""
+
+        async def tell(call: ToolCall) -> str:
+            place, path = await place_of(home, call), _inner(str(call.arguments["path"]))
+            text = await asyncio.to_thread(_text, place, path)
+            return lines_from(path, text, int(call.arguments.get("line") or 1))
+
+        return tell
+
+
+def lines_from(path: str, text: str, first: int) -> str:
+    """Lines of a text from this one on, as many as are told at once, and where they stand."""
+    lines = text.splitlines(keepends=True)
+    if not lines:
+        return f"{path} is empty."
+    if first > len(lines):
+        raise InputError(f"{path} has only {len(lines):,} lines")
+    last, size = first - 1, 0
+    while last < len(lines) and (size + len(lines[last]) <= PART or last == first - 1):
+        size += len(lines[last])
+        last += 1
+    shown = "".join(lines[first - 1 : last])
+    cut = " (a long line, cut)" if len(shown) > PART else ""
+    onward = f"; it goes on from line {last + 1}" if last < len(lines) else ", its end"
+    head = f"{path}, lines {first:,} to {last:,} of {len(lines):,}{onward}{cut}:"
+    return f"{head}\n{shown[:PART]}"
+
+
+def _text(place: TaskWorkspace, path: str) -> str:
+    entry = place.files.entry(path)
+    if entry.kind != "file":
+        raise InputError(f"{path} is a {entry.kind}")
+    if entry.size > LARGEST:
+        raise InputError(f"{path} has {entry.size:,} bytes; look into it by work_run")
+    data = place.files.read(path, LARGEST)
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is no text in UTF-8") from None
+
+
+class WorkSearch:
+    """Where something stands, as a plugin."""
+
+    tool = WORK_SEARCH
+
+    def make(self, home: ToolHome) -> ToolWork:
+        """In the workspaces of a home."""
+
+        async def tell(call: ToolCall) -> str:
+            place = await place_of(home, call)
+            given = call.arguments
+            under = _inner(str(given.get("path") or "")) or "."
+            how = "F" if given.get("words") else "E"
+            line = (
+                f"grep -rnI{how} --exclude-dir=.git -m {FOUND} -e {shlex.quote(given['pattern'])} "
+                f"-- {shlex.quote(under)} 2>&1 | cut -c 1-300 | head -n {FOUND + 1}"
+            )
+            ended = await place.run(line, seconds=50)
+            if ended.met:
+                raise InputError(f"it took too much {ended.met}; look in one folder of it")
+            rows = ended.output.decode("utf-8", "replace").splitlines()
+            more = ["[there are more; search in one folder]"] * (len(rows) > FOUND)
+            found = [row.removeprefix("./") for row in rows[:FOUND]]
+            return "\n".join([*found, *more]) or "That stands in no file there."
+
+        return tell
+
+
+class WorkWrite:
+    """A file written whole, as a plugin."""
+
+    tool = WORK_WRITE
+
+    def make(self, home: ToolHome) -> ToolWork:
+        """In the workspaces of a home."""
+
+        async def write(call: ToolCall) -> str:
+            place, path = await place_of(home, call), _inner(str(call.arguments["path"]))
+            text = str(call.arguments["text"])
+            await asyncio.to_thread(_put, place, path, text)
+            return f"{path} is written: {len(text.splitlines()):,} lines."
+
+        return write
+
+
+def _put(place: TaskWorkspace, path: str, text: str) -> None:
+    """Write it; what could be run still can."""
+    try:
+        runs = place.files.entry(path).executable
+    except InputError:
+        runs = False
+    place.files.write(path, text.encode(), LARGEST, executable=runs)
+
+
+class WorkEdit:
+    """An exact edit, or a patch, as a plugin."""
+
+    tool = WORK_EDIT
+
+    def make(self, home: ToolHome) -> ToolWork:
+        """In the workspaces of a home."""
+
+        async def edit(call: ToolCall) -> str:
+            place, given = await place_of(home, call), call.arguments
+            path = _inner(str(given.get("path") or ""))
+            if patch := str(given.get("patch") or ""):
+                return await _patched(place, path, patch)
+            if not path or "old" not in given or "new" not in given:
+                raise InputError("give path, old and new; or a patch")
+            return await asyncio.to_thread(_edited, place, path, given)
+
+        return edit
+
+
+def _edited(place: TaskWorkspace, path: str, given: dict[str, object]) -> str:
+    text, every = _text(place, path), bool(given.get("everywhere"))
+    _put(place, path, edited(text, str(given["old"]), str(given["new"]), everywhere=every))
+    places = text.count(str(given["old"])) if every else 1
+    return f"{path} is edited in {places:,} place{'s' * (places != 1)}."
+
+
+async def _patched(place: TaskWorkspace, folder: str, patch: str) -> str:
+    """Let git apply it, in the sandbox: it follows no link, and takes all of it or nothing."""
+    where = folder or await asyncio.to_thread(clone_in, place) or "."
+    line = (
+        f"cd -- {shlex.quote(where)} && "
+        "git -c core.hooksPath=/dev/null apply --whitespace=nowarn --verbose -"
+    )
+    data = recounted(patch if patch.endswith("\n") else f"{patch}\n")
+    ended = await place.run(line, data.encode(), seconds=50)
+    said = ended.output.decode("utf-8", "replace").strip()
+    if ended.code != 0:
+        raise InputError(f"the patch does not fit, and nothing was changed: {said[-1500:]}")
+    return f"The patch is applied.\n{said[-1500:]}"
+
+
+def clone_in(place: TaskWorkspace) -> str:
+    """The folder of the clone; "" where there is none."""
+    try:
+        return CLONE if place.files.entry(CLONE).kind == "folder" else ""
+    except InputError:
+        return ""
+
+
+class WorkRun:
+    """A command, as a plugin."""
+
+    tool = WORK_RUN
+
+    def make(self, home: ToolHome) -> ToolWork:
+        """In the workspaces of a home."""
+
+        async def run(call: ToolCall) -> ToolResult:
+            place, given = await place_of(home, call), call.arguments
+            where = _inner(str(given.get("folder") or "")) or await asyncio.to_thread(
+                clone_in, place
+            )
+            line = f"cd -- {shlex.quote(where or '.')} || exit 1\n{given['command']}"
+            ended = await place.run(line, seconds=given.get("seconds"))
+            return in_short("\n".join(told_of(ended, place.limits)))
+
+        return run
+
+
+def in_short(text: str) -> ToolResult:
+    """A long output by its beginning and its end, and the whole as a file."""
+    if len(text) <= HEAD + TAIL:
+        return ToolResult(text=text)
+    left = len(text) - HEAD - TAIL
+    told = f"{text[:HEAD]}\n[... {left:,} characters are in output.txt alone ...]\n{text[-TAIL:]}"
+    return ToolResult(text=told, files=(ToolFile(name="output.txt", data=text.encode()),))
+
+
+def _inner(path: str) -> str:
+    """A path as from the workspace on, of which a mind may take what it sees as /workspace."""
+    plain = f"{path}/".removeprefix("/workspace/")
+    while plain.startswith("./"):
+        plain = plain.removeprefix("./")
+    return plain.rstrip("/") if plain.strip("/") else plain[:-1]
+
+
+work_list, work_read, work_search = WorkList(), WorkRead(), WorkSearch()
+work_write, work_edit, work_run = WorkWrite(), WorkEdit(), WorkRun()

@@ -1,0 +1,159 @@
+"""The tools of a task's workspace, called as the registry calls them."""
+
+from __future__ import annotations
+
+import dataclasses
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from loopforge.errors import InputError, Unknown
+from loopforge.runtime.ports import ToolCall, ToolResult
+from loopforge.settings import load_settings
+from loopforge.work.workspace import workspace_tools as tools
+from loopforge.work.workspace.workspace_settings import workspaces_of
+from tests.tools.conftest import tool_home
+
+pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
+KINDS = (
+    tools.work_list,
+    tools.work_read,
+    tools.work_search,
+    tools.work_write,
+    tools.work_edit,
+    tools.work_run,
+)
+
+
+class Bench:
+    """A home with one task, whose tools are used."""
+
+    def __init__(self, home: Path) -> None:
+        plain = tool_home(datetime(2026, 5, 4, tzinfo=UTC))
+        self.home = dataclasses.replace(plain, settings=load_settings(home, environ={}))
+        self.place = workspaces_of(self.home.settings, self.home.clock).of("thread-1")
+        self.works = {kind.tool.name: kind.make(self.home) for kind in KINDS}
+
+    async def use(self, tool: str, stream: str = "thread-1", **given: object) -> str:
+        """What it gives."""
+        found = await self.works[tool](ToolCall(arguments=given, stream=stream))
+        return found.text if isinstance(found, ToolResult) else found
+
+
+@pytest.fixture
+def bench(open_place: Path) -> Bench:
+    """One in a home."""
+    return Bench(open_place)
+
+
+async def test_a_file_is_written_found_read_edited_and_run(bench: Bench) -> None:
+    """The whole way, with what each tool says."""
+    assert await bench.use("work_write", path="src/a.py", text="x = 1\nprint(x)\n") == (
+        "src/a.py is written: 2 lines."
+    )
+    assert await bench.use("work_list") == "src/a.py (15 bytes)"
+    assert await bench.use("work_search", pattern="pr.nt") == "src/a.py:2:print(x)"
+    assert await bench.use("work_search", pattern="pr.nt", words=True) == (
+        "That stands in no file there."
+    )
+    assert await bench.use("work_edit", path="/workspace/src/a.py", old="x = 1", new="x = 2") == (
+        "src/a.py is edited in 1 place."
+    )
+    assert await bench.use("work_read", path="src/a.py", line=2) == (
+        "src/a.py, lines 2 to 2 of 2, its end:\nprint(x)\n"
+    )
+    ran = await bench.use("work_run", command="python3 a.py; exit 3", folder="src")
+    assert ran.startswith("[exit code 3, ")
+    assert ran.endswith("\n2")
+
+
+async def test_a_patch_is_applied_whole_or_not_at_all(bench: Bench) -> None:
+    """Line counts in its heads may be wrong; one that does not fit changes nothing."""
+    await bench.use("work_write", path="a.txt", text="one\ntwo\nthree\n")
+    good = "--- a/a.txt\n+++ b/a.txt\n@@ -1,9 +1,9 @@\n one\n-two\n+zwei\n three\n"
+    new = "--- /dev/null\n+++ b/n/b.txt\n@@ -0,0 +1 @@\n+new\n"
+    assert (await bench.use("work_edit", patch=good + new)).startswith("The patch is applied.")
+    assert bench.place.files.read("a.txt", 99) == b"one\nzwei\nthree\n"
+    assert bench.place.files.read("n/b.txt", 99) == b"new\n"
+    more = good.replace("-two", "-zwei").replace("+zwei", "+deux")
+    bad = more + "--- a/n/b.txt\n+++ b/n/b.txt\n@@ -1 +1 @@\n-old\n+x\n"
+    with pytest.raises(InputError, match="nothing was changed"):
+        await bench.use("work_edit", patch=bad)
+    assert bench.place.files.read("a.txt", 99) == b"one\nzwei\nthree\n"
+
+
+@pytest.mark.parametrize("path", ["../x", "/etc/passwd", "way/x", "way", "a/../../x", "", "a//b"])
+async def test_no_tool_reaches_out(bench: Bench, open_place: Path, path: str) -> None:
+    """By no path, and by no link that lies there; nothing outside is read or written."""
+    (open_place / "outside").mkdir()
+    (open_place / "outside" / "x").write_text("outside")
+    (open_place / "outside").chmod(0o777)
+    await bench.use("work_run", command=f"ln -s {open_place}/outside way")
+    for tool, given in (
+        ("work_read", {}),
+        ("work_write", {"text": "WON"}),
+        ("work_edit", {"old": "outside", "new": "WON"}),
+    ):
+        if tool == "work_write" and path == "way":
+            continue  # the link itself is replaced by a file
+        with pytest.raises(InputError):
+            await bench.use(tool, path=path, **given)
+    patch = f"--- /dev/null\n+++ b/{path or 'way'}/y\n@@ -0,0 +1 @@\n+WON\n"
+    with suppress(InputError):  # some of them git takes for a path within
+        await bench.use("work_edit", patch=patch)
+    assert [each.name for each in (open_place / "outside").iterdir()] == ["x"]
+    assert (open_place / "outside" / "x").read_text() == "outside"
+
+
+async def test_where_no_task_is_there_is_nothing_to_use(bench: Bench) -> None:
+    """In another stream every tool says so, and makes nothing."""
+    for tool, given in (
+        ("work_list", {}),
+        ("work_write", {"path": "a", "text": "x"}),
+        ("work_run", {"command": "true"}),
+    ):
+        with pytest.raises(Unknown, match="no task"):
+            await bench.use(tool, stream="elsewhere", **given)
+
+
+async def test_a_long_output_is_told_by_its_ends(bench: Bench) -> None:
+    """How tests ended stands at the end; the whole is a file."""
+    call = ToolCall(arguments={"command": "seq 1 5000; echo 3 failed"}, stream="thread-1")
+    found = await bench.works["work_run"](call)
+    assert isinstance(found, ToolResult)
+    assert len(found.text) < 4_000
+    assert found.text.endswith("5000\n3 failed")
+    assert found.files[0].data.count(b"\n") > 5_000
+
+
+async def test_a_program_stays_one_when_it_is_edited(bench: Bench) -> None:
+    """Written and edited alike."""
+    await bench.use("work_run", command="printf '#!/bin/sh\\necho 1\\n' > r; chmod +x r")
+    await bench.use("work_edit", path="r", old="echo 1", new="echo 2")
+    assert (await bench.use("work_run", command="./r")).endswith("\n2")
+
+
+async def test_no_variable_of_the_home_is_seen_in_a_command(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is in the environment of Loopforge, no process within shows it."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-zinc-harbour-4711")
+    ran = await bench.use("work_run", command="env; cat /proc/*/environ; ls /proc/1/root/data")
+    assert "zinc" not in ran
+
+
+def test_what_they_are_is_declared() -> None:
+    """Reading reads, what can be done twice may be begun anew, and nothing of them is trusted."""
+    declared = {kind.tool.name: kind.tool for kind in KINDS}
+    assert {name for name, tool in declared.items() if tool.reads} == {
+        "work_list",
+        "work_read",
+        "work_search",
+    }
+    assert {name for name, tool in declared.items() if not tool.idempotent} == {
+        "work_edit",
+        "work_run",
+    }
+    assert not any(tool.trusted or tool.harmless for tool in declared.values())
