@@ -53,7 +53,7 @@ LEADS = {
     "wikipedia": "Slugs: each has some 27,000 teeth.",
 }
 """What a tool gives, for the next step."""
-LEADING = ("find_tools", "read_result")
+LEADING = ("find_tools", "read_result", "recall")
 """Tools that lead to others, and stand in front."""
 
 

@@ -211,6 +211,33 @@ async def test_a_standing_yes_is_seen_and_taken_back(tmp_path: Path) -> None:
         assert oven.baked == [180, 220]
 
 
+async def test_a_tool_may_ask_once(tmp_path: Path) -> None:
+    """Anybody's yes, who may have it used, is a standing one; the question says so; taken back."""
+    async with kitchen(tmp_path, cook, asks=True, once=True) as (home, oven):
+        await home.enter("ana", "ben")
+        await home.does("", "rights", "everyone talk stop tools")
+        await home.hears("ana", "@maya bake me a cake")
+        (question,) = await told(home)
+        assert "With a yes it is not asked about here again; `/rights maya ask` takes" in question
+        await home.does("ben", "approve", "1")
+        await baking(home, oven)
+        await home.clock.advance(60)
+        await home.rest()
+        await home.does("", "new")
+        await home.hears("ana", "@maya and another")
+        await home.clock.advance(60)
+        await home.rest()
+        assert oven.baked == [180, 220]
+        approved = [one.by for one in await home.bodies(EffectApproved)]
+        assert approved == [f"person:{home.people['ben']}", "a standing yes"]
+        assert "maya uses oven here without asking" in await home.does("ana", "rights")
+        await home.does("", "rights", "Maya ask")
+        await home.does("", "new")
+        await home.hears("ana", "@maya bake")
+        assert (await told(home))[-1].startswith("Maya asks first.")
+        assert oven.baked == [180, 220]
+
+
 async def test_people_are_not_asked_the_same_twice(tmp_path: Path) -> None:
     """A mate that wants just that again, in this turn or a later one, waits for the first answer."""
 

@@ -162,6 +162,22 @@ async def test_what_changes_something_asks_first_and_keys_are_told_to_nobody(
         assert not home.holding(KEY.encode())
 
 
+@pytest.mark.parametrize(
+    ("asks", "first", "once"),
+    [
+        ("", True, False),
+        ("asks = true", True, False),
+        ("asks = 'once'", True, True),
+        ("asks = false", False, False),
+    ],
+)
+async def test_it_asks_as_its_file_says(tmp_path: Path, asks: str, first: bool, once: bool) -> None:
+    """Each time, until somebody said yes there, or never."""
+    async with terminal(tmp_path, book_seat=f"{asks}\n{BOOK}") as (home, _):
+        (tool,) = [each for each in home.app.tools.known() if each.name == "book_seat"]
+        assert (tool.asks, tool.once) == (first, once)
+
+
 @pytest.mark.parametrize("value", ["../admin", "a/b", "..", "", "a%2fb", "a\\b", "a\nb", "a\0"])
 def test_an_argument_stays_in_its_part_of_the_address(value: str) -> None:
     """What would lead elsewhere is refused, also where a server decodes once more."""

@@ -97,6 +97,44 @@ async def test_a_tool_is_found_by_what_is_meant(said: str, tool: str) -> None:
     assert await first(ToolIndex(StaticTable()), said) == tool
 
 
+@pytest.mark.parametrize(
+    ("said", "tool"),
+    [
+        ("is the quality of the air good today", "airqualityforecast"),
+        ("a wheather forcast please", "airqualityforecast"),
+        ("which songs are in my playlists", "songplaylistmaker"),
+    ],
+)
+async def test_a_tool_is_found_by_a_part_of_a_word(said: str, tool: str) -> None:
+    """Names that are run together, and words that are misspelt, by words alone."""
+    tools = [*TOOLS[1:], Tool(name="airqualityforecast", summary="")]
+    tools += [Tool(name="songplaylistmaker", summary="")]
+    assert (await ToolIndex().rank(tools, [said]))[0].name == tool
+
+
+async def test_a_thing_that_is_said_beside_others_is_found() -> None:
+    """Each word finds its own tool, where the mean of all of them is near to others."""
+    told = {
+        "weather__forecast": "Tells how the weather will be in a city.",
+        "flights__search": "Finds flights between two cities with prices.",
+        "calendar__create_event": "Puts an appointment into the calendar.",
+        "holiday__ideas": "Suggests a holiday, a trip, an outing.",
+        "city__guide": "Describes a city, its museums and its restaurants.",
+        "visa__check": "Tells whether a traveller needs a visa for a country.",
+        "luggage__rules": "Tells what luggage an airline takes along.",
+        "trains__search": "Finds trains between two stations.",
+        "maps__route": "Shows the way from one place to another.",
+        "image__crop": "Cuts a picture.",
+    }
+    said = (
+        "Before the museums and restaurants of Lisbon on our holiday trip: crop my passport photo "
+        "and note the appointment at the embassy"
+    )
+    tools = [Tool(name=name, summary=about) for name, about in told.items()]
+    ranked = [fit.name for fit in await ToolIndex(StaticTable()).rank(tools, [said])]
+    assert "image__crop" in ranked[:3], ranked
+
+
 async def test_what_was_said_before_counts_less() -> None:
     """The newest line decides; where it says little, those before it do."""
     index = ToolIndex()

@@ -1,8 +1,9 @@
 """The kept files of a room, as tools take them: by handle or name, as far as a call may see them.
 
 A file that somebody gave to the room, or that a mate attached to a line, is there for all who are
-in it. What a tool gave is its
-mate's, and only while it answers nobody else than then: it may hold what others must not know.
+in it. What a tool gave is its mate's, and only while it answers nobody else than then: it may hold
+what others must not know. A call that waited for a yes takes what people were asked about: neither
+a newer file of the same name, nor one that is called like another's handle, can come between.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from loopforge.core.room_vocabulary import File, Heard, Said
 from loopforge.core.text.document_kinds import DOCUMENTS, HTML
 from loopforge.errors import InputError, Unknown
 from loopforge.ledger.table_access import Readable
+from loopforge.runtime.effect_worker import HANDLE
 from loopforge.runtime.ports import ToolCall, ToolFile
 
 NEWEST = 200
@@ -82,15 +84,19 @@ class KeptRoomFiles:
 
     async def file(self, call: ToolCall, which: str) -> File:
         """A file by its handle or name. Raises Unknown."""
-        wanted = which.strip().removeprefix("file ").strip()
-        if wanted:
-            async for file in self._seen(call):
-                if str(file.name) == wanted or str(file.hash).startswith(wanted.lower()):
-                    return file
+        wanted, named = which.strip().removeprefix("file ").strip(), None
+        async for file in self._seen(call):
+            if len(wanted) >= HANDLE and str(file.hash).startswith(wanted.lower()):
+                return file
+            named = named or (file if str(file.name) == wanted else None)
+        if named is not None:
+            return named
         raise Unknown(f"No file {wanted[:60]!r} is here. Use list_files to see those there are.")
 
     async def _seen(self, call: ToolCall) -> AsyncIterator[File]:
         query = select(kept.c.event).where(kept.c.stream == call.stream).distinct()
+        if call.id:
+            query = query.where(kept.c.event < call.id)
         newest = query.order_by(kept.c.event.desc()).limit(NEWEST)
         for id in await self._ledger.look(lambda table: list(table.execute(newest).scalars())):
             body = (await self._ledger.event(id)).body

@@ -173,7 +173,7 @@ def _read(arguments: str) -> dict[str, Any]:
 def _row(tool: Tool) -> dict[str, Any]:
     does = "reads" if tool.harmless or tool.reads else "changes"
     free = tool.harmless and tool.idempotent
-    does += ", asks first" if tool.asks else ""
+    does += f", asks {'once' if tool.once else 'first'}" if tool.asks else ""
     return {
         "name": tool.name,
         "does": does + (f", ${tool.price:g} a use" if tool.price else ""),

@@ -401,6 +401,8 @@ class Effects:
         call = await self._call(found)
         if call is None:
             return EffectFailed(effect=found.effect, value=Words(GONE))
+        if self._tool(found.tool) and (why := self._tools.misfit(found.tool, call.arguments)):
+            return EffectFailed(effect=found.effect, value=Words(why))
         await self._note(found, EffectRunning(effect=found.effect))
         if found.effect in self._ends or found.effect not in self._open:
             return self._ends.get(found.effect)

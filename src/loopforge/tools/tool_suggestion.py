@@ -1,9 +1,10 @@
 """Suggestion: of many tools the few that fit the talk, found by words and vectors, by no model.
 
-Words are weighed as BM25 does, over a tool's name, summary and arguments; vectors compare what the
-talk means with what the tool says of itself; the two are added. Where vectors are not to be had
-(none installed, a server that is down or slow) words alone decide. The same talk, tools and
-vectors give the same tools in the same order.
+Words are weighed as BM25 does, over a tool's name, summary and arguments, and compared by their
+pieces; vectors compare what the talk means with what the tool says of itself, as a whole and word
+by word; all of that is added. Where vectors are not to be had (none installed, a server that is
+down or slow) words alone decide. The same talk, tools and vectors give the same tools in the same
+order.
 
 Does not know who may use what: it is given the tools that may be used.
 """
@@ -19,7 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from loopforge.core.text.topics import COMMON, folded, stem, written_words
 from loopforge.errors import LoopforgeError
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Embeddings
+from loopforge.runtime.ports import Embeddings, WordEmbeddings
+from loopforge.tools.character_ngrams import NgramIndex
+from loopforge.tools.late_interaction import LateInteraction
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,8 +35,10 @@ NAME, SUMMARY, ARGUMENT, EXPLAINED = 1.0, 1.0, 0.5, 0.25
 of an argument."""
 K1, B = 0.9, 0.75
 """BM25's own: how soon a word that is repeated counts no more, how much length counts."""
-WORDS = 0.3
-"""What the words of a tool that has all words of the talk add to a cosine."""
+WORDS, PIECES, SAID, TOLD = 0.3, 0.15, 0.3, 0.25
+"""What is added to the cosine of talk and tool: by its words, at most; by pieces of words; by the
+words of the talk, each with the tool's nearest; by those of the tool, each with the talk's. The
+last two only of vectors that each word has: a model that reads whole lines is worse with them."""
 FADE = 0.5
 """How much an earlier line of the talk counts, of what the one after it does."""
 LINES = 4
@@ -77,6 +82,8 @@ class ToolIndex:
         self._known: tuple[Described, ...] = ()
         self._postings: dict[str, tuple[NDArray[np.intp], NDArray[np.float32]]] = {}
         self._most: dict[str, float] = {}
+        self._pieces = NgramIndex(())
+        self._late: LateInteraction | None = None
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._matrix: NDArray[np.float32] | None = None
         self._tasks = Tasks()
@@ -92,15 +99,21 @@ class ToolIndex:
 
         if (known := tuple(tools)) != self._known:
             self._postings, self._most = _postings([_weighed(tool) for tool in known])
-            self._known, self._matrix = known, None
+            self._pieces = NgramIndex([*map(_whole, known)])
+            self._known, self._matrix, self._late = known, None, None
         lines = [line[-LONGEST:] for line in talk[-LINES:] if line.strip()]
         weights = [FADE**age for age in reversed(range(len(lines)))]
         scores = np.zeros(len(tools), np.float32)
         for weight, line in zip(weights, lines, strict=True):
-            scores += weight * WORDS * self._by_words(line, len(tools))
+            words = WORDS * self._by_words(line, len(tools)) + PIECES * self._pieces.scores(line)
+            scores += weight * words
         meant = await self._meant(lines) if known and lines else None
         if meant is not None and self._matrix is not None and self._known == known:
             scores += self._matrix @ (np.array(weights, np.float32) @ meant)
+            if self._late is not None:
+                for weight, line in zip(weights, lines, strict=True):
+                    said, told = self._late.scores(line)
+                    scores += weight * (SAID * said + TOLD * told)
         order = np.argsort(-scores, kind="stable")
         return [RankedTool(tools[at].name, float(scores[at])) for at in order]
 
@@ -162,7 +175,11 @@ class ToolIndex:
         had = self._vectors | dict(zip(new, found, strict=True))
         self._vectors = {text: had[text] for text in wanted}
         weights = np.array(VIEWS, np.float32) / sum(VIEWS)
+        late = None
+        if tools and isinstance(embeddings, WordEmbeddings):
+            late = await asyncio.to_thread(LateInteraction, [*map(_whole, tools)], embeddings)
         if self._known == tools:
+            self._late = late
             self._matrix = np.stack(
                 [weights @ np.stack([had[one] for one in each]) for each in views]
             )
@@ -177,6 +194,11 @@ class ToolIndex:
             scores[places] += worth
             best += self._most[word]
         return scores / best if best else scores
+
+
+def _whole(tool: Described) -> str:
+    """A tool in its own words."""
+    return f"{tool.name} {tool.summary}"
 
 
 def _views(tool: Described) -> tuple[str, str, str]:

@@ -25,7 +25,7 @@ from loopforge.runtime.system_clock import SimClock, SystemClock
 from loopforge.tools.mcp.server_connection import McpConnection
 from loopforge.tools.mcp.server_options import read_server
 from loopforge.tools.mcp.server_tools import MOST_APART, result_of, server_streams
-from loopforge.tools.mcp.tool_listing import tool_name
+from loopforge.tools.mcp.tool_listing import ListedMcpTool, offered, tool_name
 from loopforge.tools.sandbox.call_workspace import FOLDER
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from tests.rooms.conftest import Home, living
@@ -340,6 +340,25 @@ def test_a_wrong_file_says_what_is_wrong(written: dict[str, object], why: str) -
     """Each with its file's name."""
     with pytest.raises(BadSettings, match=r"odd\.toml: .*" + why.replace("$", r"\$")):
         read_server("odd", written, {"KEY": "k"})
+
+
+@pytest.mark.parametrize(
+    ("asks", "writing", "reading"),
+    [
+        ("changes", (True, False), (False, False)),
+        ("once", (True, True), (False, False)),
+        ("always", (True, False), (True, False)),
+        ("never", (False, False), (False, False)),
+    ],
+)
+def test_it_asks_as_its_file_says(
+    asks: str, writing: tuple[bool, bool], reading: tuple[bool, bool]
+) -> None:
+    """Before what may change something, the first of that in a room, everything, or nothing."""
+    server = read_server("odd", {"command": ["odd"], "asks": asks}, {})
+    for reads, wanted in ((False, writing), (True, reading)):
+        tool = offered("odd", server, ListedMcpTool(name="t", reads=reads))
+        assert (tool.asks, tool.once) == wanted
 
 
 def test_the_files_of_the_documents_are_right() -> None:

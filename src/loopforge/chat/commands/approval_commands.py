@@ -2,7 +2,8 @@
 
 Who may have a tool used in this room may say yes to it. A yes is for that one use, with just the
 arguments that were shown; whoever answers second is told that it was answered. Who may change the
-room may also say that this mate need not ask for this tool here any more.
+room may also say that this mate need not ask for this tool here any more; of a tool that asks once
+any yes says so.
 """
 
 from __future__ import annotations
@@ -10,7 +11,17 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 
 from loopforge.chat.commands.command_request import CommandRequest, number_of
-from loopforge.chat.room.permissions import MATE, may, may_answer, owned, unasked, who_may
+from loopforge.chat.room.permissions import (
+    MATE,
+    asker,
+    may,
+    may_answer,
+    once,
+    owned,
+    tools_in_turn,
+    unasked,
+    who_may,
+)
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.turn_queue import AwaitedEffect
 from loopforge.chat.server import Rooms
@@ -25,6 +36,10 @@ from loopforge.runtime.ports import Clock, Tools
 
 ALWAYS = "always"
 LATE = "The time for an answer is over; it is not done."
+LAPSED = (
+    "Whom {mate} wants {tool} used for may not have it used here any more, so nobody can say yes "
+    "to that; /deny {n} ends it."
+)
 ONWARD = "It need not ask for that here any more; /rights {mate} ask takes that back."
 LONGEST_REASON = 500
 """Characters of a reason that goes with a no."""
@@ -53,8 +68,11 @@ class ApprovalCommands:
             who = _name(state, asked)
             told = f"{who} said yes to question {what.asks}: {what.mate} uses {what.tool}."
             by = f"person:{asked.person}" if asked.person else "terminal"
+            still = [line for line in what.lines if asker(state, line)]
+            if still and what.tool not in tools_in_turn(state, still, self._tools.known()):
+                raise InputError(LAPSED.format(mate=what.mate, tool=what.tool, n=what.asks))
             approved = EffectApproved(effect=effect, by=by)
-            if not always:
+            if not (always or once(what.tool, self._tools.known())):
                 return approved, Told(text=Words(told))
             tools = sorted({*unasked(state, what.mate), what.tool})
             standing = RightsSet(who=MATE + what.mate, rights=("tools",), tools=tuple(tools))

@@ -231,6 +231,11 @@ def owned(tool: str, tools: Iterable[Tool]) -> bool:
     return any(one.owner for one in tools if one.name == tool)
 
 
+def once(tool: str, tools: Iterable[Tool]) -> bool:
+    """Whether a yes to a tool is a standing one: it is asked about once in a room."""
+    return any(one.asks and one.once and not one.owner for one in tools if one.name == tool)
+
+
 def unasked(state: Held, mate: str) -> frozenset[str]:
     """The tools that a mate uses here without asking first, by a standing yes."""
     return frozenset(state.rights.get(MATE + mate, Grant()).tools)

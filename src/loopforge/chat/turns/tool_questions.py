@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
 
-from loopforge.chat.room.permissions import Given, answered_people, borrowed_words
+from loopforge.chat.room.permissions import Given, answered_people, borrowed_words, once
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.turns.apply_acts import queued, spoken_here
 from loopforge.chat.turns.fallback_mate import notice
@@ -26,12 +26,13 @@ from loopforge.runtime.system_clock import Stamp
 
 QUESTION = (
     "{name} asks first. It wants to use **{tool}**{whom} with exactly this:\n\n    {what}\n\n"
-    "{mind}{cost}"
+    "{mind}{cost}{once}"
     "Say `/approve {n}`, or `/deny {n}` and why. After a day without an answer it is not done."
 )
 """What people are told of a tool that asks first; as a rule its arguments stand in one line."""
 MIND = "Mind that `{which}` holds words that nobody here said: they come from {source}.\n\n"
 COST = "A use costs ${price}.\n\n"
+ONCE = "With a yes it is not asked about here again; `/rights {mate} ask` takes that back.\n\n"
 KEPT_IN = (
     "It was not used: what it was given holds a key or password of this home. No tool and nobody "
     "may be told those, in whatever form. Say that you cannot do this."
@@ -84,6 +85,7 @@ class ToolQuestions:
             what=what,
             mind="".join(mind),
             cost=self._cost(call.tool),
+            once=ONCE.format(mate=mate.handle) if once(call.tool, self._tools.known()) else "",
             n=number,
         )
         fact = self._stamp.fact(Told(text=Words(text), asks=number), actor="room", cause=effect)

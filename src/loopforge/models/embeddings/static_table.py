@@ -76,6 +76,16 @@ class StaticTable:
                 row[:] = total / (float(np.linalg.norm(total)) or 1.0)
         return found
 
+    def word_vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """As WordEmbeddings has it: of a word of several pieces, their sum."""
+        import numpy as np
+
+        found = np.zeros((len(words), self.dimension), np.float32)
+        for row, word in zip(found, words, strict=True):
+            if numbers := self._word(word[:LONGEST]):
+                row[:] = self._table[list(numbers)].astype(np.float32).sum(axis=0)
+        return found
+
     def _numbers(self, word: str) -> tuple[int, ...]:
         """The pieces of one word, by their place in the table."""
         parts = [*f"▁{word}"]

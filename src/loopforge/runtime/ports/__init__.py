@@ -28,6 +28,7 @@ from loopforge.runtime.ports.model_ports import (
     PricedModels,
     Question,
     Route,
+    WordEmbeddings,
 )
 from loopforge.runtime.ports.signal_ports import (
     Draft,
@@ -101,5 +102,6 @@ __all__ = [
     "ToolWork",
     "Tools",
     "Withdrawn",
+    "WordEmbeddings",
     "told_to_nobody",
 ]

@@ -181,3 +181,12 @@ class Embeddings(Protocol):
     async def close(self) -> None:
         """Let go of what it holds; it is asked no more."""
         ...
+
+
+@runtime_checkable
+class WordEmbeddings(Protocol):
+    """Embeddings that have a vector for each word, at once and at no cost."""
+
+    def word_vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """A row for each word: the longer, the more the word says. Zeros for one not known."""
+        ...

@@ -27,15 +27,16 @@ class Tool(Struct, frozen=True, kw_only=True):
     gives away what is not everybody's; with both, anybody may have it used. `reads`: it changes
     nothing, though what it tells may not be everybody's. `asks`: before each use people are shown
     exactly what is to run, and one of them has to say yes; with `owner` the owner of the home, each
-    time. `address` names the argument that is sent for as an address of the web: where it is one
-    that no person of the room gave and no tool showed that `finds` addresses, people are asked
-    first, too. `always`: every mate that has tools has it, whether its file names it or not.
-    `trusted`: what it gives holds no words of strangers, as of a page or a file, so that nobody is
-    warned of them. `composes`: its work may use the mate's other tools, and is begun anew after
-    each answer of people. `mates` are those that may be given it, by handle (none named: any). A
-    use costs `price` US dollars where its result tells no cost. `keys` are the names of secrets
-    that it holds, whose values it never gives back. A turn waits for it for `patience` seconds,
-    then goes on without it; it may run for `limit` seconds.
+    time; with `once` that yes holds for this tool of this mate in that room from then on. `address`
+    names the argument that is sent for as an address of the web: where it is one that no person of
+    the room gave and no tool showed that `finds` addresses, people are asked first, too. `always`:
+    every mate that has tools has it, whether its file names it or not. `trusted`: what it gives
+    holds no words of strangers, as of a page or a file, so that nobody is warned of them.
+    `composes`: its work may use the mate's other tools, and is begun anew after each answer of
+    people. `mates` are those that may be given it, by handle (none named: any). A use costs `price`
+    US dollars where its result tells no cost. `keys` are the names of secrets that it holds, whose
+    values it never gives back. A turn waits for it for `patience` seconds, then goes on without it;
+    it may run for `limit` seconds.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Tool(Struct, frozen=True, kw_only=True):
     reads: bool = False
     asks: bool = False
     owner: bool = False
+    once: bool = False
     address: str = ""
     finds: bool = False
     always: bool = False

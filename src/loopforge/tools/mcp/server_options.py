@@ -57,7 +57,7 @@ class McpServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     reads: tuple[str, ...] = ()
     addresses: dict[str, str] = {}
     apart: bool = False
-    asks: Literal["changes", "always", "never"] = "changes"
+    asks: Literal["changes", "once", "always", "never"] = "changes"
     costs: dict[str, Annotated[float, msgspec.Meta(ge=0)]] = {}
     seconds: Annotated[float, msgspec.Meta(ge=1, le=900)] = 60.0
     idle: Annotated[float, msgspec.Meta(ge=1, le=86_400)] = 300.0

@@ -68,7 +68,7 @@ class Service(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     address: str
     method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] = "GET"
     changes: bool | None = None
-    asks: bool | None = None
+    asks: bool | Literal["once"] | None = None
     everybody: bool = False
     arguments: dict[str, ServiceArgument] = {}
     headers: dict[str, str] = {}
@@ -171,7 +171,8 @@ def service_tool(
         idempotent=service.reads,
         reads=service.reads,
         harmless=service.everybody,
-        asks=not service.reads if service.asks is None else service.asks,
+        asks=not service.reads if service.asks is None else bool(service.asks),
+        once=service.asks == "once",
         price=service.cost,
         keys=tuple(sorted(service.key_names())),
         patience=min(service.seconds, 20.0),

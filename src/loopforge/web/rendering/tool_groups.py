@@ -11,7 +11,7 @@ from loopforge.runtime.ports import Tool
 def group_of(tool: Tool) -> str:
     """What people are told of it: whether it asks, and who may have it used."""
     if tool.asks:
-        return "Ask first"
+        return "Ask once in a room" if tool.once else "Ask first"
     return "Free for everybody" if tool.harmless and tool.idempotent else "For who has the right"
 
 
