@@ -28,6 +28,8 @@ from loopforge.core.effect_states import EFFECT_TABLE, EffectEvent
 from loopforge.core.events import TurnEvent
 from loopforge.core.people_events import MateEvent, PeopleEvent
 from loopforge.core.room_vocabulary import RoomAct, RoomEvent
+from loopforge.core.work.task_lifecycle import TASK_TABLE
+from loopforge.core.work.work_vocabulary import ThreadEvent, WorkAct, WorkEvent
 from loopforge.lab.world.protocols import shipped
 from loopforge.models.providers.known_services import PLACES
 from loopforge.runtime.plugins.setting_rows import SettingsRow
@@ -232,6 +234,9 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "room": lambda: vocabulary(RoomEvent),
     "turn": lambda: vocabulary(TurnEvent),
     "people": lambda: vocabulary(PeopleEvent | MateEvent),
+    "task-life": partial(lifecycle, TASK_TABLE, WorkEvent),
+    "task-acts": lambda: vocabulary(WorkAct),
+    "task": lambda: vocabulary(WorkEvent | ThreadEvent),
     "factory": lambda: vocabulary(factory_vocabulary.Row),
     "protocols": protocols,
     "errors": error_tree,

@@ -30,6 +30,19 @@ ELSEWHERE = {
     "reminder_events.py": "core/test_events.py",
     "memory_vocabulary.py": "core/test_events.py",
     "room_vocabulary.py": "core/test_events.py",
+    "work_vocabulary.py": "core/test_events.py",
+    **dict.fromkeys(
+        (
+            "branch_flow.py",
+            "sequential_flow.py",
+            "shell_flow.py",
+            "simple_flow.py",
+            "task_prompt.py",
+            "task_triage.py",
+        ),
+        "policies/test_flows.py",
+    ),
+    "tool_requests.py": "policies/test_talk.py",
     "document_kinds.py": "artifacts/test_document_process.py",
 }
 """Values, vocabularies and texts, which are tested where they go through a codec."""

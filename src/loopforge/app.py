@@ -106,6 +106,7 @@ from loopforge.settings import Settings
 from loopforge.tools.sandbox.call_workspace import scratch_goes
 from loopforge.tools.tool_registry import Toolbox
 from loopforge.tools.tool_shortlist import Shortlist, ToolSettings
+from loopforge.work.work_parts import WorkParts, work_parts
 
 if TYPE_CHECKING:
     from loopforge.ledger.sql_ledger import SqlLedger
@@ -214,6 +215,7 @@ class App(HomeParts):
     book: ReminderDesk
     policies: Mapping[str, tuple[Policy, str]]
     memory: RoomMemory
+    work: WorkParts
     switch: EmbeddedSwitch | None = None
 
 
@@ -295,9 +297,9 @@ def open_models(
     )
 
 
-def keyed_models(settings: Settings, keys: Mapping[str, str], stamp: Stamp) -> TieredModels:
+def keyed_models(live: LiveSettings, stamp: Stamp, keys: Mapping[str, str]) -> TieredModels:
     """The models that such keys would give. Loads none of them yet."""
-    return open_models(dataclasses.replace(settings, keys=keys), stamp.clock, stamp.dice)
+    return open_models(dataclasses.replace(live.now, keys=keys), stamp.clock, stamp.dice)
 
 
 @asynccontextmanager
@@ -332,7 +334,8 @@ async def open_app(
             claim = await ledger.claim("host")
             stack.push_async_callback(claim.release)
         tasks = await stack.enter_async_context(Tasks())
-        app = _wired(settings, ledger, models, artifacts, clock, dice, surfaces, secrets, tasks)
+        stamp = Stamp(clock, dice)
+        app = _wired(settings, ledger, models, artifacts, stamp, surfaces, secrets, tasks)
         if wake and isinstance(models, TieredModels):
             switch = EmbeddedSwitch(models, app.live, partial(embedded_of, dice), tasks)
             app = dataclasses.replace(app, switch=switch)
@@ -349,6 +352,7 @@ async def open_app(
         await app.accounts.desk.refresh()
         await app.deliveries.start(ledger)
         if wake:
+            app.work.follow(app.lanes.wake)
             await app.effects.start(ledger)
             await app.worlds.wake_all(app.lanes)
             await app.chronicle.look()
@@ -357,6 +361,7 @@ async def open_app(
             await app.forgetting.resume()
             tasks.spawn(app.tools.servers.learn(), "what MCP servers offer")
             tasks.spawn(app.memory.vectors.run(), "vectors of what was said")
+            tasks.spawn(app.work.keep_up(ledger), "what is said to tasks")
         if wake and follow:
             tasks.spawn(_follow(app, follow), "follow")
         yield app
@@ -378,13 +383,12 @@ def _wired(
     ledger: SqlLedger,
     models: Models,
     artifacts: Artifacts,
-    clock: Clock,
-    dice: Dice,
+    stamp: Stamp,
     surfaces: Mapping[str, Surface],
     secrets: Callable[[], Collection[str]],
     tasks: Tasks,
 ) -> App:
-    stamp, recorder, signals = Stamp(clock, dice), Recorder(), LocalSignals()
+    clock, recorder, signals = stamp.clock, Recorder(), LocalSignals()
     live, files = LiveSettings(settings, ledger, stamp, tiers_of), KeptRoomFiles(ledger, artifacts)
     rules = rules_of(settings, (SCREEN, *surfaces), small=models.facts(Route()).small)
     roster, house = Roster(settings.home / "mates"), House(ledger, signals, recorder)
@@ -402,8 +406,9 @@ def _wired(
     book, bell = _reminding(ledger, house, people, stamp, live, tools, cast)
     conduct = Conduct(ledger, stamp, house, cast, rules, relief, bell)
     bot = Bot(ports, conduct, viewer, cast, rules, relief, files, questions)
-    timers = LocalTimers(lambda stream: lanes.wake(stream), clock)
-    worlds = Worlds(ports, timers, policies, [bot], lambda: untold.union(secrets(), tools.keys()))
+    work = work_parts(ports, cast, models, lambda: live.now, lambda: live.zone, secrets)
+    timers, kinds = LocalTimers(lambda stream: lanes.wake(stream), clock), (bot, work.world)
+    worlds = Worlds(ports, timers, policies, kinds, lambda: untold.union(secrets(), tools.keys()))
     lanes = LocalLanes(worlds.work, clock)
     notice, patience = notice_of(models), timedelta(hours=settings.platform_patience_hours)
     quota, budgets.same = Quota(ledger, clock, budgets.book), people.same
@@ -414,8 +419,7 @@ def _wired(
     closing = Closing(ledger, rooms, house, signals, lanes, effects, tasks)
     chronicle, usage = Chronicle(ledger, roster, stamp), UsageView(ledger)
     answers = QueryCommands(rooms, ledger, models, deliveries.going, clock, rules, linking)
-    keyed = partial(keyed_models, stamp=stamp)
-    desk = ModelsDesk(models, lambda keys: keyed(live.now, keys), settings.keys, paid.paid)
+    desk = ModelsDesk(models, partial(keyed_models, live, stamp), settings.keys, paid.paid)
     untold = _follow_settings(live, models, rules, quota, relief, desk, accounts.links)
     works, yes = Workshop(chronicle, roster), ApprovalCommands(rooms, tools, ledger, clock)
     more = BudgetCommands(rooms, budgets, usage, clock), ReminderCommands(rooms, book, clock)
@@ -452,6 +456,7 @@ def _wired(
         stamp=stamp,
         policies=policies,
         memory=memory,
+        work=work,
     )
 
 

@@ -13,7 +13,8 @@ from loopforge.core.policy import All, Answer, AnswerOutcome, Ask, Call, Result,
 from loopforge.core.room_vocabulary import Continue, Note, Paper, Say, StaySilent
 from loopforge.core.text.erasable_text import Words
 from loopforge.policies.faq import RULE, TIME_RULE
-from loopforge.policies.talk import MOST_AT_ONCE, MOST_WASTED, talk
+from loopforge.policies.talk import MOST_WASTED, talk
+from loopforge.policies.tool_requests import MOST_AT_ONCE
 from tests.playbook import PROMPTS, Playbook, heard, mine, shown
 
 MIND = talk(PROMPTS)

@@ -11,6 +11,7 @@ from loopforge.artifacts.artifact_store import hash_of
 from loopforge.artifacts.file_lookup import KeptRoomFiles
 from loopforge.artifacts.file_retention import held
 from loopforge.chat.room.room_store import stream_of
+from loopforge.core.effect_states import EffectReturned
 from loopforge.core.room_vocabulary import File, Said
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.runtime.ports import ToolCall, ToolFile
@@ -103,7 +104,8 @@ async def test_forgetting_reaches_what_was_attached(tmp_path: Path) -> None:
         await drawn(home)
         (own,) = [event for event in await home.events() if event.kind == "effect.returned"]
         assert hash_of(PICTURE) in await home.app.ledger.look(held)
-        (file,) = own.body.files  # type: ignore[union-attr]
+        assert isinstance(own.body, EffectReturned)
+        (file,) = own.body.files
         await home.app.ledger.erase(Wish(refs=(file.hash.ref,)))
         (said,) = [body for body in await home.bodies(Said) if body.files]
         assert said.files[0].hash.text is None

@@ -47,6 +47,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "chat": ("loopforge.cli.chat_command", "Talk in a room, in the terminal or through a pipe."),
     "mate": ("loopforge.cli.mate_command", "The characters: make, list, show and check them."),
     "room": ("loopforge.cli.room_command", "See and set up rooms."),
+    "work": (
+        "loopforge.cli.work.work_command",
+        "Tasks: give one to a mate, watch it, decide on what comes of it.",
+    ),
     "lab": ("loopforge.cli.factory.lab_command", "The Factory, a simulated city to test mates in."),
     "people": (
         "loopforge.cli.people_command",

@@ -76,7 +76,19 @@ class Rule(Struct, frozen=True):
 ALL = tuple(act.__struct_config__.tag for act in get_args(RoomAct) if act is not StaySilent)
 """Every act but staying silent, which is always allowed."""
 
+ELSEWHERE = tuple(
+    act.__struct_config__.tag for act in get_args(Act) if act not in get_args(RoomAct)
+)
+"""Acts of other worlds."""
+
 TABLE = (
+    Rule(
+        "elsewhere",
+        ELSEWHERE,
+        "an act of another world than a room",
+        "That cannot be done in a room.",
+        lambda _step, _act: True,
+    ),
     Rule(
         "stop",
         ALL,
@@ -249,6 +261,8 @@ def plain(text: str) -> str:
 
 def _content(act: Act) -> str:
     """The words an act is made of."""
+    if not isinstance(act, RoomAct):
+        return ""
     match act:
         case Say(text=text) | Note(text=text) | Remember(text=text):
             return text

@@ -12,11 +12,13 @@ from msgspec import field
 
 from loopforge.core.perception import SeamValue
 from loopforge.core.room_vocabulary import RoomAct
+from loopforge.core.work.work_vocabulary import WorkAct
 from loopforge.errors import BadPlan
 
 Mode = Literal["guardrail", "context"]
 MODES: tuple[Mode, ...] = get_args(Mode)
-Act = RoomAct
+Act = RoomAct | WorkAct
+"""What a mind may do, in any world; what is of another one its guard refuses."""
 
 
 class AgentActionPlan(SeamValue, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from loopforge.core.money.budget_limits import Charge
 from loopforge.core.room_vocabulary import File, RoomClosed, Stopped
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.work.work_vocabulary import TaskStopped
 
 EffectState = Literal[
     "proposed",
@@ -170,5 +171,9 @@ def approval_digest(effect: str, stream: str, mate: str, proposed: EffectPropose
     return hashlib.sha256("\0".join(bound).encode("utf-8", "replace")).hexdigest()[:32]
 
 
-HALTS = {Stopped: "a person said stop", RoomClosed: "the room was deleted"}
+HALTS = {
+    Stopped: "a person said stop",
+    RoomClosed: "the room was deleted",
+    TaskStopped: "the task was stopped",
+}
 """What stops every open effect of its stream, and why."""

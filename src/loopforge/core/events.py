@@ -28,6 +28,7 @@ from loopforge.core.platform_events import PlatformEvent
 from loopforge.core.room_vocabulary import RoomEvent
 from loopforge.core.schedule.reminder_events import ReminderEvent, TimeChosen
 from loopforge.core.text.erasable_text import Words, decode_stored, encode_stored, public
+from loopforge.core.work.work_vocabulary import ThreadEvent, WorkEvent
 
 # ---------------------------------------------------------------- the facts of a turn
 
@@ -85,7 +86,10 @@ class Perceived(Struct, frozen=True, tag="turn.perceived", kw_only=True, omit_de
 
 
 class Asked(Struct, frozen=True, tag="turn.asked", kw_only=True, omit_defaults=True):
-    """A model is about to be asked; `nth` counts the requests of the turn from 1."""
+    """A model is about to be asked; `nth` counts the requests of the turn from 1.
+
+    `tier` is that of the question, where it is not the mate's own (0).
+    """
 
     turn: str
     nth: int
@@ -95,6 +99,7 @@ class Asked(Struct, frozen=True, tag="turn.asked", kw_only=True, omit_defaults=T
     aloud: bool = False
     field: str = ""
     max_tokens: int = 0
+    tier: int = 0
 
 
 class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -244,7 +249,21 @@ PeopleBody = PeopleEvent | TimeChosen | Erased
 MatesBody = MateEvent | Erased
 HomeBody = HomeEvent | Erased
 MemoryBody = MemoryEvent | TurnEvent | Erased
-Body = RoomBody | PeopleBody | MatesBody | HomeBody | MemoryBody | PlatformEvent | LabEvent
+TaskBody = WorkEvent | TurnEvent | EffectEvent | Erased
+"""What can stand in the stream of a task ("task:ID")."""
+ThreadBody = ThreadEvent | Erased
+"""What can stand in the stream of a thread ("thread:NAME")."""
+Body = (
+    RoomBody
+    | PeopleBody
+    | MatesBody
+    | HomeBody
+    | MemoryBody
+    | TaskBody
+    | ThreadBody
+    | PlatformEvent
+    | LabEvent
+)
 """What can stand in any stream; each kind of stream has a closed union of its own."""
 
 # ---------------------------------------------------------------- the envelope

@@ -100,7 +100,8 @@ class Ask:
     has `calls` in its form, and a list of them in the message number `listing`, which the other is
     not shown. Either way the answer's `calls` have them: each a `tool` and its `arguments` as JSON.
 
-    `exact`: what is asked for stands in the messages; a small model is let copy it.
+    `exact`: what is asked for stands in the messages; a small model is let copy it. `tier`: of this
+    one a model is asked, in place of the mate's own (0).
     """
 
     messages: tuple[Message, ...]
@@ -113,6 +114,7 @@ class Ask:
     tools: tuple[ToolOffer, ...] = ()
     listing: int = -1
     exact: bool = False
+    tier: int = 0
 
 
 @dataclass(frozen=True, slots=True)

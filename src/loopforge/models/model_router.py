@@ -169,6 +169,14 @@ class TieredModels:
         self._rests = Rests()
         self._counter = TokenCounter(self.embedded)
 
+    def of_tier(self, tier: int) -> tuple[str, ...]:
+        """The names of those that serve a tier, in order."""
+        return tuple(spec.name for spec in self.tiers.choose(Route(tier=tier)))
+
+    def known(self, name: str) -> bool:
+        """Whether there is such a model, and it can be used."""
+        return bool(self.tiers.known(name))
+
     # ------------------------------------------------------------ the port
 
     async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:

@@ -12,10 +12,9 @@ A chain of steps is a chain of turns: Note and Continue are acts, and the room b
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import structs
 
@@ -23,16 +22,11 @@ from loopforge.core.action_plan import Act, AgentActionPlan
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import (
     Answer,
-    Asking,
-    Call,
     Mind,
     Policy,
     Prompts,
-    Result,
     Thinking,
     ask,
-    call,
-    together,
 )
 from loopforge.core.room_vocabulary import Continue, Note, Paper, Say
 from loopforge.core.text.erasable_text import Words, public
@@ -72,6 +66,7 @@ from loopforge.policies.small_prompt import (
 )
 from loopforge.policies.small_tools import HERE, by_tool, told_by_tool
 from loopforge.policies.speaker_messages import instruction
+from loopforge.policies.tool_requests import left_rows, use_tools, wanted_calls
 
 VERSION = "talk/7"
 
@@ -85,16 +80,10 @@ NOTHING = re.compile(
 )
 """Plain words by which a model says that it says nothing."""
 
-MOST_AT_ONCE = 8
-"""How many uses of tools one answer may want."""
 MOST_WASTED = 3
 """Answers of one turn of whose calls none could be made; then it is offered no tools any more."""
 LONGEST_THOUGHT = 2000
 """Characters that it is shown again of what it wrote beside uses of tools."""
-LEFT = "Left to you in this turn: {left}."
-SPARING = "Left to spend here: {left}."
-BOUND = "No tool can be used any more: {bound}. Answer with what you have; say what is missing."
-
 LONG, LONG_WITH_FILES = 900, 3000
 """Tokens of a capable model's answer."""
 
@@ -184,7 +173,7 @@ def _wants(narrative: str, data: dict[str, Any]) -> bool:
 
 
 def _structured(seen: AgentPerception, prompts: Prompts, told: Transcripts) -> Thinking:
-    first, before, wasted, told_left = seen, list[dict[str, Any]](), 0, _left(None, seen)
+    first, before, wasted, told_left = seen, list[dict[str, Any]](), 0, left_rows(None, seen)
     front = opening(seen, prompts)
     while True:
         asked = instruction(f"{instructions(seen, prompts)}{told_left}", seen)
@@ -204,122 +193,20 @@ def _structured(seen: AgentPerception, prompts: Prompts, told: Transcripts) -> T
             return (yield from plainly(for_small(first), prompts))
         if answer.outcome != "answered" or answer.data is None:
             return without_answer(answer, _came(answer, first), _to(first))
-        calls = _calls(answer.data) if seen.offered else []
+        calls = wanted_calls(answer.data) if seen.offered else []
         if not calls:
             break
         before.append(answer.data)
         seen = _thinking(answer, seen)
-        seen, last = yield from _use(calls, seen)
+        seen, last = yield from use_tools(calls, seen)
         wasted += last is None
-        told_left = _left(last, seen)
+        told_left = left_rows(last, seen)
         if (last and last.bound) or wasted >= MOST_WASTED:
             seen, front = without_tools(seen), opening(without_tools(seen), prompts)
     plan = _plan(answer.data, before, first, _attached(answer.data) if may_attach(seen) else ())
     if plan.intent == "listen" and SAY not in answer.data and answer.data.get(SPEAK, True):
         return without_answer(replace(answer, outcome="malformed"))
     return plan
-
-
-class _Wanted(NamedTuple):
-    """A tool that is to be used, and its arguments; None where they were no JSON object."""
-
-    tool: str
-    arguments: dict[str, Any] | None
-
-    @property
-    def told(self) -> str:
-        """Which of several uses it is."""
-        return json.dumps(self.arguments, ensure_ascii=False)
-
-
-def _calls(data: dict[str, Any]) -> list[_Wanted]:
-    """The tools that an answer wants used, in order; arguments mostly come as JSON in a string."""
-    written = data.get("calls")
-    named = (
-        [each for each in written if isinstance(each, dict)] if isinstance(written, list) else []
-    )
-    return [
-        _Wanted(tool, _arguments(each.get("arguments")))
-        for each in named
-        if (tool := str(each.get("tool") or ""))
-    ]
-
-
-def _arguments(written: object) -> dict[str, Any] | None:
-    if not isinstance(written, dict):
-        try:
-            written = json.loads(str(written or "{}"))
-        except ValueError:
-            return None
-    return written if isinstance(written, dict) else None
-
-
-def _use(
-    wanted: list[_Wanted], seen: AgentPerception
-) -> Asking[tuple[AgentPerception, Result | None]]:
-    """Have tools used: what it is shown next (what they gave, and news), and the last result.
-
-    They are used side by side where all of them only read, and else one after the other, until one
-    does not come back: what follows may have rested on it.
-    """
-    reads = {tool.name for tool in seen.offered if tool.reads}
-    results: dict[int, Result] = {}
-    good = [nth for nth, one in enumerate(wanted[:MOST_AT_ONCE]) if one.arguments is not None]
-    if len(good) > 1 and all(wanted[nth].tool in reads for nth in good):
-        given = yield from together(*(_call(wanted[nth]) for nth in good))
-        results = {
-            nth: one for nth, one in zip(good, given, strict=True) if isinstance(one, Result)
-        }
-        good = []
-    for nth in good:
-        request = _call(wanted[nth])
-        results[nth] = yield from call(request.tool, request.arguments)
-        if results[nth].outcome != "returned":
-            break
-    several = len(wanted) > 1
-    for nth, one in enumerate(wanted):
-        result = results.get(nth) or _unused(one, within=nth < MOST_AT_ONCE)
-        seen = _with(result, one, seen, several=several)
-    return seen, results[max(results)] if results else None
-
-
-def _left(last: Result | None, seen: AgentPerception) -> str:
-    """What the turn may still have done by tools, and what budgets have left, as rows at the end.
-
-    There they change nothing of what a provider caches.
-    """
-    rows: list[str] = []
-    if left := seen.context.get("left"):
-        rows.append(SPARING.format(left=left))
-    if last is not None and last.bound:
-        rows.append(BOUND.format(bound=last.bound))
-    elif last is not None and last.left:
-        rows.append(LEFT.format(left=last.left))
-    return "".join(f"\n{row}" for row in rows)
-
-
-def _call(wanted: _Wanted) -> Call:
-    return Call(wanted.tool, wanted.arguments or {})
-
-
-def _unused(wanted: _Wanted, *, within: bool) -> Result:
-    why = "the tool before it did not come back"
-    if not within:
-        why = f"one answer uses tools {MOST_AT_ONCE} times at most"
-    elif wanted.arguments is None:
-        why = "its arguments were no JSON object"
-    return Result("refused", f"{wanted.tool} was not used: {why}.")
-
-
-def _with(
-    result: Result, wanted: _Wanted, seen: AgentPerception, *, several: bool
-) -> AgentPerception:
-    """What it is shown next: the same, what the tool gave, and what was heard meanwhile."""
-    tool, good = wanted.tool, result.outcome == "returned"
-    value = f"(for {wanted.told})\n{result.value}" if several else result.value
-    called = tool if good else f"{tool}, {result.outcome}"
-    line = Line(kind="result", who=public(called), text=Words(value))
-    return structs.replace(seen, local_events=(*seen.local_events, line, *result.news))
 
 
 def _thinking(answer: Answer, seen: AgentPerception) -> AgentPerception:

@@ -279,6 +279,7 @@ class Turn:
             aloud=part.aloud,
             field=part.field,
             max_tokens=part.max_tokens,
+            tier=part.tier,
         )
         return Fact(
             id=id, at=self._ports.stamp.clock.now(), actor=self._actor, body=body, cause=seat.turn
@@ -531,7 +532,7 @@ def question_of(
         messages=texts or tuple((message.role, message.text) for message in part.messages),
         schema=part.schema,
         max_tokens=part.max_tokens,
-        route=route,
+        route=replace(route, tier=part.tier, model="") if part.tier else route,
         field=part.field if part.schema is not None else "",
         aloud=part.aloud,
         longest=longest if part.aloud else 0,

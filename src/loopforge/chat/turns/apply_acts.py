@@ -33,6 +33,7 @@ from loopforge.core.room_vocabulary import (
     React,
     Reacted,
     Remember,
+    RoomAct,
     Said,
     Say,
     Schedule,
@@ -167,7 +168,7 @@ def carry_out(
         return done.facts[-1]
 
     for act, verdict in zip(plan.acts, verdicts, strict=True):
-        if not verdict.allowed:
+        if not verdict.allowed or not isinstance(act, RoomAct):
             continue
         match act:
             case Say(text=text, reply_to=reply_to, files=files, attach=attach):

@@ -1,0 +1,1 @@
+"""Commands about tasks: given, watched, steered, and what comes of them."""

@@ -1,0 +1,170 @@
+"""Watching a task in a terminal: by the process that runs the home, or beside it.
+
+Where nobody runs the home, this process does until the task stands still; else it only looks on
+while the other one works. ctrl+c says stop, and what was done is summed up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from loopforge.core.events import Event
+from loopforge.errors import HostTaken, Unknown
+from loopforge.home import make_home
+from loopforge.host_lock import holder, lock_home
+
+if TYPE_CHECKING:
+    from loopforge.app import App
+    from loopforge.settings import Settings
+    from loopforge.work.task_state import TaskState
+
+LOOK = 0.2
+"""Seconds between two looks for what the process that runs the home wrote."""
+QUIET = 0.05
+INTERRUPTED = 130
+
+
+@asynccontextmanager
+async def beside(settings: Settings) -> AsyncIterator[tuple[App, bool]]:
+    """The home, and whether it is run here: by this process, where no other one does."""
+    from loopforge.app import open_app, open_aside
+
+    make_home(settings.home)
+    if holder(settings.home) is None:
+        with suppress(HostTaken), lock_home(settings.home):
+            async with open_app(settings) as app:
+                yield app, True
+                return
+    async with open_aside(settings) as app:
+        yield app, False
+
+
+async def at_the_desk(
+    settings: Settings,
+    do: Callable[[App, str], Awaitable[tuple[str, int]]],
+    *,
+    watch: bool,
+    as_json: bool,
+) -> int:
+    """Have something done at the desk, and watch the task that it is about; the exit code.
+
+    `do` is given the home and who sits here, and returns the task's id, and after which event of
+    it to begin.
+    """
+    async with beside(settings) as (app, here):
+        person = (await app.people.meet("terminal", settings.person)).id
+        watcher = TaskWatcher(app, here, as_json)
+        task, after = await do(app, person)
+        return await watcher.watch(task, person, after) if watch else 0
+
+
+async def person_of(app: App) -> str:
+    """Who sits at this terminal."""
+    return (await app.people.meet("terminal", app.settings.person)).id
+
+
+class TaskWatcher:
+    """Prints what happens to a task until it stands still."""
+
+    def __init__(self, app: App, here: bool, as_json: bool) -> None:
+        self._app, self._here, self._json = app, here, as_json
+        self._from = 0
+        self._stopped = False
+
+    async def watch(self, task: str, person: str, after: int = 0) -> int:
+        """Watch it; the exit code: 0, or 130 where it was interrupted."""
+        desk = self._app.work.desk
+        state = await desk.store.named(task)
+        self._from = after
+        loop = asyncio.get_running_loop()
+
+        def interrupted() -> None:
+            self._stopped = True
+            self._app.work.ports.tasks.spawn(
+                desk.stop(state.id, person, "ctrl+c in the terminal"), "stop"
+            )
+
+        loop.add_signal_handler(signal.SIGINT, interrupted)
+        try:
+            while True:
+                await self._print(state.stream)
+                state = await desk.store.state(state.stream)
+                if settled(state):
+                    break
+                await self._app.stamp.clock.sleep(QUIET if self._here else LOOK)
+                if not self._here:
+                    await self._app.ledger.follow()
+                    if holder(self._app.settings.home) is None:
+                        raise Unknown(
+                            "The process that ran this home has ended; `loopforge work resume "
+                            f"{state.id[-8:]}` goes on here."
+                        )
+            await self._print(state.stream)
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+        if not self._json:
+            typer.echo(f"\nTask {state.id[-8:]}: {state.stage}. {onward(state)}")
+        return INTERRUPTED if self._stopped else 0
+
+    async def _print(self, stream: str) -> None:
+        events = await self._app.ledger.read(stream, after=self._from)
+        for event in events:
+            self._from = event.seq
+            self._show(event)
+
+    def _show(self, event: Event) -> None:
+        from loopforge.ledger.jsonl_export import line
+        from loopforge.work.task_lines import lines_of
+
+        for row in [line(event)] if self._json else lines_of(event):
+            typer.echo(row if self._json else plain(row))
+
+
+def plain(text: str) -> str:
+    """A line without signs that would drive the terminal."""
+    return "".join(sign if sign.isprintable() else " " for sign in text)
+
+
+def settled(state: TaskState) -> bool:
+    """Whether nothing is left to be done without a person, and all of it was summed up."""
+    if state.at_work or state.open or not state.saved or not state.summarized:
+        return False
+    return not (state.stage == "finished" and state.task.repo and state.offered is None)
+
+
+def onward(state: TaskState) -> str:
+    """What can be done with it now."""
+    which = state.id[-8:]
+    match state.stage:
+        case "waiting":
+            return f'Answer by `loopforge work say {which} "..."`.'
+        case "stopped":
+            return f"`loopforge work resume {which}` goes on from there."
+        case "finished":
+            return f"`loopforge work approve {which}` or `loopforge work reject {which}`."
+        case "approved" | "rejected":
+            return ""
+        case _:
+            return "It is at work."
+
+
+def repository_of(app: App, folder: Path | None) -> Awaitable[str]:
+    """The name of the repository in a folder, which becomes a registered one."""
+
+    async def found() -> str:
+        if folder is None:
+            return ""
+        known = app.work.desk.places.repositories.registered
+        try:
+            return known.find(str(folder)).name
+        except Unknown:
+            return (await known.register(folder)).name
+
+    return found()

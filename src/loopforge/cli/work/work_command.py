@@ -1,0 +1,268 @@
+"""loopforge work: give tasks to mates, watch them, steer them, and decide on what comes of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from loopforge.cli import Json, existing, listed, on_app, print_json, settings
+from loopforge.cli.work.task_watching import (
+    at_the_desk,
+    onward,
+    person_of,
+    plain,
+    repository_of,
+)
+
+if TYPE_CHECKING:
+    from loopforge.app import App
+    from loopforge.work.task_state import TaskState
+
+app = typer.Typer(
+    no_args_is_help=True, help="Give tasks to mates, watch them, and decide on what comes of them."
+)
+Which = Annotated[str, typer.Argument(help="The task's id, or its last digits.")]
+
+
+@app.command("run")
+def run_task(
+    context: typer.Context,
+    task: Annotated[str, typer.Argument(help="What is to be done, in plain words.")],
+    mate: Annotated[str, typer.Option("--mate", help="The mate that is to do it.")] = "",
+    repo: Annotated[
+        Path | None,
+        typer.Option("--repo", help="A git repository it is to work on, in a clone of it."),
+    ] = None,
+    budget: Annotated[float, typer.Option("--budget", help="US dollars it may cost.", min=0)] = 0.0,
+    thread: Annotated[
+        str, typer.Option("--thread", help="The thread it belongs to; else one of its own.")
+    ] = "",
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Do not watch; the process that runs the home does it.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Give a task, and watch it until it is done, asks, or stands still.
+
+    Where nobody runs this home, this process does so long. ctrl+c says stop; `resume` goes on.
+    """
+
+    async def give(home: App, person: str) -> tuple[str, int]:
+        name = await repository_of(home, repo)
+        id = await home.work.desk.open(
+            task, person, mate=mate, thread=thread, repo=name, budget=budget, owner=True
+        )
+        if detach:
+            typer.echo(id)
+        return id, 0
+
+    raise typer.Exit(
+        asyncio.run(at_the_desk(settings(context), give, watch=not detach, as_json=as_json))
+    )
+
+
+@app.command("list")
+def list_tasks(context: typer.Context, as_json: Json = False) -> None:
+    """List the tasks of this home, the newest first."""
+
+    async def work(home: App) -> list[dict[str, Any]]:
+        return [row_of(one) for one in await home.work.desk.tasks()]
+
+    def line(row: dict[str, Any]) -> str:
+        head = f"{row['id'][-8:]}  {row['stage']:<9} turn {row['turn']:>3}  "
+        return plain(f"{head}{row['confidence']:>5.1f}  ${row['cost']:<8} {row['task'][:60]}")
+
+    listed(on_app(context, work), as_json, line, "There are no tasks yet.")
+
+
+def row_of(state: TaskState) -> dict[str, Any]:
+    """A task for programs."""
+    found = state.classified
+    return {
+        "id": state.id,
+        "task": str(state.task.text),
+        "stage": state.stage,
+        "mate": state.task.mate or (found.role if found else ""),
+        "thread": state.thread,
+        "type": found.task_type if found else "",
+        "flow": found.flow if found else "",
+        "complexity": found.complexity if found else "",
+        "turn": state.turns,
+        "confidence": state.confidence,
+        "model": state.model or state.model_seen,
+        "cost": str(state.dollars),
+        "tokens": state.tokens,
+        "read": list(state.read),
+        "written": list(state.written),
+        "plan": [str(step) for step in state.plan],
+        "question": str(state.asked.question) if state.asked else "",
+        "result": str(state.finished.result) if state.finished else "",
+        "summary": str(state.summary) if state.summary else "",
+        "commit": state.offered.commit if state.offered else "",
+    }
+
+
+@app.command("show")
+def show_task(
+    context: typer.Context,
+    which: Which,
+    diff: Annotated[bool, typer.Option("--diff", help="Show what it would merge, too.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show a task: how it stands, its plan, its turns, and what came of it."""
+
+    async def work(home: App) -> None:
+        state = await home.work.desk.store.named(which)
+        if as_json:
+            print_json(row_of(state))
+            return
+        from loopforge.work.task_lines import lines_of
+
+        typer.echo(plain(f"{state.id}  {state.stage}"))
+        for event in await home.ledger.read(state.stream):
+            for row in lines_of(event):
+                typer.echo(plain(row))
+        if diff and state.offered is not None:
+            for row in str(state.offered.diff).splitlines():
+                typer.echo(plain(row))
+        typer.echo(onward(state))
+
+    on_app(context, work)
+
+
+@app.command()
+def say(
+    context: typer.Context,
+    which: Which,
+    text: Annotated[str, typer.Argument(help="What the mate is to hear.")],
+    as_json: Json = False,
+) -> None:
+    """Say something during a task: it steers the next turn, or answers a question.
+
+    "no, just answer" takes the task as something else. Where nobody runs this home, this process
+    works on it from there.
+    """
+    _go_on(context, which, lambda home, person: home.work.desk.say(which, person, text), as_json)
+
+
+@app.command()
+def stop(context: typer.Context, which: Which) -> None:
+    """Have a task stand still, wherever it stands."""
+    _told(context, lambda home, person: home.work.desk.stop(which, person))
+
+
+@app.command()
+def resume(
+    context: typer.Context,
+    which: Which,
+    budget: Annotated[
+        float, typer.Option("--budget", help="US dollars it may cost beside those before.", min=0)
+    ] = 0.0,
+    as_json: Json = False,
+) -> None:
+    """Have a task go on from where it stands, and watch it."""
+    _go_on(
+        context, which, lambda home, person: home.work.desk.resume(which, person, budget), as_json
+    )
+
+
+@app.command()
+def approve(
+    context: typer.Context,
+    which: Which,
+    commit: Annotated[
+        str, typer.Option("--commit", help="The commit that you looked at: no other is merged.")
+    ] = "",
+) -> None:
+    """Take the result of a task: exactly the commit that was shown is merged, once."""
+    _told(context, lambda home, person: home.work.desk.approve(which, person, commit))
+
+
+@app.command()
+def reject(context: typer.Context, which: Which) -> None:
+    """Do not take the result of a task: its branch is deleted."""
+    _told(context, lambda home, person: home.work.desk.reject(which, person))
+
+
+@app.command()
+def undo(context: typer.Context, which: Which) -> None:
+    """Take back the last change of files of a task and the conversation with it, or its merge."""
+    _told(context, lambda home, person: home.work.desk.undo(which, person))
+
+
+@app.command()
+def rate(
+    context: typer.Context,
+    which: Which,
+    up: Annotated[bool, typer.Option("--up/--down", help="Your thumb.")],
+) -> None:
+    """Give a thumb: up and the mate is surer of itself, down and another model goes on."""
+
+    async def rated(home: App, person: str) -> str:
+        after = await home.work.desk.rate(which, person, up=up)
+        return f"Its confidence is {after:.0f} of 100 now."
+
+    _told(context, rated)
+
+
+@app.command()
+def export(context: typer.Context, which: Which) -> None:
+    """Write all that happened in a task, as lines of JSON."""
+    from loopforge.ledger.jsonl_export import line
+
+    async def work(home: App) -> None:
+        async for event in home.work.desk.export(which):
+            typer.echo(line(event))
+
+    on_app(context, work)
+
+
+@app.command()
+def calibration(context: typer.Context, as_json: Json = False) -> None:
+    """Say how well confidence foretold what people made of results: Brier score, reliability."""
+
+    async def work(home: App) -> None:
+        score, bins = await home.work.desk.calibration()
+        if as_json:
+            print_json({"brier": score, "reliability": [one._asdict() for one in bins]})
+            return
+        if score is None:
+            typer.echo("No result was approved or rejected yet.")
+            return
+        typer.echo(f"Brier score {score:.3f} (0 is perfect, 0.25 is a coin)")
+        for one in bins:
+            typer.echo(f"thought {one.thought:.0%}, came {one.came:.0%}, of {one.tasks}")
+
+    on_app(context, work)
+
+
+def _told(context: typer.Context, do: Callable[[App, str], Awaitable[str]]) -> None:
+    """Have something done at the desk, and say what is told of it."""
+
+    async def work(home: App) -> str:
+        return await do(home, await person_of(home))
+
+    typer.echo(on_app(context, work))
+
+
+def _go_on(
+    context: typer.Context,
+    which: str,
+    do: Callable[[App, str], Awaitable[str]],
+    as_json: bool,
+) -> None:
+    """The same, and watch the task from there."""
+
+    async def work(home: App, person: str) -> tuple[str, int]:
+        state = await home.work.desk.store.named(which)
+        seen = state.seq
+        told = await do(home, person)
+        if not as_json:
+            typer.echo(told)
+        return state.id, seen
+
+    raise typer.Exit(asyncio.run(at_the_desk(existing(context), work, watch=True, as_json=as_json)))

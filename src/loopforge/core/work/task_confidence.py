@@ -1,0 +1,170 @@
+"""Confidence in a task, 0 to 100: from what can be seen, the mind's own estimate, and thumbs.
+
+All weights stand in one table. Calibration says whether the figure deserves its name: over tasks
+that are over, how often those of which so much was thought came out well (Brier score, and a
+reliability curve). Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from loopforge.core.work.work_vocabulary import ConfidenceSignal
+
+START = 60.0
+"""Before anything was seen."""
+LEAST, MOST = 0.0, 100.0
+LEAST_RATED = 10.0
+"""A thumb never brings it below."""
+OWN = 0.25
+"""How far the mind's own estimate draws it: a quarter of the way."""
+WEIGHTS: dict[str, float] = {
+    "command succeeded": 5.0,
+    "command failed": -6.0,
+    "tests passed": 12.0,
+    "tests failed": -6.0,
+    "files changed": 4.0,
+    "no files changed": -2.0,
+    "same error again": -10.0,
+    "tool failed": -5.0,
+    "tool was refused": -4.0,
+    "outcome unknown": -5.0,
+    "answer was malformed": -8.0,
+    "turn broke off": -6.0,
+    "in circles": -10.0,
+    "thumb up": 15.0,
+    "thumb down": -20.0,
+}
+"""Points by what was seen; each counts once in a turn but failures, which add up to three times."""
+ADDING = 3
+CHANGING = frozenset({"work_write", "work_edit"})
+TESTING = re.compile(
+    r"\b(pytest|unittest|tox|nox|nosetests|jest|vitest|mocha|ctest|phpunit|rspec"
+    r"|(?:npm|pnpm|yarn|cargo|go|make|dotnet|gradle|mvn|mix|bundle exec) (?:run )?(?:test|check))\b"
+)
+"""Commands that run tests."""
+EXIT = re.compile(r"\[exit code (-?\d+)")
+ERROR = re.compile(
+    r"^.*\b(?:\w*Error|\w*Exception|error|fatal|panic|failed|not found|denied)\b.*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+NUMBERS = re.compile(r"0x[0-9a-f]+|\d+(?:\.\d+)?")
+
+
+class SeenResult(NamedTuple):
+    """A use of a tool as it was seen: the tool, what was run by it, what came of it."""
+
+    tool: str
+    what: str
+    outcome: str
+    value: str
+
+
+def exit_code(value: str) -> int | None:
+    """The exit code that a result tells of, if it tells one."""
+    found = EXIT.search(value)
+    return int(found[1]) if found else None
+
+
+def error_of(seen: SeenResult) -> str:
+    """What went wrong, so that the same is known again: without numbers; "" where nothing did."""
+    code = exit_code(seen.value)
+    if seen.outcome == "returned" and not code:
+        return ""
+    if seen.outcome in ("deferred", "cancelled"):
+        return ""
+    lines = ERROR.findall(seen.value)
+    line = lines[-1] if lines else f"{seen.tool} {seen.outcome} {code if code is not None else ''}"
+    return NUMBERS.sub("#", " ".join(line.split()))[:200]
+
+
+def signals_of(
+    seen: Sequence[SeenResult], before: Iterable[str], *, changes: bool
+) -> tuple[ConfidenceSignal, ...]:
+    """What a turn's results say, each by its weight. `before` are errors of earlier turns.
+
+    `changes`: it is a task that should change files.
+    """
+    known, found = set(before), list[tuple[str, str]]()
+    for one in seen:
+        found += _of_one(one)
+        if (error := error_of(one)) and error in known:
+            found.append(("same error again", error[:80]))
+    if changes and seen and not any(name == "files changed" for name, _ in found):
+        found.append(("no files changed", ""))
+    return weighed(found)
+
+
+def _of_one(one: SeenResult) -> list[tuple[str, str]]:
+    if one.outcome == "returned":
+        code = exit_code(one.value)
+        if code is None:
+            return [("files changed", one.what)] if one.tool in CHANGING else []
+        kind = "tests" if TESTING.search(one.what) else "command"
+        good = {"tests": "tests passed", "command": "command succeeded"}[kind]
+        bad = {"tests": "tests failed", "command": "command failed"}[kind]
+        return [(bad if code else good, one.what[:80])]
+    name = {"refused": "tool was refused", "unknown": "outcome unknown"}.get(one.outcome)
+    if name is None:
+        name = "tool failed" if one.outcome in ("failed", "timed_out") else ""
+    return [(name, one.tool)] if name else []
+
+
+def weighed(found: Iterable[tuple[str, str]]) -> tuple[ConfidenceSignal, ...]:
+    """Signals by their names, what is good once each, what is bad up to three times."""
+    counts: dict[str, int] = {}
+    signals: list[ConfidenceSignal] = []
+    for name, what in found:
+        counts[name] = counts.get(name, 0) + 1
+        if counts[name] <= (ADDING if WEIGHTS[name] < 0 else 1):
+            signals.append(ConfidenceSignal(name=name, points=WEIGHTS[name], what=what))
+    return tuple(signals)
+
+
+def moved(before: float, signals: Iterable[ConfidenceSignal], estimate: float = -1) -> float:
+    """The confidence after these signals and the mind's own estimate (-1: it gave none)."""
+    now = before + sum(one.points for one in signals)
+    if 0 <= estimate <= MOST:
+        now += OWN * (estimate - now)
+    return round(min(MOST, max(LEAST, now)), 1)
+
+
+def rated(before: float, *, up: bool) -> float:
+    """The confidence after a thumb."""
+    points = WEIGHTS["thumb up" if up else "thumb down"]
+    return round(min(MOST, max(LEAST_RATED, before + points)), 1)
+
+
+# ---------------------------------------------------------------- does it deserve its name?
+
+
+class ReliabilityBin(NamedTuple):
+    """Tasks of whose outcome about so much was thought: how many, thought and came true."""
+
+    tasks: int
+    thought: float
+    came: float
+
+
+def brier(past: Sequence[tuple[float, bool]]) -> float | None:
+    """The mean squared error of confidences (0 to 100) against what came; 0 is perfect."""
+    if not past:
+        return None
+    return sum((thought / 100 - came) ** 2 for thought, came in past) / len(past)
+
+
+def reliability(past: Sequence[tuple[float, bool]], bins: int = 5) -> tuple[ReliabilityBin, ...]:
+    """How well confidences came true, by bins of equal width; empty ones are left out."""
+    held: dict[int, list[tuple[float, bool]]] = {}
+    for thought, came in past:
+        held.setdefault(min(bins - 1, int(thought * bins / 100)), []).append((thought, came))
+    return tuple(
+        ReliabilityBin(
+            len(those),
+            sum(thought for thought, _ in those) / len(those) / 100,
+            sum(came for _, came in those) / len(those),
+        )
+        for _, those in sorted(held.items())
+    )

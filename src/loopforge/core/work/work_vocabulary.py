@@ -1,0 +1,358 @@
+"""The vocabulary of the workspace: all that can happen to a task, and all a mate at work may do.
+
+A task is a stream of its own ("task:ID"). Which thread it belongs to, and which task a thread is
+held by, stands in the stream of the thread ("thread:NAME"). What may follow on what is
+task_lifecycle.py's to say.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from msgspec import Struct
+
+from loopforge.core.text.erasable_text import Words, public
+
+TaskType = Literal[
+    "social",
+    "question",
+    "writing",
+    "research",
+    "coding",
+    "review",
+    "operations",
+    "data",
+    "design",
+    "command",
+]
+Complexity = Literal["SIMPLE", "MEDIUM", "COMPLEX"]
+FlowName = Literal["simple", "branch", "sequential-thinking", "breakglass", "shell"]
+DecidedBy = Literal["rules", "model", "person", "default"]
+EscalationReason = Literal["confidence", "errors", "idle", "stuck", "corrections", "thumb"]
+HaltKind = Literal["person", "turns", "time", "tokens", "money", "budget", "model", "top", "lost"]
+
+# ---------------------------------------------------------------- what can happen
+
+
+class TaskOpened(Struct, frozen=True, tag="task.opened", kw_only=True, omit_defaults=True):
+    """A person gave a mate a task; the stream's name has its id.
+
+    `thread` is where it belongs: of one thread one task is worked on at a time. `repo` is the
+    registered repository that it works on; `budget` is in US dollars (0: what the home allows);
+    `owner`: who gave it is the owner of the home. `mate` may be "": the role's mate takes it.
+    """
+
+    text: Words
+    person: str
+    mate: str = ""
+    thread: str = ""
+    repo: str = ""
+    budget: float = 0.0
+    surface: str = "terminal"
+    owner: bool = False
+
+
+class TaskClassified(Struct, frozen=True, tag="task.classified", kw_only=True, omit_defaults=True):
+    """As what it is taken: its type, the role that does it, how complex it is, by which flow.
+
+    `by` says who decided that: the rules, a model, a person who corrected it, or nobody could
+    (`default`). `reason` is for people. `skipped` are steps that the flow leaves out.
+    """
+
+    task_type: TaskType
+    role: str
+    complexity: Complexity
+    flow: FlowName
+    by: DecidedBy
+    reason: Words
+    skipped: tuple[str, ...] = ()
+    tier: int = 0
+    model: str = ""
+
+
+class TaskQueued(Struct, frozen=True, tag="task.queued", kw_only=True):
+    """Its thread is held by another task; it waits until that is over."""
+
+    behind: str
+
+
+class TaskLeased(Struct, frozen=True, tag="task.leased", kw_only=True):
+    """It holds its thread from now on, under this fencing number."""
+
+    fence: int
+
+
+class PlanSet(Struct, frozen=True, tag="task.plan_set", kw_only=True):
+    """What the mate means to do, step by step, in place of what it meant before."""
+
+    turn: str
+    steps: tuple[Words, ...]
+
+
+class ConfidenceSignal(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something that was seen, and by how much it moved the confidence."""
+
+    name: str
+    points: float
+    what: str = ""
+
+
+class TaskProgressed(Struct, frozen=True, tag="task.progressed", kw_only=True, omit_defaults=True):
+    """A turn is over: where the task stands; by this one record surfaces show how it goes.
+
+    Turn `nth` of at most `most`; `confidence` 0 to 100, moved by `signals`; `estimate` is the
+    mind's own (-1: it gave none). `read` and `written` are paths in the workspace. `cost` is in US
+    dollars, of the whole task so far; `heeded` are ids of lines that were put before the mate.
+    """
+
+    turn: str
+    nth: int
+    most: int
+    confidence: float
+    model: str = ""
+    action: Words = public("")
+    signals: tuple[ConfidenceSignal, ...] = ()
+    estimate: float = -1
+    read: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
+    cost: str = "0"
+    tokens: int = 0
+    heeded: tuple[str, ...] = ()
+
+
+class TaskSteered(Struct, frozen=True, tag="task.steered", kw_only=True, omit_defaults=True):
+    """A person said something during the task; it is put before the mate in its next turn.
+
+    `corrects`: it takes the task as something else. `source` is the surface's id of the line.
+    """
+
+    person: str
+    text: Words
+    corrects: bool = False
+    source: str = ""
+
+
+class TaskAsked(Struct, frozen=True, tag="task.asked", kw_only=True, omit_defaults=True):
+    """The mate asks a person, and waits for a line, for days if need be. `tried` is what it did."""
+
+    turn: str
+    question: Words
+    tried: tuple[Words, ...] = ()
+    top: bool = False
+
+
+class TaskNudged(Struct, frozen=True, tag="task.nudged", kw_only=True):
+    """It seems to go in circles: the mate is told so, and nothing of its context is dropped."""
+
+    turn: str
+    what: Words
+
+
+class TaskEscalated(Struct, frozen=True, tag="task.escalated", kw_only=True):
+    """Another model goes on, for a reason that is told in words, too."""
+
+    turn: str
+    reason: EscalationReason
+    why: Words
+    before: str
+    after: str
+
+
+class TaskRated(Struct, frozen=True, tag="task.rated", kw_only=True, omit_defaults=True):
+    """A person's thumb on a line of the mate in its thread. `confidence` is what it became."""
+
+    person: str
+    up: bool
+    confidence: float
+    line: str = ""
+
+
+class WorkspaceSaved(Struct, frozen=True, tag="task.workspace_saved", kw_only=True):
+    """The workspace was copied as it stood after turn `nth`; `checkpoint` names the copy."""
+
+    nth: int
+    checkpoint: str
+    why: str = ""
+
+
+class TaskStopped(Struct, frozen=True, tag="task.stopped", kw_only=True, omit_defaults=True):
+    """It stands still until somebody says go on; `by` a person, or "" where a limit ended it."""
+
+    kind: HaltKind
+    why: Words
+    by: str = ""
+
+
+class TaskSummarized(Struct, frozen=True, tag="task.summarized", kw_only=True):
+    """What was done and what was not, made from the record, of when it stood still or ended."""
+
+    text: Words
+
+
+class TaskResumed(Struct, frozen=True, tag="task.resumed", kw_only=True, omit_defaults=True):
+    """It goes on from where it stood, with as many turns, minutes and tokens as at first.
+
+    `budget` adds US dollars to what it may cost.
+    """
+
+    by: str
+    budget: float = 0.0
+
+
+class TaskFinished(Struct, frozen=True, tag="task.finished", kw_only=True, omit_defaults=True):
+    """The mate says that it is done. `evidence` is what was seen that speaks for it."""
+
+    turn: str
+    result: Words
+    evidence: Words = public("")
+    files: tuple[str, ...] = ()
+
+
+class ResultOffered(Struct, frozen=True, tag="task.result_offered", kw_only=True):
+    """What the task changed in its repository, as it is shown: a yes is for exactly this commit."""
+
+    commit: str
+    branch: str
+    base: str
+    message: Words
+    diff: Words
+    files: tuple[str, ...] = ()
+
+
+class ResultApproved(Struct, frozen=True, tag="task.approved", kw_only=True, omit_defaults=True):
+    """A person took the result; `commit` is what was shown, `merged` what it became."""
+
+    by: str
+    commit: str = ""
+    merged: str = ""
+
+
+class ResultRejected(Struct, frozen=True, tag="task.rejected", kw_only=True):
+    """A person did not take the result; its branch is gone."""
+
+    by: str
+
+
+class ChangeUndone(Struct, frozen=True, tag="task.undone", kw_only=True, omit_defaults=True):
+    """The last change of files, and the conversation with it, was taken back to turn `nth`."""
+
+    by: str
+    nth: int
+    checkpoint: str = ""
+
+
+class TaskReflected(Struct, frozen=True, tag="task.reflected", kw_only=True):
+    """What the mate thinks of how it worked, at the end."""
+
+    turn: str
+    text: Words
+
+
+WorkEvent = (
+    TaskOpened
+    | TaskClassified
+    | TaskQueued
+    | TaskLeased
+    | PlanSet
+    | TaskProgressed
+    | TaskSteered
+    | TaskAsked
+    | TaskNudged
+    | TaskEscalated
+    | TaskRated
+    | WorkspaceSaved
+    | TaskStopped
+    | TaskSummarized
+    | TaskResumed
+    | TaskFinished
+    | ResultOffered
+    | ResultApproved
+    | ResultRejected
+    | ChangeUndone
+    | TaskReflected
+)
+
+
+class ThreadTaken(Struct, frozen=True, tag="thread.taken", kw_only=True):
+    """A task works in this thread from now on, until `until` unless that is renewed.
+
+    `fence` counts who took it: who holds a smaller one writes nothing more.
+    """
+
+    task: str
+    holder: str
+    fence: int
+    until: datetime
+
+
+class ThreadRenewed(Struct, frozen=True, tag="thread.renewed", kw_only=True):
+    """It goes on working there."""
+
+    task: str
+    fence: int
+    until: datetime
+
+
+class ThreadReleased(Struct, frozen=True, tag="thread.released", kw_only=True):
+    """The thread is free."""
+
+    task: str
+    fence: int
+
+
+ThreadEvent = ThreadTaken | ThreadRenewed | ThreadReleased
+
+# ---------------------------------------------------------------- what a mate at work may do
+
+
+class SetPlan(Struct, frozen=True, tag="set_plan", kw_only=True):
+    """Say what it means to do, step by step."""
+
+    steps: tuple[str, ...]
+
+
+class GoOn(Struct, frozen=True, tag="go_on", kw_only=True, omit_defaults=True):
+    """Take another turn; `did` is what this one came to, `estimate` its confidence (0 to 100)."""
+
+    did: str
+    estimate: float = -1
+
+
+class AskPerson(Struct, frozen=True, tag="ask_person", kw_only=True):
+    """Ask a person, and wait for what they say."""
+
+    question: str
+
+
+class AdmitStuck(Struct, frozen=True, tag="admit_stuck", kw_only=True):
+    """Say that it does not know how to go on."""
+
+    why: str
+
+
+class FinishWork(Struct, frozen=True, tag="finish_work", kw_only=True, omit_defaults=True):
+    """Say that it is done; `evidence` is what it saw that speaks for it."""
+
+    result: str
+    evidence: str = ""
+    estimate: float = -1
+
+
+class Classify(Struct, frozen=True, tag="classify", kw_only=True):
+    """Say as what a task is to be taken."""
+
+    task_type: TaskType
+    role: str
+    complexity: Complexity
+    flow: FlowName
+    reason: str
+
+
+class LookBack(Struct, frozen=True, tag="look_back", kw_only=True):
+    """Say what is to be learned from how it worked."""
+
+    text: str
+
+
+WorkAct = SetPlan | GoOn | AskPerson | AdmitStuck | FinishWork | Classify | LookBack

@@ -1,0 +1,68 @@
+"""branch: two models think of options side by side, and one consolidates them; no code is written.
+
+Where one of the two does not answer, what the other said is consolidated alone.
+"""
+
+from __future__ import annotations
+
+from loopforge.core.action_plan import AgentActionPlan
+from loopforge.core.perception import AgentPerception
+from loopforge.core.policy import (
+    Answer,
+    Ask,
+    Message,
+    Mind,
+    Policy,
+    Prompts,
+    Thinking,
+    ask,
+    together,
+)
+from loopforge.core.work.work_vocabulary import FinishWork
+from loopforge.policies.flows.task_prompt import no_answer, work_messages
+
+LONG = 1500
+"""Tokens of one model's options."""
+TIERS = (4, 3)
+"""The tiers of the two, where nothing else is set."""
+
+
+def branching(prompts: Prompts) -> Policy:
+    """The mind that weighs options, with these prompts."""
+
+    def policy(seen: AgentPerception) -> Thinking:
+        messages = work_messages(seen, prompts, "work-options")
+        tiers = tiers_of(seen.context.get("branches", ""))
+        asked = [Ask(messages, purpose="options", max_tokens=LONG, tier=tier) for tier in tiers]
+        given = yield from together(*asked)
+        good = [one for one in given if isinstance(one, Answer) and one.outcome == "answered"]
+        texts = [one.text.strip() for one in good if one.text.strip()]
+        if not texts:
+            return no_answer(next(one for one in given if isinstance(one, Answer)))
+        proposals = tuple(
+            Message("assistant", (f"Proposal {nth}:\n{text}",)) for nth, text in enumerate(texts, 1)
+        )
+        last = Message("user", (prompts["work-consolidate"].strip(),))
+        joined = (*messages[:-1], *proposals, last)
+        answer = yield from ask(joined, purpose="consolidate", max_tokens=LONG, aloud=True)
+        said = answer.text.strip()
+        if answer.outcome != "answered" or not said:
+            return no_answer(answer)
+        named = " and ".join(dict.fromkeys(one.model for one in good if one.model))
+        return AgentActionPlan(
+            intent="weigh",
+            mode="context",
+            narrative=f"I had {named or 'two models'} think of options and laid them side by side.",
+            acts=(FinishWork(result=said),),
+        )
+
+    return policy
+
+
+def tiers_of(written: str) -> tuple[int, ...]:
+    """The tiers that are written so: "4 3"."""
+    found = tuple(int(one) for one in written.split() if one in {"1", "2", "3", "4"})
+    return found or TIERS
+
+
+MIND = Mind("branch/1", branching, hidden=True)

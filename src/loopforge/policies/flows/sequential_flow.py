@@ -1,0 +1,116 @@
+"""sequential-thinking: plan, act by tools, look at what came of it, and look back at the end.
+
+One turn is one answer: what it plans, which tools it uses now, and where it stands. What the tools
+gave is seen in the next turn, together with what people said meanwhile. Whether that was any good
+is judged by what can be seen, not by this mind.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from loopforge.core.action_plan import Act, AgentActionPlan
+from loopforge.core.perception import AgentPerception
+from loopforge.core.policy import Asking, Mind, Policy, Prompts, Thinking, ask
+from loopforge.core.work.work_vocabulary import (
+    AdmitStuck,
+    AskPerson,
+    FinishWork,
+    GoOn,
+    LookBack,
+    SetPlan,
+)
+from loopforge.policies.flows.task_prompt import LISTING, no_answer, work_form, work_messages
+from loopforge.policies.tool_requests import use_tools, wanted_calls
+
+LONG = 4000
+"""Tokens of an answer, which may hold a whole file as an argument."""
+MOST_STEPS = 20
+"""Steps of a plan that are kept."""
+
+
+def sequential(prompts: Prompts) -> Policy:
+    """The mind that works step by step, with these prompts."""
+
+    def policy(seen: AgentPerception) -> Thinking:
+        answer = yield from ask(
+            work_messages(seen, prompts, "work-turn"),
+            schema=work_form(seen),
+            purpose="work",
+            field="say",
+            max_tokens=LONG,
+            tools=seen.offered,
+            listing=LISTING if seen.offered else -1,
+        )
+        if answer.outcome != "answered" or answer.data is None:
+            return no_answer(answer)
+        data, acts = answer.data, list[Act]()
+        if steps := _steps(data):
+            acts.append(SetPlan(steps=steps))
+        wanted = wanted_calls(data) if seen.offered else []
+        if wanted:
+            yield from use_tools(wanted, seen)
+            acts.append(GoOn(did=said_of(data), estimate=estimate_of(data)))
+            return _plan("act", data, acts)
+        acts.append(_stand(data))
+        if isinstance(acts[-1], FinishWork) and seen.context.get("reflects") == "yes":
+            acts += yield from _look_back(seen, prompts)
+        return _plan("work", data, acts)
+
+    return policy
+
+
+def _steps(data: dict[str, Any]) -> tuple[str, ...]:
+    written = data.get("plan")
+    steps = [str(one).strip() for one in written] if isinstance(written, list) else []
+    return tuple(step for step in steps if step)[:MOST_STEPS]
+
+
+def _stand(data: dict[str, Any]) -> Act:
+    """Where it says that it stands."""
+    said = str(data.get("say") or "").strip()
+    match data.get("state"):
+        case "done":
+            evidence = str(data.get("evidence") or "").strip()
+            return FinishWork(
+                result=said or said_of(data), evidence=evidence, estimate=estimate_of(data)
+            )
+        case "question" if said:
+            return AskPerson(question=said)
+        case "stuck":
+            return AdmitStuck(why=said or said_of(data))
+        case _:
+            return GoOn(did=said_of(data), estimate=estimate_of(data))
+
+
+def said_of(data: dict[str, Any]) -> str:
+    """What it says of this turn."""
+    return (
+        str(data.get("thought") or "").strip()
+        or str(data.get("say") or "").strip()
+        or "It said nothing of it."
+    )
+
+
+def estimate_of(data: dict[str, Any]) -> float:
+    """Its own confidence, 0 to 100; -1 where it gave none that is one."""
+    value = data.get("confidence")
+    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 100
+    return float(value) if good else -1.0  # type: ignore[arg-type]
+
+
+def _plan(intent: str, data: dict[str, Any], acts: list[Act]) -> AgentActionPlan:
+    return AgentActionPlan(
+        intent=intent, mode="context", narrative=said_of(data)[:600], acts=tuple(acts)
+    )
+
+
+def _look_back(seen: AgentPerception, prompts: Prompts) -> Asking[list[Act]]:
+    """What is to be learned from how it worked; nothing where no model says."""
+    messages = work_messages(seen, prompts, "work-reflect")
+    answer = yield from ask(messages, purpose="reflect", max_tokens=300)
+    text = answer.text.strip()
+    return [LookBack(text=text)] if answer.outcome == "answered" and text else []
+
+
+MIND = Mind("sequential-thinking/1", sequential, hidden=True)

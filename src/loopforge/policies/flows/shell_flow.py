@@ -1,0 +1,41 @@
+"""shell: one command, as the person wrote it, by the rules of tools; no model is asked."""
+
+from __future__ import annotations
+
+from loopforge.core.action_plan import AgentActionPlan
+from loopforge.core.perception import AgentPerception
+from loopforge.core.policy import Mind, Policy, Prompts, Thinking, call
+from loopforge.core.work.work_vocabulary import FinishWork, GoOn
+
+RUNNER = "work_run"
+"""The tool that runs it."""
+
+
+def commanding(_prompts: Prompts) -> Policy:
+    """The mind that has one command run."""
+
+    def policy(seen: AgentPerception) -> Thinking:
+        before = [line for line in seen.lines if line.kind == "result"]
+        if before:  # it took longer than a turn waits, and is over now
+            said, good = str(before[-1].text), str(before[-1].who) == RUNNER
+        else:
+            result = yield from call(RUNNER, {"command": seen.context.get("command", "")})
+            if result.outcome == "deferred":
+                going = GoOn(did="The command goes on.")
+                return AgentActionPlan(
+                    intent="run", mode="guardrail", rule="one command", acts=(going,)
+                )
+            said, good = result.value, result.outcome == "returned"
+        done = FinishWork(result=said, evidence="" if good else "The command did not run.")
+        return AgentActionPlan(
+            intent="run",
+            mode="guardrail",
+            rule="one command, as it was written",
+            narrative="I had the command run that was asked for.",
+            acts=(done,),
+        )
+
+    return policy
+
+
+MIND = Mind("shell/1", commanding, hidden=True)

@@ -1,0 +1,119 @@
+"""What happens to a task, as lines of text for people who watch it. Pure."""
+
+from __future__ import annotations
+
+from loopforge.core.effect_states import EffectEnd, EffectProposed
+from loopforge.core.events import Event
+from loopforge.core.text.spoken_lists import counted
+from loopforge.core.work.work_vocabulary import (
+    ChangeUndone,
+    PlanSet,
+    ResultApproved,
+    ResultOffered,
+    ResultRejected,
+    TaskAsked,
+    TaskClassified,
+    TaskEscalated,
+    TaskFinished,
+    TaskLeased,
+    TaskNudged,
+    TaskOpened,
+    TaskProgressed,
+    TaskQueued,
+    TaskRated,
+    TaskReflected,
+    TaskResumed,
+    TaskSteered,
+    TaskStopped,
+    TaskSummarized,
+    WorkEvent,
+    WorkspaceSaved,
+)
+
+LONGEST = 200
+"""Characters of what is shown of a tool's arguments or result in one line."""
+
+
+def lines_of(event: Event) -> list[str]:
+    """What is said of an event; nothing of those that only the record needs."""
+    match event.body:
+        case EffectProposed(tool=tool, arguments=arguments, within=""):
+            return [f"  {tool} {_short(str(arguments))}"]
+        case body if isinstance(body, EffectEnd):
+            rows = str(body.value).splitlines()
+            more = [f"    [{counted(len(rows) - 6, 'more line')}]"] if len(rows) > 6 else []
+            return [*(f"    {_short(row)}" for row in rows[:6]), *more]
+        case body if isinstance(body, WorkEvent):
+            return _task(body)
+        case _:
+            return []
+
+
+def _task(body: WorkEvent) -> list[str]:
+    match body:
+        case TaskOpened():
+            return ["Starting work."]
+        case TaskClassified(task_type=type, role=role, complexity=complexity, flow=flow):
+            model = f", {body.model}" if body.model else ""
+            return [f"Taken as {type}, {complexity}, by {flow} ({role}{model}). {body.reason}"]
+        case TaskQueued(behind=behind):
+            return [f"Its thread is held by the task {behind[-8:]}; it waits until that is over."]
+        case PlanSet(steps=steps):
+            return ["Plan:", *(f"  {nth}. {step}" for nth, step in enumerate(steps, 1))]
+        case TaskProgressed():
+            return [progress_line(body)]
+        case TaskSteered(text=text):
+            return [f"> {text}"]
+        case TaskAsked(question=question):
+            return [f"It asks: {question}", "It waits for an answer, and holds nothing up."]
+        case TaskNudged(what=what):
+            return [f"It goes in circles: {what}"]
+        case TaskEscalated(why=why):
+            return [str(why)]
+        case TaskRated(up=up, confidence=confidence):
+            return [f"Thumb {'up' if up else 'down'}: confidence {confidence:.0f} of 100."]
+        case TaskStopped(why=why):
+            return [f"Stopped: {why}."]
+        case TaskResumed():
+            return ["It goes on."]
+        case TaskSummarized(text=text):
+            return str(text).splitlines()
+        case TaskFinished(result=result):
+            return ["Result:", *(f"  {row}" for row in str(result).splitlines())]
+        case ResultOffered():
+            return _offered(body)
+        case ResultApproved(merged=merged):
+            return [f"Approved and merged as {merged[:12]}." if merged else "Approved."]
+        case ResultRejected():
+            return ["Rejected; the branch is gone."]
+        case ChangeUndone(nth=nth):
+            return [f"Taken back to turn {nth}."]
+        case TaskReflected(text=text):
+            return [f"Looking back: {text}"]
+        case TaskLeased() | WorkspaceSaved():
+            return []
+
+
+def progress_line(body: TaskProgressed) -> str:
+    """The one line that says how a task goes: surfaces edit it in place."""
+    read, written = len(body.read), len(body.written)
+    files = f"{read} read, {written} written"
+    model = f", {body.model}" if body.model else ""
+    return (
+        f"[turn {body.nth} of {body.most}, confidence {body.confidence:.0f}{model}, {files}, "
+        f"${body.cost}] {_short(str(body.action))}"
+    )
+
+
+def _offered(body: ResultOffered) -> list[str]:
+    if not body.commit:
+        return [f"There is nothing to merge: {body.message}"]
+    head = (
+        f"Ready to merge: {body.commit[:12]} on {body.branch}, {counted(len(body.files), 'file')}"
+    )
+    return [f"{head}. `approve` merges exactly this."]
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= LONGEST else f"{flat[: LONGEST - 1]}…"

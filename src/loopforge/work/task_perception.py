@@ -1,0 +1,157 @@
+"""Building a perception: the one place where a mind's view of a task is made.
+
+Truth comes in as a TaskState; out comes what one mate is shown: who it is in this task, what was
+said and seen in order, what it means to do, which tools it has. What does not fit its window leaves
+from the front, the person's words last; that is on record.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from zoneinfo import ZoneInfo
+
+from loopforge.core.mates.mate_file import Mate
+from loopforge.core.perception import AgentPerception, Edit, Line, ToolOffer
+from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.spoken_lists import counted
+from loopforge.core.work.task_classifier import shell_command
+from loopforge.core.work.work_roles import ROLES, TURNS, WorkRole
+from loopforge.runtime.ports import Clock, ModelFacts, Tool
+from loopforge.runtime.world import OpeningView
+from loopforge.work.task_state import TaskEntry, TaskState
+
+SIGNS = 3
+"""Characters that are one token, at the least: code is denser than prose."""
+ANSWER = 4500
+"""Tokens kept free for the answer."""
+LONGEST = 6000
+"""Characters of one line that is shown; of a longer one its beginning and its end."""
+SHARE = 0.75
+"""The share of a model's window that a prompt may fill."""
+PERSON = "Person"
+
+
+def tools_for(role: WorkRole, mate: Mate, known: Collection[Tool]) -> tuple[Tool, ...]:
+    """The tools of a role, and those of the mate's own file that ask nobody first."""
+    there = {tool.name: tool for tool in known}
+    own = [there[name] for name in mate.tools if name in there and not there[name].asks]
+    given = [there[name] for name in role.tools if name in there]
+    plain = (tool for tool in (*given, *own) if not tool.composes and not tool.owner)
+    return tuple({tool.name: tool for tool in plain}.values())
+
+
+def viewed(
+    state: TaskState,
+    mate: Mate,
+    role: WorkRole,
+    tools: Sequence[Tool],
+    facts: ModelFacts,
+    clock: Clock,
+    zone: ZoneInfo,
+    *,
+    turns: int,
+    branches: str,
+) -> OpeningView:
+    """What the mate is shown in this turn."""
+    offers = tuple(
+        ToolOffer(name=one.name, summary=one.summary, schema=one.schema, reads=one.reads)
+        for one in tools
+    )
+    lines = [_line(state, entry, zone) for entry in state.entries]
+    weight = len(mate.prompt) // SIGNS + sum(len(json.dumps(one.schema)) for one in offers) // SIGNS
+    room = int(facts.window * SHARE) - ANSWER - weight
+    kept, gone = _fitting(lines, room)
+    edits: tuple[Edit, ...] = ()
+    if gone:
+        why = "the window of its model is full"
+        edits = (Edit(kind="withheld", what="lines", by="window", why=why, count=len(gone)),)
+        first = public(f"{counted(len(gone), 'earlier line')} of this task left the window.")
+        kept.insert(1, Line(kind="told", text=first))
+    now = clock.now().astimezone(zone)
+    context = {
+        "character": mate.prompt,
+        "handle": mate.handle,
+        "title": role.title,
+        "now": now.strftime("%A %d %B %Y, %H:%M"),
+        "planned": _planned(state),
+        "turn": str(state.turns - state.since + 1),
+        "turns": str(turns),
+        "left": _left(state),
+        "branches": branches,
+        "command": shell_command(str(state.task.text)),
+        "reflects": "yes" if _reflects(state) else "no",
+        "roles": "\n".join(f"- {one.handle}: {one.title}" for one in ROLES.values()),
+    }
+    seen = AgentPerception(
+        step=state.turns,
+        name=mate.name,
+        role=role.title,
+        location=state.thread,
+        local_events=tuple(kept),
+        context=context,
+        tools=offers,
+    )
+    return OpeningView(perception=seen, edits=edits, upto=state.seq)
+
+
+def _line(state: TaskState, entry: TaskEntry, zone: ZoneInfo) -> Line:
+    """One entry as the mate is shown it."""
+    at = entry.at.astimezone(zone).strftime("%H:%M")
+    match entry.kind:
+        case "heard":
+            return Line(kind="heard", who=public(PERSON), text=entry.text, id=entry.id, at=at)
+        case "result":
+            good = entry.outcome == "returned"
+            who = entry.who if good else f"{entry.who}, {entry.outcome}"
+            text = entry.text
+            if text.text is not None:
+                wanted = _short(str(entry.arguments), 300)
+                text = Words(f"(for {wanted})\n{_short(text.text, LONGEST)}")
+            return Line(kind="result", who=public(who), text=text, id=entry.id, at=at)
+        case "told":
+            return Line(kind="told", text=entry.text, id=entry.id, at=at)
+        case kind:
+            return Line(kind=kind, who=public(state.task.mate), text=entry.text, id=entry.id, at=at)
+
+
+def _short(text: str, most: int) -> str:
+    """Its beginning and its end, where it is longer."""
+    if len(text) <= most:
+        return text
+    half = most // 2
+    return f"{text[:half]}\n[{len(text) - most:,} characters left out]\n{text[-half:]}"
+
+
+def _fitting(lines: list[Line], room: int) -> tuple[list[Line], list[Line]]:
+    """The lines that fit, with the task itself always; and those that do not."""
+    sizes = [len(str(line.text)) // SIGNS + 8 for line in lines]
+    total, gone = sum(sizes), set[int]()
+    for kinds in (("result", "note", "told"), ("mine",), ("heard",)):
+        for nth in range(1, len(lines) - 2):
+            if total <= room:
+                break
+            if lines[nth].kind in kinds and nth not in gone:
+                gone.add(nth)
+                total -= sizes[nth]
+    kept = [line for nth, line in enumerate(lines) if nth not in gone]
+    return kept, [lines[nth] for nth in sorted(gone)]
+
+
+def _planned(state: TaskState) -> str:
+    if not state.plan:
+        return "There is no plan yet: begin with one."
+    return "Your plan:\n" + "\n".join(f"{nth}. {step}" for nth, step in enumerate(state.plan, 1))
+
+
+def _left(state: TaskState) -> str:
+    """What people should not have to say: that its time is nearly over."""
+    classified = state.classified
+    most = TURNS[classified.complexity] if classified else TURNS["MEDIUM"]
+    left = most - (state.turns - state.since)
+    return f"Only {counted(left, 'turn')} left: come to an end." if left <= 3 else ""
+
+
+def _reflects(state: TaskState) -> bool:
+    """Whether there is something to look back on."""
+    return state.classified is not None and state.classified.complexity != "SIMPLE"

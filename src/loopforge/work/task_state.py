@@ -1,0 +1,364 @@
+"""What is true of one task, folded from its stream.
+
+Everything the task goes by stands here: its stage, its plan, what was said and seen in order, what
+it cost, how sure it is, which model is at work. Does not know how any of it came to be.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+from msgspec import Struct, field
+
+from loopforge.core.effect_states import (
+    EffectEnd,
+    EffectProposed,
+    EffectReturned,
+)
+from loopforge.core.events import Answered, Event, Perceived, Returned, TurnEnded
+from loopforge.core.money.money_amounts import picos
+from loopforge.core.text.erasable_text import Words
+from loopforge.core.work import task_confidence
+from loopforge.core.work.task_lifecycle import AT_WORK, TaskStage, next_stage
+from loopforge.core.work.work_vocabulary import (
+    ChangeUndone,
+    PlanSet,
+    ResultOffered,
+    TaskAsked,
+    TaskClassified,
+    TaskEscalated,
+    TaskFinished,
+    TaskLeased,
+    TaskNudged,
+    TaskOpened,
+    TaskProgressed,
+    TaskQueued,
+    TaskRated,
+    TaskReflected,
+    TaskResumed,
+    TaskSteered,
+    TaskStopped,
+    TaskSummarized,
+    WorkspaceSaved,
+)
+from loopforge.runtime.effect_worker import TOLD
+
+PREFIX = "task:"
+PATCHED = re.compile(r"^\+\+\+ (?:b/)?([^\t\n]+)", re.MULTILINE)
+"""Files that a patch makes or changes."""
+EntryKind = Literal["heard", "result", "mine", "note", "told"]
+
+
+class TaskEntry(NamedTuple):
+    """One thing in the order in which it was said or seen; `who` is a person, a tool, the mate."""
+
+    kind: EntryKind
+    who: str
+    text: Words
+    id: str
+    at: datetime
+    outcome: str = ""
+    arguments: Words = Words("", public=True)
+    turn: int = 0
+
+
+class ToolUse(NamedTuple):
+    """A use of a tool that is over: what was wanted, what came of it, in words."""
+
+    effect: str
+    turn: str
+    tool: str
+    arguments: str
+    outcome: str
+    value: str
+
+
+class OpenUse(NamedTuple):
+    """A use of a tool that is not over."""
+
+    turn: str
+    tool: str
+    arguments: Words
+
+
+class TaskState(Struct, kw_only=True):
+    """A task as it stands after event `seq`."""
+
+    stream: str
+    seq: int = 0
+    opened: Event | None = None
+    stage: TaskStage = "opened"
+    classified: TaskClassified | None = None
+    corrections: int = 0
+    fence: int = 0
+    behind: str = ""
+    plan: tuple[Words, ...] = ()
+    entries: list[TaskEntry] = field(default_factory=list)
+    open: str = ""
+    open_summons: str = ""
+    open_mate: str = ""
+    turns: int = 0
+    since: int = 0
+    started: datetime | None = None
+    spent_seconds: float = 0.0
+    confidence: float = task_confidence.START
+    model: str = ""
+    model_seen: str = ""
+    fresh: list[ToolUse] = field(default_factory=list)
+    uses: list[ToolUse] = field(default_factory=list)
+    running: dict[str, OpenUse] = field(default_factory=dict)
+    pending: dict[str, TaskSteered] = field(default_factory=dict)
+    read: dict[str, None] = field(default_factory=dict)
+    written: dict[str, None] = field(default_factory=dict)
+    cost: int = 0
+    tokens: int = 0
+    tokens_before: int = 0
+    extra: float = 0.0
+    progress: list[TaskProgressed] = field(default_factory=list)
+    escalated: list[TaskEscalated] = field(default_factory=list)
+    nudged: int = 0
+    model_since: int = 0
+    uses_since: int = 0
+    corrected: int = 0
+    asked: TaskAsked | None = None
+    halted: TaskStopped | None = None
+    summary: Words | None = None
+    summarized: bool = True
+    saved: bool = True
+    checkpoint: WorkspaceSaved | None = None
+    checkpoints: list[WorkspaceSaved] = field(default_factory=list)
+    finished: TaskFinished | None = None
+    offered: ResultOffered | None = None
+    reflection: Words | None = None
+    ratings: list[TaskRated] = field(default_factory=list)
+    last: datetime | None = None
+
+    # ------------------------------------------------------------ what is read of it
+
+    @property
+    def id(self) -> str:
+        """The task's id."""
+        return self.stream.removeprefix(PREFIX)
+
+    @property
+    def task(self) -> TaskOpened:
+        """What was given."""
+        assert self.opened is not None
+        assert isinstance(self.opened.body, TaskOpened)
+        return self.opened.body
+
+    @property
+    def thread(self) -> str:
+        """The thread it belongs to; one of its own where none was named."""
+        return self.task.thread or self.id
+
+    @property
+    def at_work(self) -> bool:
+        """Whether something is done without a person."""
+        return self.stage in AT_WORK
+
+    @property
+    def budget(self) -> float:
+        """What it may cost in US dollars, with what was added; 0 for what the home allows."""
+        return self.task.budget + self.extra if self.task.budget else 0.0
+
+    @property
+    def dollars(self) -> Decimal:
+        """What it cost so far in US dollars, as far as prices are known."""
+        return Decimal(self.cost) / 10**12
+
+    # ------------------------------------------------------------ the fold
+
+    def apply(self, event: Event) -> None:
+        """Take in one event of its stream."""
+        if event.seq <= self.seq:
+            return
+        self.seq, self.last, body = event.seq, event.at, event.body
+        was = self.stage
+        self.stage = next_stage(self.stage, event.kind)
+        if self.stage == "working" and was != "working":
+            self.started = event.at
+        elif was == "working" and self.stage != "working" and self.started:
+            self.spent_seconds += (event.at - self.started).total_seconds()
+            self.started = None
+        match body:
+            case TaskOpened():
+                self.opened = event
+                self._enter("heard", body.person, body.text, event)
+            case Perceived() | TurnEnded() | Answered() | Returned():
+                self._turn(event)
+            case EffectProposed() as proposed:
+                self._proposed(event, proposed)
+            case TaskClassified() | TaskQueued() | TaskLeased() | PlanSet() | TaskProgressed():
+                self._going(body)
+            case TaskSteered():
+                self.pending[event.id] = body
+                self._enter("heard", body.person, body.text, event)
+                if body.corrects:
+                    self.corrections += 1
+                if was in ("waiting", "finished"):
+                    self._anew()
+            case TaskAsked():
+                self.asked, self.saved = body, False
+                self._enter("mine", self.task.mate, body.question, event)
+            case TaskNudged():
+                self.nudged += 1
+                self.uses_since = len(self.uses)
+                self._enter("told", "", body.what, event)
+            case TaskEscalated():
+                self.escalated.append(body)
+                self.model, self.model_since = body.after, self.turns
+                self.nudged, self.uses_since = 0, len(self.uses)
+                self.corrected = self.corrections
+                self._enter("told", "", body.why, event)
+            case TaskStopped():
+                self.halted, self.summarized, self.saved = body, False, False
+                self._enter("told", "", body.why, event)
+            case TaskResumed():
+                self.extra += body.budget
+                self._anew()
+            case TaskFinished():
+                self.finished, self.summarized, self.saved = body, False, False
+                self._enter("mine", self.task.mate, body.result, event)
+            case _:
+                if isinstance(body, EffectEnd):
+                    self._ended(event, body)
+                else:
+                    self._after(event)
+
+    def _after(self, event: Event) -> None:
+        """What came of it, and what people said of that."""
+        match event.body:
+            case TaskRated():
+                self.ratings.append(event.body)
+                self.confidence = event.body.confidence
+            case WorkspaceSaved():
+                self.checkpoint, self.saved = event.body, True
+                self.checkpoints.append(event.body)
+            case TaskSummarized():
+                self.summary, self.summarized = event.body.text, True
+            case ResultOffered():
+                self.offered = event.body
+            case ChangeUndone():
+                self._undone(event.body)
+            case TaskReflected():
+                self.reflection = event.body.text
+            case _:
+                pass
+
+    def _anew(self) -> None:
+        """It goes on, with as many turns, minutes and tokens as at first."""
+        self.since, self.spent_seconds, self.tokens_before = self.turns, 0.0, self.tokens
+        self.asked = self.halted = None
+
+    def _turn(self, event: Event) -> None:
+        match event.body:
+            case Perceived(mate=mate, summons=summons):
+                self.open, self.open_summons, self.open_mate = event.id, summons, mate
+            case TurnEnded(turn=turn, took_in=took_in):
+                self.open = "" if self.open == turn else self.open
+                for line in took_in:
+                    self.pending.pop(line, None)
+            case Answered() as answered:
+                cost, tokens = spent_of(answered)
+                self.cost += cost
+                self.tokens += tokens
+                self.model_seen = answered.model or self.model_seen
+            case Returned(cost=cost):
+                self.cost += round(cost * 10**12)
+            case _:
+                pass
+
+    def _proposed(self, event: Event, body: EffectProposed) -> None:
+        if not body.within:
+            self.running[event.id] = OpenUse(body.turn, body.tool, body.arguments)
+
+    def _ended(self, event: Event, end: EffectEnd) -> None:
+        found = self.running.pop(end.effect, None)
+        if found is None:
+            return
+        outcome = TOLD[type(end)]
+        use = ToolUse(
+            end.effect, found.turn, found.tool, str(found.arguments), outcome, str(end.value)
+        )
+        self.fresh.append(use)
+        self.uses.append(use)
+        self.entries.append(
+            TaskEntry(
+                "result",
+                found.tool,
+                end.value,
+                event.id,
+                event.at,
+                outcome,
+                found.arguments,
+                self.turns + 1,
+            )
+        )
+        if isinstance(end, EffectReturned):
+            for path in paths_of(use):
+                (self.read if found.tool == "work_read" else self.written)[path] = None
+
+    def _going(
+        self, body: TaskClassified | TaskQueued | TaskLeased | PlanSet | TaskProgressed
+    ) -> None:
+        match body:
+            case TaskClassified():
+                self.classified = body
+                self.model = body.model
+            case TaskQueued():
+                self.behind = body.behind
+            case TaskLeased():
+                self.fence, self.behind = body.fence, ""
+            case PlanSet():
+                self.plan = body.steps
+            case TaskProgressed():
+                self.turns, self.confidence = body.nth, body.confidence
+                self.progress.append(body)
+                self.fresh.clear()
+                for line in body.heeded:
+                    self.pending.pop(line, None)
+
+    def _undone(self, body: ChangeUndone) -> None:
+        """Files and conversation are as they were after that turn."""
+        self.entries = [one for one in self.entries if one.turn <= body.nth or one.kind == "heard"]
+        self.uses = [one for one in self.uses if one.turn in self._turns_upto(body.nth)]
+        self.progress = [one for one in self.progress if one.nth <= body.nth]
+        self.turns, self.finished, self.offered = body.nth, None, None
+        self.confidence = self.progress[-1].confidence if self.progress else task_confidence.START
+
+    def _turns_upto(self, nth: int) -> frozenset[str]:
+        return frozenset(one.turn for one in self.progress if one.nth <= nth)
+
+    def _enter(self, kind: EntryKind, who: str, text: Words, event: Event) -> None:
+        self.entries.append(TaskEntry(kind, who, text, event.id, event.at, turn=self.turns))
+
+
+def argument(use: ToolUse, name: str) -> str:
+    """One argument of a use of a tool, as text; "" where there is none, or it was forgotten."""
+    try:
+        found: Any = msgspec.json.decode(use.arguments)
+    except msgspec.DecodeError:
+        return ""
+    return str(found.get(name, "")) if isinstance(found, dict) else ""
+
+
+def paths_of(use: ToolUse) -> tuple[str, ...]:
+    """The files that a use of a tool read or changed, as far as its arguments name them."""
+    if use.tool not in ("work_read", "work_write", "work_edit"):
+        return ()
+    if patch := argument(use, "patch"):
+        return tuple(PATCHED.findall(patch))
+    path = argument(use, "path")
+    return (path,) if path else ()
+
+
+def spent_of(body: Answered) -> tuple[int, int]:
+    """What an answer took, over all its tries: picodollars, and tokens."""
+    usages = body.usages
+    cost = sum(picos(one.cost) or 0 for one in usages)
+    return cost, sum(one.read + one.written for one in usages)

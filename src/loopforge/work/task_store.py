@@ -1,0 +1,67 @@
+"""The tasks of a home as they are held in memory, each the fold of its stream.
+
+A state is read when it is first needed, and follows the ledger from then on; whoever listens to a
+task hears its events. Which tasks there are is asked of the ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from loopforge.core.events import Event
+from loopforge.errors import Unknown
+from loopforge.runtime.ports import Ledger, Signals
+from loopforge.work.task_state import PREFIX, TaskState
+
+
+class TaskStore:
+    """The states of tasks."""
+
+    def __init__(self, ledger: Ledger, signals: Signals) -> None:
+        self._ledger, self._signals = ledger, signals
+        self._states: dict[str, TaskState] = {}
+        ledger.subscribe(self._follow, streams=PREFIX)
+        ledger.subscribe(lambda *_: self._states.clear(), kinds=["ledger.erased"])
+
+    async def state(self, stream: str) -> TaskState:
+        """The task as it is now, as far as it is known what others wrote."""
+        await self._ledger.told(stream)
+        if stream not in self._states:
+            state = TaskState(stream=stream)
+            while state.seq < await self._ledger.told(stream):
+                for event in await self._ledger.read(stream, after=state.seq):
+                    state.apply(event)
+            self._states.setdefault(stream, state)
+        return self._states[stream]
+
+    async def head(self, stream: str, past: int) -> int:
+        """Up to which event the task is known, having read on if that is not beyond `past`."""
+        await self._ledger.told(stream, past)
+        return (await self.state(stream)).seq
+
+    def known(self) -> list[TaskState]:
+        """Those that were looked at, as they stand."""
+        return list(self._states.values())
+
+    async def streams(self) -> list[str]:
+        """The streams of all tasks, the oldest first."""
+        return sorted(await self._ledger.heads(PREFIX))
+
+    async def named(self, which: str) -> TaskState:
+        """A task by its id, or by the end or the beginning of it. Raises Unknown."""
+        found = [one for one in await self.streams() if self._meant(one, which)]
+        if len(found) != 1:
+            several = "there is more than one such task" if found else "there is no such task"
+            raise Unknown(f"{which!r}: {several}; `loopforge work list` shows them.")
+        return await self.state(found[0])
+
+    def _meant(self, stream: str, which: str) -> bool:
+        id = stream.removeprefix(PREFIX)
+        return bool(which) and (id.startswith(which) or id.endswith(which))
+
+    def _follow(self, stream: str, events: Sequence[Event]) -> None:
+        state = self._states.get(stream)
+        for event in events:
+            if state is not None:
+                state.apply(event)
+            self._signals.publish(stream, event)

@@ -1,0 +1,70 @@
+"""What was done and what was not, made from the record: no model is asked.
+
+Said when a task stands still or is over, and shown on its page.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from loopforge.core.money.money_amounts import rounded
+from loopforge.core.text.spoken_lists import counted, listed
+from loopforge.core.work.task_confidence import TESTING, exit_code
+from loopforge.work.task_state import TaskState, argument
+
+SHOWN = 8
+"""Files, commands and steps that are named."""
+
+
+def summary_of(state: TaskState) -> str:
+    """The summary of a task as it stands."""
+    rows = [_head(state)]
+    if state.written:
+        rows.append(f"Files changed: {listed(tuple(state.written)[-SHOWN:])}.")
+    else:
+        rows.append("No file was changed by its tools.")
+    rows += _commands(state)
+    if unsure := [use for use in state.uses if use.outcome == "unknown"]:
+        rows.append(
+            f"Of {counted(len(unsure), 'use')} of tools nobody knows whether it happened: "
+            f"{listed([use.tool for use in unsure[-SHOWN:]])}."
+        )
+    if cut := [use for use in state.uses if use.outcome == "cancelled"]:
+        rows.append(f"Cut off by the stop: {listed([use.tool for use in cut[-SHOWN:]])}.")
+    if state.running:
+        rows.append(f"Still under way: {listed([use.tool for use in state.running.values()])}.")
+    if state.plan:
+        steps = "\n".join(f"  {nth}. {step}" for nth, step in enumerate(state.plan[:SHOWN], 1))
+        rows.append(f"Its plan was:\n{steps}")
+    if state.checkpoint is not None:
+        rows.append(f"The workspace was kept after turn {state.checkpoint.nth}.")
+    return "\n".join(rows)
+
+
+def _head(state: TaskState) -> str:
+    cost = rounded(state.cost) if state.cost else "nothing that has a price"
+    turns = counted(state.turns, "turn")
+    if state.halted is not None and state.stage == "stopped":
+        return f"Stopped after {turns} ({state.halted.why}); it cost {cost}."
+    if state.finished is not None:
+        return f"Done after {turns}; it cost {cost}; confidence {state.confidence:.0f} of 100."
+    return f"{turns.capitalize()} so far; it cost {cost}."
+
+
+def _commands(state: TaskState) -> list[str]:
+    """What was run, and what of it went well."""
+    runs = [use for use in state.uses if exit_code(use.value) is not None]
+    if not runs:
+        return [
+            "No command came to its end." if state.running or state.uses else "No command was run."
+        ]
+    ended = Counter("well" if exit_code(use.value) == 0 else "badly" for use in runs)
+    said = f"Commands: {counted(len(runs), 'run')}, {ended['well']} ended with 0, "
+    rows = [f"{said}{ended['badly']} did not."]
+    tests = [use for use in runs if TESTING.search(argument(use, "command"))]
+    if tests:
+        how = "passed" if exit_code(tests[-1].value) == 0 else "failed"
+        rows.append(f"Tests were last run by `{argument(tests[-1], 'command')[:120]}`: they {how}.")
+    else:
+        rows.append("No tests were run.")
+    return rows

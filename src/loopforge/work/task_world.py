@@ -1,0 +1,379 @@
+"""The task as a world: what is due there, what a mate is shown, what may happen.
+
+Due is the first of these that there is:
+
+    1. a turn that was broken off is taken up again
+    2. where it stands still: its workspace is kept, it is summed up, its thread is let go
+    3. as what it is taken: by its words, or a model is asked
+    4. its thread is taken; where another task holds it, it waits in line
+    5. a limit that is met ends it until somebody says go on
+    6. the mate takes its next turn
+
+Everything it goes by is in the ledger, so that it can be broken off anywhere. How a turn goes is
+the same in every world (runtime/world.py); what it comes to is turn_outcome.py's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from msgspec.structs import replace
+
+from loopforge.core.action_plan import AgentActionPlan
+from loopforge.core.events import Fact, Verdict, kind_of
+from loopforge.core.mates.mate_file import Mate
+from loopforge.core.money.budget_limits import Charge
+from loopforge.core.perception import Line
+from loopforge.core.policy import Call
+from loopforge.core.text.borrowed_words import argument_texts
+from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.turn_bounds import TurnBounds
+from loopforge.core.work.task_classifier import TaskClass, classified, past_all
+from loopforge.core.work.work_roles import TURNS, role_of
+from loopforge.core.work.work_vocabulary import (
+    AskPerson,
+    FinishWork,
+    GoOn,
+    HaltKind,
+    TaskClassified,
+    TaskLeased,
+    TaskQueued,
+    TaskStopped,
+    TaskSummarized,
+    WorkAct,
+    WorkspaceSaved,
+)
+from loopforge.runtime.effect_worker import ENDS
+from loopforge.runtime.ports import CallPermission, Route
+from loopforge.runtime.turn_driver import Ports, TurnEnding
+from loopforge.runtime.world import ERASED, Applied, OpeningView, Senses, TakenTurn, TurnDue
+from loopforge.work.model_choice import ModelChoice
+from loopforge.work.role_files import RoleFiles
+from loopforge.work.task_perception import PERSON, tools_for, viewed
+from loopforge.work.task_state import PREFIX, TaskState
+from loopforge.work.task_store import TaskStore
+from loopforge.work.task_summary import summary_of
+from loopforge.work.thread_lease import ThreadLeases
+from loopforge.work.turn_outcome import TurnOutcomes
+from loopforge.work.work_place import WorkPlaces
+from loopforge.work.work_settings import WorkSettings
+
+EVERY = 5
+"""The workspace is kept every so many turns."""
+STOPPED = "the task was stopped"
+SECONDS = 540.0
+"""Of one turn, in which tools are used; a lease of its thread is longer."""
+EGRESS = "egress"
+
+Taken = TakenTurn[TurnDue]
+
+
+class TaskWorld:
+    """Tasks, as a `World`. Only where a home is `hosted` is anything due: commands look on."""
+
+    prefix = PREFIX
+    waking: Collection[str] = (
+        "task.opened",
+        "task.classified",
+        "task.steered",
+        "task.stopped",
+        "task.resumed",
+        "task.undone",
+        "task.approved",
+        "task.rejected",
+        *ENDS,
+    )
+
+    def __init__(
+        self,
+        ports: Ports,
+        store: TaskStore,
+        leases: ThreadLeases,
+        places: WorkPlaces,
+        roles: RoleFiles,
+        choice: ModelChoice,
+        settings: Callable[[], WorkSettings],
+        zone: Callable[[], ZoneInfo],
+    ) -> None:
+        self._ports, self._store, self._leases, self._places = ports, store, leases, places
+        self._roles, self._choice, self._settings, self._zone = roles, choice, settings, zone
+        self.outcomes = TurnOutcomes(ports.stamp, choice)
+        self.fold = store.state
+        self.hosted = False
+
+    # ------------------------------------------------------------ what is due
+
+    async def due(self, state: TaskState) -> TurnDue | Sequence[Fact] | datetime | None:
+        """See `World.due`."""
+        if not self.hosted or state.opened is None:
+            return None
+        if state.open:
+            return self._again(state)
+        if not state.at_work:
+            return await self._rest(state)
+        if state.running:
+            return None  # its end wakes the task
+        if state.stage == "opened":
+            return self._triage(state)
+        if not self._leases.mine(state.thread, state.id, state.fence) or state.stage != "working":
+            return await self._lease(state)
+        if not await self._leases.renew(state.thread):
+            return await self._lease(state)
+        if limit := self._limit(state):
+            return limit
+        if state.turns - (state.checkpoint.nth if state.checkpoint else 0) >= EVERY:
+            return await self._saved(state)
+        return self._turn(state)
+
+    def _fact(self, body: object, state: TaskState, cause: str = "") -> Fact:
+        assert state.opened is not None
+        return self._ports.stamp.fact(  # of this world's union alone
+            body,  # type: ignore[arg-type]
+            actor="runtime",
+            cause=cause or state.opened.id,
+        )
+
+    def _again(self, state: TaskState) -> TurnDue:
+        """A turn that was broken off."""
+        mate = self._mate(state)
+        halted = not state.at_work
+        over = STOPPED if halted else "" if mate.handle == state.open_mate else ERASED
+        return self._taken(state, mate, "", state.open_summons, open=state.open, over=over)
+
+    async def _rest(self, state: TaskState) -> Sequence[Fact] | None:
+        """It stands still."""
+        if not state.saved:
+            return await self._saved(state)
+        if not state.summarized:
+            return [self._fact(TaskSummarized(text=Words(summary_of(state))), state)]
+        if state.stage == "finished" and state.offered is None and state.task.repo:
+            return await self._places.offer(state)
+        await self._leases.release(state.thread, state.id)
+        return None
+
+    async def _saved(self, state: TaskState) -> list[Fact]:
+        checkpoint, why = await self._places.save(state)
+        body = WorkspaceSaved(nth=state.turns, checkpoint=checkpoint, why=why)
+        return [self._fact(body, state)]
+
+    async def _lease(self, state: TaskState) -> Sequence[Fact] | datetime:
+        held = await self._leases.take(state.thread, state.id)
+        if held.task == state.id:
+            if why := await self._places.ready(state):
+                return [self._fact(TaskStopped(kind="lost", why=Words(why)), state)]
+            return [self._fact(TaskLeased(fence=held.fence), state)]
+        if state.stage != "queued" or state.behind != held.task:
+            return [self._fact(TaskQueued(behind=held.task), state)]
+        assert held.until is not None
+        return held.until
+
+    def _limit(self, state: TaskState) -> list[Fact]:
+        """The limit that is met, if one is."""
+        now, most = self._settings(), self.turns_of(state)
+        taken = state.turns - state.since
+        seconds = state.spent_seconds
+        if state.started:
+            seconds += (self._ports.stamp.clock.now() - state.started).total_seconds()
+        budget = self.budget_of(state)
+        found: list[tuple[bool, HaltKind, str]] = [
+            (taken >= most, "turns", f"it took its {most} turns"),
+            (seconds >= now.minutes * 60, "time", f"it worked for {now.minutes} minutes"),
+            (
+                state.tokens - state.tokens_before >= now.tokens,
+                "tokens",
+                f"it took {now.tokens:,} tokens",
+            ),
+            (bool(budget) and float(state.dollars) >= budget, "money", f"it cost ${budget:g}"),
+        ]
+        for met, kind, why in found:
+            if met:
+                return [self._fact(TaskStopped(kind=kind, why=Words(why)), state)]
+        return []
+
+    def turns_of(self, state: TaskState) -> int:
+        """How many turns it may take at a time."""
+        return TURNS[state.classified.complexity] if state.classified else TURNS["MEDIUM"]
+
+    def budget_of(self, state: TaskState) -> float:
+        """What it may cost in US dollars; 0: as much as budgets allow."""
+        home = self._settings().dollars
+        return state.budget or (home + state.extra if home else 0.0)
+
+    # ------------------------------------------------------------ as what it is taken
+
+    def _triage(self, state: TaskState) -> TurnDue | list[Fact]:
+        found = self._glass(state) or classified(str(state.task.text))
+        if found is not None:
+            return [self._fact(self.classified(found), state)]
+        mate, chosen = self._mate(state), self._choice.planner()
+        mate = replace(mate, tier=chosen.tier, model=chosen.model)
+        return self._taken(state, mate, "triage", "triage")
+
+    def classified(self, found: TaskClass, by: str = "rules") -> TaskClassified:
+        """The fact that a task is taken so."""
+        role = role_of(found.role)
+        model = self._choice.first(found.type, role)
+        if found.tier:
+            model = model._replace(tier=found.tier, model=found.model)
+        return TaskClassified(
+            task_type=found.type,
+            role=role.handle,
+            complexity=found.complexity,
+            flow=found.flow,
+            by=by,  # type: ignore[arg-type]
+            reason=Words(found.reason),
+            skipped=found.skipped,
+            tier=model.tier,
+            model=model.model,
+        )
+
+    def _glass(self, state: TaskState) -> TaskClass | None:
+        """Straight to the model that a person names who may."""
+        to, rest = past_all(str(state.task.text))
+        chosen = self._choice.past(to) if rest else None
+        if chosen is None or not state.task.owner:
+            return None
+        return TaskClass(
+            "question",
+            "general",
+            "SIMPLE",
+            "breakglass",
+            f"It is put straight to {to}, as the owner of this home said.",
+            ("classification", "planning", "tools", "reflection"),
+            chosen.tier,
+            chosen.model,
+        )
+
+    # ------------------------------------------------------------ turns
+
+    def _turn(self, state: TaskState) -> TurnDue:
+        assert state.classified is not None
+        return self._taken(state, self._mate(state), state.classified.flow, "task")
+
+    def _taken(
+        self,
+        state: TaskState,
+        mate: Mate,
+        policy: str,
+        summons: str,
+        *,
+        open: str = "",
+        over: str = "",
+    ) -> TurnDue:
+        assert state.opened is not None
+        line = next(reversed(state.pending), state.opened.id)
+        return TurnDue(
+            mate=mate,
+            policy=policy,
+            line=line,
+            summons=summons,
+            step=state.turns,
+            open=open,
+            over=over,
+            halted=bool(over) and not state.at_work,
+        )
+
+    def _mate(self, state: TaskState) -> Mate:
+        """Who takes its turns: the role's mate, or the one that was named, in that role."""
+        found = state.classified
+        mate = self._roles.mate_for(state.task.mate, found.role if found else "general")
+        if found is None:
+            return mate
+        tier = found.tier or mate.tier
+        return replace(mate, tier=tier, model=state.model)
+
+    async def perceive(self, state: TaskState, due: TurnDue) -> OpeningView:
+        """See `World.perceive`."""
+        role = role_of(state.classified.role if state.classified else "general")
+        flow = state.classified.flow if state.classified else "triage"
+        known = self._ports.tools.known() if flow == "sequential-thinking" else ()
+        route = Route(tier=due.mate.tier, model=due.mate.model)
+        return viewed(
+            state,
+            due.mate,
+            role,
+            tools_for(role, due.mate, known),
+            self._ports.models.facts(route),
+            self._ports.stamp.clock,
+            self._zone(),
+            turns=self.turns_of(state),
+            branches=self._settings().branches,
+        )
+
+    def senses(self, state: TaskState, turn: Taken) -> Senses:
+        """See `World.senses`."""
+        role = role_of(state.classified.role if state.classified else "general")
+        flow = state.classified.flow if state.classified else "triage"
+        may = () if flow in ("simple", "branch", "breakglass") else self._ports.tools.known()
+        names = frozenset(one.name for one in tools_for(role, turn.due.mate, may))
+
+        def permit(call: Call) -> CallPermission:
+            people = (state.task.person,)
+            if call.tool not in names:
+                return CallPermission("refused", "grant", people, names)
+            if turn.egress.leak([text for _, text in argument_texts(call.arguments)], ()):
+                why = f"{call.tool} was not used: it would have told a secret of this home."
+                return CallPermission("refused", EGRESS, people, names, why)
+            return CallPermission("runs", "task", people, names)
+
+        budget = self.budget_of(state)
+        money = max(0.0, budget - float(state.dollars)) if budget else None
+        task = state.task
+        return Senses(
+            news=self._news(state),
+            permit=permit,
+            bounds=TurnBounds(seconds=SECONDS, money=money),
+            charge=Charge(person=task.person, surface=task.surface, owner=task.owner),
+        )
+
+    def _news(self, state: TaskState) -> Callable[[], tuple[Line, ...]]:
+        """What people said during the turn, since the last look."""
+        told = set(state.pending)
+
+        def news() -> tuple[Line, ...]:
+            fresh = {id: body for id, body in state.pending.items() if id not in told}
+            told.update(fresh)
+            return tuple(
+                Line(kind="heard", who=public(PERSON), text=body.text, id=id)
+                for id, body in fresh.items()
+            )
+
+        return news
+
+    # ------------------------------------------------------------ what it comes to
+
+    async def judge(
+        self,
+        state: TaskState,  # noqa: ARG002
+        turn: Taken,
+        plan: AgentActionPlan,
+    ) -> tuple[AgentActionPlan, tuple[Verdict, ...]]:
+        """See `World.judge`."""
+        safe = turn.egress.finish
+        acts, verdicts = [], list[Verdict]()
+        for act in plan.acts:
+            match act:
+                case FinishWork(result=said):
+                    act = replace(act, result=safe(said)[0])
+                case AskPerson(question=said):
+                    act = replace(act, question=safe(said)[0])
+                case GoOn(did=said):
+                    act = replace(act, did=safe(said)[0])
+                case _:
+                    pass
+            acts.append(act)
+            fine = isinstance(act, WorkAct)
+            why = "" if fine else "That cannot be done in a task."
+            rule = "" if fine else "elsewhere"
+            verdicts.append(Verdict(act=kind_of(act), allowed=fine, rule=rule, why=why))
+        return replace(plan, acts=tuple(acts)), tuple(verdicts)
+
+    def apply(
+        self, state: TaskState, turn: Taken, ended: TurnEnding, verdicts: Sequence[Verdict]
+    ) -> Applied:
+        """See `World.apply`."""
+        most = self.turns_of(state)
+        facts = self.outcomes.facts(state, turn, ended, verdicts, most=most)
+        return Applied(facts=facts, withdrawn=ended.why if ended.plan is None else "")

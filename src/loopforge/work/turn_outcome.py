@@ -1,0 +1,361 @@
+"""What a turn of a task comes to: its acts as facts, how sure it is now, and who goes on.
+
+    plan and what was seen -> progress (confidence by what can be seen) -> done | asks | stuck
+                           -> goes in circles: a nudge -> another model -> at the top: a question
+
+All of it stands in one append with the turn's end, so that a task has either none of it or all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from loopforge.core.action_plan import Act
+from loopforge.core.events import Answered, Body, Fact, Returned, Verdict
+from loopforge.core.money.budget_limits import stopping
+from loopforge.core.money.money_amounts import dollars
+from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.spoken_lists import listed
+from loopforge.core.work import task_confidence
+from loopforge.core.work.model_escalation import (
+    EscalationCause,
+    EscalationTrace,
+    cause_of,
+    next_model,
+)
+from loopforge.core.work.stuck_detection import SeenStep, circle_of
+from loopforge.core.work.task_confidence import SeenResult, error_of, signals_of, weighed
+from loopforge.core.work.work_roles import role_of
+from loopforge.core.work.work_vocabulary import (
+    AdmitStuck,
+    AskPerson,
+    Classify,
+    FinishWork,
+    GoOn,
+    HaltKind,
+    LookBack,
+    PlanSet,
+    SetPlan,
+    TaskAsked,
+    TaskClassified,
+    TaskEscalated,
+    TaskFinished,
+    TaskNudged,
+    TaskProgressed,
+    TaskReflected,
+    TaskStopped,
+    WorkAct,
+)
+from loopforge.runtime.system_clock import Stamp
+from loopforge.runtime.turn_driver import TurnEnding
+from loopforge.runtime.world import TakenTurn, TurnDue
+from loopforge.work.model_choice import ModelChoice
+from loopforge.work.task_state import TaskState, ToolUse, argument, spent_of
+
+BROKEN = 3
+"""Turns in a row that broke off or gave no answer, after which a task stands still."""
+NAMED = 20
+"""Files that a progress record names."""
+TRIED = 6
+"""Uses of tools that a question at the top tells of."""
+MALFORMED = "the answer made no sense"
+UNREACHED = {
+    "failed": "no model could be reached",
+    "timed_out": "the model took too long",
+}
+
+
+@dataclass(kw_only=True)
+class _Turn:
+    """A turn that is being closed: what it said, and what is to be written of it."""
+
+    state: TaskState
+    id: str
+    ended: TurnEnding
+    heeded: tuple[str, ...]
+    bodies: list[Body] = field(default_factory=list)
+    estimate: float = -1
+    action: str = ""
+    admitted: str = ""
+    over: bool = False
+
+    @property
+    def nth(self) -> int:
+        """Its number, from 1."""
+        return self.state.turns + 1
+
+
+class TurnOutcomes:
+    """Makes facts of turns that are over."""
+
+    def __init__(self, stamp: Stamp, choice: ModelChoice) -> None:
+        self._stamp, self._choice = stamp, choice
+
+    def facts(
+        self,
+        state: TaskState,
+        turn: TakenTurn[TurnDue],
+        ended: TurnEnding,
+        verdicts: Sequence[Verdict],
+        *,
+        most: int,
+    ) -> list[Fact]:
+        """Everything that this turn comes to."""
+        acts = _allowed(ended, verdicts)
+        shown = {line.id for line in turn.perception.lines} | set(ended.took_in)
+        heeded = tuple(line for line in state.pending if line in shown)
+        one = _Turn(state=state, id=turn.id, ended=ended, heeded=heeded)
+        if turn.due.summons == "triage":
+            self._triaged(one, acts)
+        elif ended.plan is not None or ended.outcome in ("failed", "diverged"):
+            self._closed(one, acts, turn, most)
+        cause = turn.id
+        return [
+            self._stamp.fact(body, actor=f"mate:{turn.due.mate.handle}", cause=cause)
+            for body in one.bodies
+        ]
+
+    # ------------------------------------------------------------ as what it is taken
+
+    def _triaged(self, one: _Turn, acts: Sequence[Act]) -> None:
+        found = next((act for act in acts if isinstance(act, Classify)), None)
+        if found is not None:
+            model = self._choice.first(found.task_type, role_of(found.role))
+            one.bodies.append(
+                TaskClassified(
+                    task_type=found.task_type,
+                    role=role_of(found.role).handle,
+                    complexity=found.complexity,
+                    flow=found.flow,
+                    by="model",
+                    reason=Words(found.reason),
+                    tier=model.tier,
+                    model=model.model,
+                )
+            )
+        elif one.ended.outcome != "stopped" and not self._unreached(one):
+            model = self._choice.first("operations", role_of("general"))
+            one.bodies.append(
+                TaskClassified(
+                    task_type="operations",
+                    role="general",
+                    complexity="MEDIUM",
+                    flow="sequential-thinking",
+                    by="default",
+                    reason=Words("No model could say as what to take it, so it is worked on."),
+                    tier=model.tier,
+                    model=model.model,
+                )
+            )
+
+    def _unreached(self, one: _Turn) -> bool:
+        """Whether nobody answered, so that the task stands still until somebody can."""
+        plan = one.ended.plan
+        named = str(plan.meta.get("trouble", "")) if plan else ""
+        if named not in UNREACHED:
+            return False
+        note = one.ended.budget
+        if note is not None and note.level == "spent":
+            self._halt(one, "budget", stopping(note))
+        else:
+            self._halt(one, "model", f"{UNREACHED[named]}; `resume` tries again")
+        return True
+
+    def _halt(self, one: _Turn, kind: HaltKind, why: str) -> None:
+        one.bodies.append(TaskStopped(kind=kind, why=Words(why)))
+        one.over = True
+
+    # ------------------------------------------------------------ a turn of work
+
+    def _closed(self, one: _Turn, acts: Sequence[Act], turn: TakenTurn[TurnDue], most: int) -> None:
+        plan = one.ended.plan
+        trouble = str(plan.meta.get("trouble", "")) if plan else "broke off"
+        after = list[Body]()
+        for act in acts:
+            if isinstance(act, WorkAct):
+                after += self._acted(one, act)
+        before, one.bodies = one.bodies, []
+        one.bodies = [*before, self._progress(one, turn, trouble, most), *after]
+        if any(isinstance(body, TaskFinished | TaskAsked) for body in after):
+            return
+        if self._unreached(one):
+            return
+        if trouble and self._broken(one) >= BROKEN:
+            self._halt(one, "lost", f"{BROKEN} turns in a row came to nothing")
+            return
+        self._goes_on(one)
+
+    def _acted(self, one: _Turn, act: WorkAct) -> list[Body]:
+        """What one act comes to; what it says of itself goes into the record of progress."""
+        match act:
+            case SetPlan(steps=steps):
+                one.bodies.append(PlanSet(turn=one.id, steps=tuple(map(Words, steps))))
+            case GoOn(did=did, estimate=estimate):
+                one.action, one.estimate = did, estimate
+            case FinishWork(result=result, evidence=evidence, estimate=estimate):
+                one.action, one.estimate = "It says that it is done.", estimate
+                files = tuple(one.state.written)[-NAMED:]
+                return [
+                    TaskFinished(
+                        turn=one.id, result=Words(result), evidence=Words(evidence), files=files
+                    )
+                ]
+            case AskPerson(question=question):
+                one.action = "It asks."
+                return [TaskAsked(turn=one.id, question=Words(question))]
+            case AdmitStuck(why=why):
+                one.action, one.admitted = "It does not get on.", why
+            case LookBack(text=text):
+                return [TaskReflected(turn=one.id, text=Words(text))]
+            case Classify():
+                pass
+        return []
+
+    def _progress(
+        self, one: _Turn, turn: TakenTurn[TurnDue], trouble: str, most: int
+    ) -> TaskProgressed:
+        state = one.state
+        fresh = [seen_of(use) for use in state.fresh]
+        known = [error for use in state.uses if use not in state.fresh and (error := _error(use))]
+        signals = signals_of(fresh, known, changes=_changes(state))
+        if trouble == "broke off":
+            signals += weighed([("turn broke off", one.ended.why[:80])])
+        elif trouble and trouble not in UNREACHED:
+            signals += weighed([("answer was malformed", trouble)])
+        if circle_of(_steps(state)):
+            signals += weighed([("in circles", "")])
+        cost, tokens = _spent(one.ended)
+        last = state.fresh[-1] if state.fresh else None
+        used = f" [{last.tool}: {last.outcome}]" if last else ""
+        return TaskProgressed(
+            turn=one.id,
+            nth=one.nth,
+            most=most + state.since,
+            confidence=task_confidence.moved(state.confidence, signals, one.estimate),
+            model=turn.due.mate.model or state.model_seen,
+            action=Words(f"{one.action or trouble}{used}"),
+            signals=signals,
+            estimate=one.estimate,
+            read=tuple(state.read)[-NAMED:],
+            written=tuple(state.written)[-NAMED:],
+            cost=dollars(state.cost + cost),
+            tokens=state.tokens + tokens,
+            heeded=one.heeded,
+        )
+
+    def _broken(self, one: _Turn) -> int:
+        """How many turns in a row came to nothing, this one included."""
+        count = 1
+        for before in reversed(one.state.progress):
+            names = {signal.name for signal in before.signals}
+            if not names & {"turn broke off", "answer was malformed"}:
+                break
+            count += 1
+        return count
+
+    # ------------------------------------------------------------ who goes on
+
+    def _goes_on(self, one: _Turn) -> None:
+        """Nudge who goes in circles; let another model go on where there is a reason."""
+        state = one.state
+        circle = circle_of(_steps(state))
+        if circle and not state.nudged and not one.admitted:
+            one.bodies.append(TaskNudged(turn=one.id, what=Words(circle)))
+            return
+        now = next(body for body in one.bodies if isinstance(body, TaskProgressed))
+        cause = cause_of(_trace(one, now, circle))
+        if cause is not None:
+            one.bodies.append(self.onward(state, one.id, cause))
+
+    def onward(self, state: TaskState, turn: str, cause: EscalationCause) -> Body:
+        """Another model goes on; at the top of the list, a question to the person."""
+        rungs = self._choice.rungs()
+        now = state.model or state.model_seen
+        after = next_model(rungs, now)
+        if after:
+            why = f"{after} goes on in place of {now or 'the first model'}: {cause.why}."
+            return TaskEscalated(
+                turn=turn, reason=cause.reason, why=Words(why), before=now, after=after
+            )
+        tried = tuple(
+            Words(f"{use.tool} {use.arguments[:160]}: {use.outcome}") for use in state.uses[-TRIED:]
+        )
+        last = state.uses[-1] if state.uses else None
+        error = f" What I saw last: {_error(last)}." if last and _error(last) else ""
+        question = (
+            f"I do not get on with this, and there is no better model to ask: {cause.why}.{error} "
+            f"Changed so far: {listed(tuple(state.written)[-NAMED:]) or 'nothing'}. "
+            "What should I do differently, or what do you know of this that I do not?"
+        )
+        return TaskAsked(turn=turn, question=Words(question), tried=tried, top=True)
+
+
+def _allowed(ended: TurnEnding, verdicts: Sequence[Verdict]) -> tuple[Act, ...]:
+    if ended.plan is None:
+        return ()
+    return tuple(
+        act for act, verdict in zip(ended.plan.acts, verdicts, strict=True) if verdict.allowed
+    )
+
+
+def seen_of(use: ToolUse) -> SeenResult:
+    """A use of a tool as it is judged: a command by its words, a file by its path."""
+    what = argument(use, "command") or argument(use, "path") or use.arguments
+    return SeenResult(use.tool, what, use.outcome, use.value)
+
+
+def _error(use: ToolUse) -> str:
+    return error_of(seen_of(use))
+
+
+def _steps(state: TaskState) -> list[SeenStep]:
+    """What was done since somebody was nudged or took over."""
+    return [
+        SeenStep.of(f"{use.tool} {argument(use, 'command') or use.arguments}", use.value)
+        for use in state.uses[state.uses_since :]
+    ]
+
+
+def _changes(state: TaskState) -> bool:
+    """Whether it is a task that should change files."""
+    known = state.classified
+    return bool(known and known.flow == "sequential-thinking" and role_of(known.role).changes)
+
+
+def _spent(ended: TurnEnding) -> tuple[int, int]:
+    """What the facts that are not in the ledger yet tell of cost and tokens."""
+    cost = tokens = 0
+    for fact in ended.facts:
+        match fact.body:
+            case Answered() as answered:
+                more, used = spent_of(answered)
+                cost, tokens = cost + more, tokens + used
+            case Returned(cost=paid):
+                cost += round(paid * 10**12)
+            case _:
+                pass
+    return cost, tokens
+
+
+def _trace(one: _Turn, now: TaskProgressed, circle: str) -> EscalationTrace:
+    state = one.state
+    past = [*(p for p in state.progress if p.nth > state.model_since), now]
+    turns = {p.turn for p in past}
+    errors = [e for use in state.uses if use.turn in turns and (e := _error(use))]
+    errors += [MALFORMED for p in past if any(s.name == "answer was malformed" for s in p.signals)]
+    idle = -1
+    if _changes(state):
+        idle = 0
+        for p in reversed(past):
+            if any(signal.name == "files changed" for signal in p.signals):
+                break
+            idle += 1
+    return EscalationTrace(
+        confidences=[p.confidence for p in past],
+        errors=errors,
+        idle=idle,
+        admitted=one.admitted,
+        circling=circle if state.nudged else "",
+        corrections=state.corrections - state.corrected,
+    )

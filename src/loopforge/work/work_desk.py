@@ -1,0 +1,265 @@
+"""The desk for tasks: what surfaces, pages and commands may have done with them.
+
+    open -> say, rate -> stop, resume -> approve, reject, undo
+
+Every method decides on the task as it stands and appends facts; the world does the rest, in this
+process or in the one that runs the home. What cannot be done is said in a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
+from typing import TypeVar
+
+from loopforge.core.events import Body, Event, Fact
+from loopforge.core.text.erasable_text import Words
+from loopforge.core.work import task_confidence
+from loopforge.core.work.model_escalation import EscalationCause
+from loopforge.core.work.task_classifier import TaskClass, correction_of
+from loopforge.core.work.task_confidence import ReliabilityBin
+from loopforge.core.work.work_vocabulary import (
+    ResultApproved,
+    ResultRejected,
+    TaskAsked,
+    TaskOpened,
+    TaskRated,
+    TaskResumed,
+    TaskSteered,
+    TaskStopped,
+)
+from loopforge.errors import BadLine, Changed
+from loopforge.runtime.ports import Ledger
+from loopforge.runtime.system_clock import Stamp
+from loopforge.work.task_state import PREFIX, TaskState
+from loopforge.work.task_store import TaskStore
+from loopforge.work.task_world import TaskWorld
+from loopforge.work.work_place import WorkPlaces
+
+T = TypeVar("T")
+LONGEST = 20_000
+"""Characters of a task, or of a line said during one."""
+
+
+class WorkDesk:
+    """What may be done with the tasks of a home. `head` is the ledger's own."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        stamp: Stamp,
+        store: TaskStore,
+        places: WorkPlaces,
+        world: TaskWorld,
+        halt: Callable[[str, str], None],
+    ) -> None:
+        self._ledger, self._stamp, self.store = ledger, stamp, store
+        self.places, self.world, self._halt = places, world, halt
+
+    async def open(
+        self,
+        text: str,
+        person: str,
+        *,
+        mate: str = "",
+        thread: str = "",
+        repo: str = "",
+        budget: float = 0.0,
+        surface: str = "terminal",
+        owner: bool = False,
+    ) -> str:
+        """Give a task; its id. Raises BadLine, and Unknown for a repository that is not one."""
+        text = checked_text(text)
+        if repo:
+            repo = self.places.repositories.registered.find(repo).name
+        id = self._stamp.id()
+        body = TaskOpened(
+            text=Words(text),
+            person=person,
+            mate=mate,
+            thread=thread,
+            repo=repo,
+            budget=float(budget),
+            surface=surface,
+            owner=owner,
+        )
+        fact = self._stamp.fact(body, actor=f"person:{person}")
+        await self._ledger.append(PREFIX + id, [fact], expect=0)
+        return id
+
+    async def say(self, task: str, person: str, text: str, source: str = "") -> str:
+        """Say something during a task: it steers the next turn, answers a question, corrects.
+
+        What is told of it, in a sentence. Raises BadLine, Unknown, Changed.
+        """
+        text, flow = checked_text(text), correction_of(text)
+
+        async def attempt(state: TaskState, seq: int) -> str:
+            if state.stage in ("approved", "rejected"):
+                raise Changed("This task is over; give a new one.")
+            was = state.classified
+            body = TaskSteered(
+                person=person, text=Words(text), corrects=flow is not None, source=source
+            )
+            bodies: list[Body] = [body]
+            told = "It is put before the mate in its next turn."
+            if flow is not None and was is not None and was.flow != flow:
+                reason = f'A person said "{text[:80]}".'
+                found = TaskClass(was.task_type, was.role, was.complexity, flow, reason)
+                bodies.append(self.world.classified(found, "person"))
+                told = f"It is taken otherwise from now on: {flow}."
+            elif state.stage in ("waiting", "finished"):
+                told = "The task goes on with that."
+            elif state.stage == "stopped":
+                told = "It is kept for when the task goes on; `resume` says so."
+            await self._append(state, bodies, person, seq)
+            return told
+
+        return await self._decided(task, attempt)
+
+    async def stop(self, task: str, person: str, why: str = "a person said stop") -> str:
+        """Have it stand still, wherever it stands. What is told of it."""
+
+        async def attempt(state: TaskState, seq: int) -> str:
+            if state.stage in ("stopped", "finished", "approved", "rejected"):
+                return f"It is {state.stage} already."
+            body = TaskStopped(kind="person", why=Words(why), by=person)
+            self._halt(state.stream, why)
+            await self._append(state, [body], person, seq)
+            return "Stopped. `resume` goes on from here."
+
+        return await self._decided(task, attempt)
+
+    async def resume(self, task: str, person: str, budget: float = 0.0) -> str:
+        """Have it go on from where it stands; `budget` adds US dollars. Raises Changed."""
+
+        async def attempt(state: TaskState, seq: int) -> str:
+            if state.at_work:
+                return "It is at work already."
+            if state.stage in ("approved", "rejected"):
+                raise Changed(f"This task is {state.stage}; give a new one.")
+            await self._append(state, [TaskResumed(by=person, budget=float(budget))], person, seq)
+            return "It goes on."
+
+        return await self._decided(task, attempt)
+
+    async def rate(self, task: str, person: str, *, up: bool, line: str = "") -> float:
+        """A thumb on a line of the mate; the confidence after it. Down: the next model goes on."""
+
+        async def attempt(state: TaskState, seq: int) -> float:
+            after = task_confidence.rated(state.confidence, up=up)
+            bodies: list[Body] = [TaskRated(person=person, up=up, confidence=after, line=line)]
+            if not up and state.stage == "working":
+                cause = EscalationCause("thumb", "a person's thumb went down")
+                onward = self.world.outcomes.onward(state, state.open, cause)
+                if not isinstance(onward, TaskAsked):
+                    bodies.append(onward)
+            await self._append(state, bodies, person, seq)
+            return after
+
+        return await self._decided(task, attempt)
+
+    # ------------------------------------------------------------ its result
+
+    async def approve(self, task: str, person: str, commit: str = "") -> str:
+        """Take the result: exactly the commit that was shown is merged, once.
+
+        Raises Changed, RepositoryError; then nothing was merged.
+        """
+        state = await self.store.named(task)
+        if state.stage == "approved":
+            return "It is approved already; nothing was done again."
+        if state.stage != "finished":
+            raise Changed(f"There is nothing to approve: the task is {state.stage}.")
+        merged, offered = "", state.offered
+        if state.task.repo:
+            if offered is None or not offered.commit:
+                why = str(offered.message) if offered else "nothing was shown yet"
+                raise Changed(f"There is nothing to merge: {why}")
+            if commit and not offered.commit.startswith(commit):
+                raise Changed("Something else is offered by now; look at that, then approve it.")
+            merged = (await self.places.approve(state, offered.commit)).commit
+        body = ResultApproved(by=person, commit=offered.commit if offered else "", merged=merged)
+        await self._put(state, body, person)
+        return f"Merged as {merged[:12]}." if merged else "Approved."
+
+    async def reject(self, task: str, person: str) -> str:
+        """Do not take the result: its branch is deleted, its workspace stays."""
+        state = await self.store.named(task)
+        if state.stage not in ("finished", "stopped", "waiting"):
+            raise Changed(f"There is nothing to reject: the task is {state.stage}.")
+        if state.task.repo and state.offered is not None and state.offered.commit:
+            await self.places.reject(state)
+        await self._put(state, ResultRejected(by=person), person)
+        return "Rejected; the branch is gone, the workspace is still there."
+
+    async def undo(self, task: str, person: str) -> str:
+        """Take back the last change of files, and the conversation with it; or the merge."""
+        state = await self.store.named(task)
+        if state.at_work:
+            raise Changed("It is at work; stop it first.")
+        was = state.stage
+        undone = await self.places.undo(state)
+        body = type(undone)(by=person, nth=undone.nth, checkpoint=undone.checkpoint)
+        await self._put(state, body, person)
+        if was == "approved" and state.task.repo:
+            return "The merge was taken back by a commit of its own."
+        return f"Files and conversation are as they were after turn {undone.nth}."
+
+    # ------------------------------------------------------------ looking
+
+    async def tasks(self) -> list[TaskState]:
+        """All tasks, the newest first."""
+        return [await self.store.state(one) for one in reversed(await self.store.streams())]
+
+    async def calibration(self) -> tuple[float | None, tuple[ReliabilityBin, ...]]:
+        """How well confidence foretold what came: Brier score, and a reliability curve.
+
+        Of tasks that are over: what a person took came out well, what they refused did not.
+        """
+        past = [
+            (state.confidence, state.stage == "approved")
+            for state in await self.tasks()
+            if state.stage in ("approved", "rejected")
+        ]
+        return task_confidence.brier(past), task_confidence.reliability(past)
+
+    async def export(self, task: str) -> AsyncIterator[Event]:
+        """Everything of a task, as it stands on record."""
+        state = await self.store.named(task)
+        for event in await self._ledger.read(state.stream):
+            yield event
+
+    # ------------------------------------------------------------ deciding
+
+    async def _decided(self, task: str, attempt: Callable[[TaskState, int], Awaitable[T]]) -> T:
+        state = await self.store.named(task)
+
+        async def once(seq: int) -> T:
+            return await attempt(await self.store.state(state.stream), seq)
+
+        return await self._ledger.decide(state.stream, partial(self.store.head, state.stream), once)
+
+    async def _append(
+        self, state: TaskState, bodies: list[Body], person: str, seq: int | None
+    ) -> None:
+        assert state.opened is not None
+        cause = state.opened.id
+        facts: list[Fact] = []
+        for body in bodies:
+            facts.append(self._stamp.fact(body, actor=f"person:{person}", cause=cause))
+            cause = facts[0].id
+        await self._ledger.append(state.stream, facts, expect=seq)
+
+    async def _put(self, state: TaskState, body: Body, person: str) -> None:
+        await self._append(state, [body], person, None)
+
+
+def checked_text(text: str) -> str:
+    """What was said, if it is something. Raises BadLine."""
+    text = text.strip()
+    if not text:
+        raise BadLine("There is nothing in it; say what is to be done.")
+    if len(text) > LONGEST:
+        raise BadLine(f"It has {len(text):,} characters; {LONGEST:,} are taken.")
+    return text

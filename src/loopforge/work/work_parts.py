@@ -1,0 +1,110 @@
+"""The parts of work on tasks, put together for a home: a world and a desk.
+
+parts = work_parts(ports, ...)          # the composition root
+Worlds(..., [bot, parts.world])
+parts.follow(lanes.wake)                # stop, and threads that become free
+tasks.spawn(parts.keep_up())            # where the home is run
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple, Protocol
+from zoneinfo import ZoneInfo
+
+from loopforge.core.events import Event
+from loopforge.core.mates.mate_file import Mate
+from loopforge.core.work.work_vocabulary import TaskStopped
+from loopforge.runtime.plugins.setting_rows import PluginSettings
+from loopforge.runtime.turn_driver import Ports
+from loopforge.work.git.task_repositories import TaskRepositories
+from loopforge.work.model_choice import ModelChoice
+from loopforge.work.role_files import RoleFiles
+from loopforge.work.task_state import PREFIX
+from loopforge.work.task_store import TaskStore
+from loopforge.work.task_world import TaskWorld
+from loopforge.work.thread_lease import THREAD, ThreadLeases
+from loopforge.work.work_desk import WorkDesk
+from loopforge.work.work_place import WorkPlaces
+from loopforge.work.work_settings import WorkSettings
+from loopforge.work.workspace.workspace_settings import workspaces_of
+
+SOON = 0.25
+"""Seconds between two looks for what other processes wrote, while a task is at work: a stop that a
+command says has to be heard within one."""
+
+
+class FollowedLedger(Protocol):
+    """A ledger that can be looked at for what other processes wrote."""
+
+    async def follow(self) -> None:
+        """Look for what other processes appended, and tell subscribers."""
+        ...
+
+
+class WorkParts(NamedTuple):
+    """Work on tasks, as a home has it."""
+
+    world: TaskWorld
+    desk: WorkDesk
+    store: TaskStore
+    ports: Ports
+
+    def follow(self, wake: Callable[[str], None]) -> None:
+        """Work on tasks here: halt what is stopped, wake what waited for a thread that is free."""
+        self.world.hosted = True
+        ledger, signals = self.ports.ledger, self.ports.signals
+
+        def stopped(stream: str, events: Sequence[Event]) -> None:
+            for event in events:
+                if isinstance(event.body, TaskStopped):
+                    signals.halt(stream, str(event.body.why))
+
+        def freed(stream: str, _events: Sequence[Event]) -> None:
+            thread = stream.removeprefix(THREAD)
+            for state in self.store.known():
+                if state.stage == "queued" and state.thread == thread:
+                    wake(state.stream)
+
+        ledger.subscribe(stopped, streams=PREFIX, kinds=["task.stopped"])
+        ledger.subscribe(freed, streams=THREAD, kinds=["thread.released"])
+
+    async def keep_up(self, ledger: FollowedLedger) -> None:
+        """Hear at once what other processes say to tasks that are at work."""
+        while True:
+            await self.ports.stamp.clock.sleep(SOON)
+            if any(state.at_work for state in self.store.known()):
+                await ledger.follow()
+
+
+def work_parts(
+    ports: Ports,
+    mates: Mapping[str, Mate],
+    models: object,
+    settings: Callable[[], PluginSettings],
+    zone: Callable[[], ZoneInfo],
+    secrets: Callable[[], Collection[str]],
+) -> WorkParts:
+    """The parts of work on tasks. `models` may say which there are."""
+    now, clock = settings(), ports.stamp.clock
+    workspaces = workspaces_of(now, clock)
+    repositories = TaskRepositories(now.home, workspaces, clock, secrets)
+    places = WorkPlaces(workspaces, repositories, ports.stamp)
+    store = TaskStore(ports.ledger, ports.signals)
+
+    def own() -> WorkSettings:
+        return settings().of("work", WorkSettings)
+
+    choice = ModelChoice(models, own)
+    world = TaskWorld(
+        ports,
+        store,
+        ThreadLeases(ports.ledger, ports.stamp),
+        places,
+        RoleFiles(mates, now.home),
+        choice,
+        own,
+        zone,
+    )
+    desk = WorkDesk(ports.ledger, ports.stamp, store, places, world, ports.signals.halt)
+    return WorkParts(world, desk, store, ports)

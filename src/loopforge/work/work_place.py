@@ -1,0 +1,104 @@
+"""Where a task works: its workspace, and the repository whose clone lies there.
+
+What can go wrong with files or git is told in words and never ends a task by itself.
+"""
+
+from __future__ import annotations
+
+from loopforge.core.events import Fact
+from loopforge.core.text.erasable_text import Words
+from loopforge.core.work.task_confidence import TESTING, exit_code
+from loopforge.core.work.work_vocabulary import ChangeUndone, ResultOffered
+from loopforge.errors import LoopforgeError
+from loopforge.runtime.system_clock import Stamp
+from loopforge.work.git.proposal_making import ResultNote
+from loopforge.work.git.proposals import Merged, Proposal
+from loopforge.work.git.task_repositories import TaskRepositories
+from loopforge.work.task_state import TaskState, argument
+from loopforge.work.workspace.task_workspace import Workspaces
+
+
+class WorkPlaces:
+    """The workspaces and repositories of the tasks of a home."""
+
+    def __init__(
+        self, workspaces: Workspaces, repositories: TaskRepositories, stamp: Stamp
+    ) -> None:
+        self.workspaces, self.repositories, self._stamp = workspaces, repositories, stamp
+
+    async def ready(self, state: TaskState) -> str:
+        """Make the workspace ready, with the clone of its repository; why not, in words."""
+        try:
+            await self.workspaces.recovered(state.stream)
+            if state.task.repo:
+                title = str(state.task.text)[:80]
+                await self.repositories.begin(state.stream, state.task.repo, title)
+        except (LoopforgeError, OSError) as error:
+            return str(error)
+        return ""
+
+    async def save(self, state: TaskState, note: str = "") -> tuple[str, str]:
+        """Keep the workspace as it stands: the name of the copy, or why there is none."""
+        try:
+            place = await self.workspaces.recovered(state.stream)
+            made = await place.checkpoint(note or f"turn {state.turns}")
+        except (LoopforgeError, OSError) as error:
+            return "", str(error)
+        return str(made.number), ""
+
+    async def offer(self, state: TaskState) -> list[Fact]:
+        """What the task changed in its repository, to be shown; what stands in the way of it."""
+        assert state.finished is not None
+        tests = [
+            argument(use, "command")
+            for use in state.uses
+            if exit_code(use.value) == 0 and TESTING.search(argument(use, "command"))
+        ]
+        note = ResultNote(str(state.finished.result)[:600], tests[-3:], state.task.mate)
+        try:
+            found = await self.repositories.propose(state.stream, note)
+        except (LoopforgeError, OSError) as error:
+            body = ResultOffered(
+                commit="", branch="", base="", message=Words(str(error)), diff=Words("")
+            )
+            return [self._stamp.fact(body, actor="runtime", cause=state.id)]
+        return [self._stamp.fact(_offered(found), actor="runtime", cause=state.id)]
+
+    async def approve(self, state: TaskState, commit: str) -> Merged:
+        """Merge exactly this commit. Raises what `TaskRepositories.approve` does."""
+        return await self.repositories.approve(state.stream, commit)
+
+    async def reject(self, state: TaskState) -> None:
+        """Delete the task's branch."""
+        await self.repositories.reject(state.stream)
+
+    async def undo(self, state: TaskState) -> ChangeUndone:
+        """Take back the last change of files, or the merge. Raises LoopforgeError."""
+        if state.stage == "approved" and state.task.repo:
+            await self.repositories.take_back(state.stream)
+            return ChangeUndone(by="", nth=state.turns)
+        place = await self.workspaces.recovered(state.stream)
+        there = await place.checkpoint("before undo")
+        await place.undo()
+        latest = await place.latest()
+        back = latest.place if latest else 0
+        nth = next(
+            (
+                one.nth
+                for one in reversed(state.checkpoints)
+                if one.checkpoint.isdigit() and int(one.checkpoint) <= back
+            ),
+            0,
+        )
+        return ChangeUndone(by="", nth=nth, checkpoint=str(there.number))
+
+
+def _offered(found: Proposal) -> ResultOffered:
+    return ResultOffered(
+        commit=found.commit,
+        branch=found.branch,
+        base=found.before,
+        message=Words(found.message if found.commit else found.way_on or found.message),
+        diff=Words(found.diff),
+        files=tuple(one.path for one in found.files),
+    )

@@ -1,0 +1,99 @@
+"""Confidence moves by what can be seen, by the mind's estimate, and by thumbs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopforge.core.work.task_confidence import (
+    LEAST_RATED,
+    START,
+    WEIGHTS,
+    SeenResult,
+    brier,
+    error_of,
+    exit_code,
+    moved,
+    rated,
+    reliability,
+    signals_of,
+    weighed,
+)
+
+
+def ran(command: str, code: int, output: str = "") -> SeenResult:
+    """A command that ended."""
+    return SeenResult("work_run", command, "returned", f"[exit code {code}, 0.1 s]\n{output}")
+
+
+WRITTEN = SeenResult("work_write", "a.py", "returned", "a.py is written: 3 bytes.")
+
+
+@pytest.mark.parametrize(
+    ("seen", "names"),
+    [
+        ([ran("ls", 0)], ["command succeeded", "no files changed"]),
+        ([ran("ls nowhere", 2)], ["command failed", "no files changed"]),
+        ([ran("python -m pytest -q", 0), WRITTEN], ["tests passed", "files changed"]),
+        ([ran("npm run test", 1)], ["tests failed", "no files changed"]),
+        ([WRITTEN], ["files changed"]),
+        ([SeenResult("work_edit", "a", "failed", "no")], ["tool failed", "no files changed"]),
+        ([SeenResult("work_run", "x", "unknown", "?")], ["outcome unknown", "no files changed"]),
+        ([SeenResult("send", "x", "refused", "no")], ["tool was refused", "no files changed"]),
+        ([SeenResult("work_run", "x", "deferred", "")], ["no files changed"]),
+        ([], []),
+    ],
+)
+def test_what_is_seen_has_a_name(seen: list[SeenResult], names: list[str]) -> None:
+    """Each thing that is seen counts by its name in the one table of weights."""
+    found = signals_of(seen, [], changes=True)
+    assert [one.name for one in found] == names
+    assert all(one.points == WEIGHTS[one.name] for one in found)
+
+
+def test_the_same_error_is_known_again_whatever_its_numbers() -> None:
+    """A line, an address or a time in it do not make it another; another error is another."""
+    first = ran("pytest", 1, "File a.py, line 3\nValueError: no 7 in 0x7f01")
+    again = ran("pytest", 1, "File a.py, line 9\nValueError: no 8 in 0x7f99")
+    assert error_of(first) == error_of(again) != ""
+    assert "same error again" in [
+        s.name for s in signals_of([again], [error_of(first)], changes=False)
+    ]
+    assert error_of(ran("pytest", 1, "KeyError: x")) != error_of(first)
+    assert error_of(ran("true", 0, "error: none")) == ""
+    assert exit_code("no code") is None
+
+
+def test_what_is_good_counts_once_in_a_turn_and_failures_three_times() -> None:
+    """So nobody becomes sure by many easy commands."""
+    assert len(weighed([("command succeeded", "")] * 5)) == 1
+    assert len(weighed([("command failed", "")] * 5)) == 3
+
+
+@given(st.floats(0, 100), st.lists(st.sampled_from(sorted(WEIGHTS))), st.floats(-1, 100))
+def test_it_stays_between_0_and_100(before: float, names: list[str], estimate: float) -> None:
+    """Whatever is seen and whatever the mind thinks of itself."""
+    assert 0 <= moved(before, weighed((name, "") for name in names), estimate) <= 100
+
+
+def test_the_minds_own_estimate_draws_a_quarter_of_the_way() -> None:
+    """One that gives none, or one that is none, draws nothing."""
+    assert moved(60, (), 100) == 70
+    assert moved(60, (), -1) == moved(60, (), 101) == 60
+
+
+def test_thumbs_are_clamped() -> None:
+    """Up is 15 more, down 20 less, never under 10 and never over 100."""
+    assert (rated(START, up=True), rated(START, up=False)) == (75, 40)
+    assert rated(95, up=True) == 100
+    assert rated(20, up=False) == rated(5, up=False) == LEAST_RATED == 10
+
+
+def test_calibration_says_how_well_it_foretold() -> None:
+    """A sure truth scores 0, a coin 0.25; the curve lays what was thought beside what came."""
+    assert brier([(100, True), (0, False)]) == 0
+    assert brier([(50, True), (50, False)]) == 0.25
+    assert brier([]) is None
+    curve = reliability([(90, True), (85, False), (10, False), (100, True)])
+    assert [(one.tasks, round(one.came, 2)) for one in curve] == [(1, 0.0), (3, 0.67)]

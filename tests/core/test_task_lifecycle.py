@@ -1,0 +1,32 @@
+"""The life of a task is a table: where it leads, and where it never does."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from loopforge.core.work.task_lifecycle import AT_WORK, TASK_TABLE, TaskStage, next_stage
+from loopforge.core.work.work_vocabulary import WorkEvent
+
+KINDS = {str(body.__struct_config__.tag) for body in get_args(WorkEvent)}
+
+
+def test_the_table_is_whole() -> None:
+    """Every stage stands in it, by kinds of events that there are, and leads to stages."""
+    assert set(TASK_TABLE) == set(get_args(TaskStage))
+    assert {kind for row in TASK_TABLE.values() for kind in row} <= KINDS
+    assert {stage for row in TASK_TABLE.values() for stage in row.values()} <= set(TASK_TABLE)
+
+
+def test_whatever_is_at_work_can_be_stopped_and_goes_on_again() -> None:
+    """From every stage of work a stop leads to standing still, and resuming leads out of it."""
+    for stage in AT_WORK:
+        assert next_stage(stage, "task.stopped") == "stopped"
+    for stage in ("stopped", "waiting", "finished"):
+        assert next_stage(stage, "task.resumed") == "ready"
+
+
+def test_what_is_not_there_changes_nothing() -> None:
+    """A refused task is never approved, and a line during work keeps it at work."""
+    assert next_stage("rejected", "task.approved") == "rejected"
+    assert next_stage("working", "task.steered") == "working"
+    assert next_stage("finished", "task.steered") == "ready"

@@ -1,0 +1,142 @@
+"""Flows of tasks as transcripts: this was shown, it asked, it was told, it planned."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from loopforge.core.perception import AgentPerception, Line, ToolOffer
+from loopforge.core.policy import All, Answer, Ask, Call, Result
+from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.work.work_vocabulary import (
+    AdmitStuck,
+    AskPerson,
+    Classify,
+    FinishWork,
+    GoOn,
+    LookBack,
+    SetPlan,
+)
+from loopforge.mates.prompt_files import PromptBook
+from loopforge.policies.flows.branch_flow import branching
+from loopforge.policies.flows.sequential_flow import sequential
+from loopforge.policies.flows.shell_flow import commanding
+from loopforge.policies.flows.simple_flow import answering
+from loopforge.policies.flows.task_triage import triage
+from tests.playbook import Playbook, heard, shown
+
+PROMPTS = PromptBook()
+RUN = ToolOffer(name="work_run", summary="Runs.", schema={"type": "object"})
+
+
+def given(text: str = "Make it so", *more: Line, **context: str) -> AgentPerception:
+    """A mate is shown a task, and what came of it so far."""
+    known = {"title": "Python coder", "turn": "1", "turns": "20", "left": "", "planned": "none"}
+    seen = shown(heard("Person", text), *more, **{**known, **context})
+    return replace(seen, tools=(RUN,))
+
+
+def seen_result(text: str, who: str = "work_run") -> Line:
+    """What a tool gave in a turn before."""
+    return Line(kind="result", who=public(who), text=Words(text))
+
+
+def test_it_plans_and_acts_by_tools() -> None:
+    """It is asked with a form; the tools it names are used, and it goes on in another turn."""
+    book = Playbook(sequential(PROMPTS), given()).asks("work", aloud=False)
+    assert "Turn 1 of 20" in book.prompt
+    assert list(book.form)[:3] == ["thought", "plan", "calls"]
+    call = {"tool": "work_run", "arguments": '{"command": "ls"}'}
+    book.answered(thought="I look.", plan=["look", "mend"], calls=[call], confidence=40)
+    assert book.request == Call("work_run", {"command": "ls"})
+    plan = book.told(Result("returned", "[exit code 0]\na.py")).plans()
+    assert plan.acts == (
+        SetPlan(steps=("look", "mend")),
+        GoOn(did="I look.", estimate=40),
+    )
+
+
+@pytest.mark.parametrize(
+    ("state", "say", "act"),
+    [
+        ("question", "Which file?", AskPerson(question="Which file?")),
+        ("stuck", "I tried all", AdmitStuck(why="I tried all")),
+        ("going", "", GoOn(did="hm", estimate=-1)),
+        ("question", "", GoOn(did="hm", estimate=-1)),
+        ("done", "It is", FinishWork(result="It is", evidence="seen")),
+    ],
+)
+def test_where_it_stands(state: str, say: str, act: object) -> None:
+    """What it says of where it stands is one act; a question without words is none."""
+    book = Playbook(sequential(PROMPTS), given()).asks("work")
+    book.answered(thought="hm", calls=[], state=state, say=say, evidence="seen", confidence=True)
+    assert book.plans().acts == (act,)
+
+
+def test_it_looks_back_at_the_end() -> None:
+    """Where there is something to look back on, it is asked once more; no answer is no harm."""
+    for answer, more in ((Answer("answered", "Test first."), 1), (Answer("failed"), 0)):
+        book = Playbook(sequential(PROMPTS), given(reflects="yes")).asks("work")
+        book.answered(state="done", say="Done.").asks("reflect")
+        acts = book.told(answer).plans().acts
+        assert isinstance(acts[0], FinishWork)
+        assert acts[1:] == (LookBack(text="Test first."),) * more
+
+
+@pytest.mark.parametrize("outcome", ["failed", "timed_out", "malformed", "refused"])
+def test_without_an_answer_nothing_is_done(outcome: str) -> None:
+    """Every mind of a task then says so, and acts not."""
+    for mind in (sequential, answering, branching, triage):
+        book = Playbook(mind(PROMPTS), given())
+        answer = Answer(outcome, "rubbish")  # type: ignore[arg-type]
+        book.told((answer, answer) if isinstance(book.request, All) else answer)
+        assert book.plans().acts == ()
+        assert book.plans().meta == {"trouble": outcome}
+
+
+def test_one_answer_is_enough_for_a_question() -> None:
+    """It is asked aloud, without a form and without tools."""
+    book = Playbook(answering(PROMPTS), given("What is 2 + 2?")).asks("answer", aloud=True)
+    assert book.form == {}
+    assert book.answered("Four.").plans().acts == (FinishWork(result="Four."),)
+
+
+def test_two_models_think_of_options_side_by_side() -> None:
+    """Of two tiers at once, and a third question consolidates; one that fails is left out."""
+    seen = given("Pros and cons?", branches="4 3")
+    book = Playbook(branching(PROMPTS), seen)
+    assert isinstance(book.request, All)
+    assert [one.tier for one in book.request.requests if isinstance(one, Ask)] == [4, 3]
+    book.told((Answer("answered", "A or B", model="big"), Answer("failed")))
+    book.asks("consolidate", aloud=True)
+    assert "Proposal 1:\nA or B" in book.prompt
+    assert "Proposal 2" not in book.prompt
+    plan = book.answered("Take A unless.").plans()
+    assert plan.acts == (FinishWork(result="Take A unless."),)
+    assert "big" in plan.narrative
+
+
+def test_one_command_is_run_as_it_was_written() -> None:
+    """No model is asked; one that goes on is looked at when it has ended."""
+    seen = given("run kubectl get pods", command="kubectl get pods")
+    book = Playbook(commanding(PROMPTS), seen)
+    assert book.request == Call("work_run", {"command": "kubectl get pods"})
+    going = book.told(Result("deferred", "It goes on.")).plans()
+    assert isinstance(going.acts[0], GoOn)
+    done = Playbook(commanding(PROMPTS), given("run x", seen_result("[exit code 0]"))).plans()
+    assert done.acts == (FinishWork(result="[exit code 0]"),)
+    bad = Playbook(commanding(PROMPTS), seen).told(Result("refused", "No.")).plans()
+    assert bad.acts == (FinishWork(result="No.", evidence="The command did not run."),)
+
+
+def test_a_model_says_as_what_a_task_is_taken() -> None:
+    """It is held to the form; what names something that there is not is no answer."""
+    good = {"type": "data", "role": "dba", "complexity": "SIMPLE", "flow": "simple", "reason": "r"}
+    book = Playbook(triage(PROMPTS), given()).asks("triage")
+    assert book.form["role"]["enum"][0] == "command-executor"
+    (act,) = book.answered(**good).plans().acts
+    assert act == Classify(
+        task_type="data", role="dba", complexity="SIMPLE", flow="simple", reason="r"
+    )
+    wrong = Playbook(triage(PROMPTS), given()).answered(**{**good, "role": "king"}).plans()
+    assert wrong.acts == ()

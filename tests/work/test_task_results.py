@@ -1,0 +1,98 @@
+"""What comes of a task in a repository: shown, approved as it was shown, rejected, undone."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from loopforge.errors import Changed
+from tests.work.conftest import Workshop, in_order, says, uses, working
+
+pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
+STEPS = (
+    uses("work_run", command="python3 -B -c 'import app; assert app.two() == 2'"),
+    uses("work_edit", path="repo/app.py", old="return 3", new="return 2"),
+    uses("work_run", command="python3 -B -c 'import app; assert app.two() == 2'"),
+    says("done", "two() gives 2 now."),
+)
+TASK = "Fix two() in app.py, it gives 3 in Python"
+
+
+def git(folder: Path, *words: str) -> str:
+    """What git says in a folder."""
+    who = ["-c", "user.name=Ana", "-c", "user.email=ana@example.org"]
+    done = subprocess.run(
+        ["git", *who, *words], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def project(place: Path) -> Path:
+    """A repository with a bug, beside the home."""
+    folder = place / "project"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    (folder / "app.py").write_text("def two():\n    return 3\n")
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "begin")
+    return folder
+
+
+async def mended(shop: Workshop, project: Path) -> str:
+    """A task that mends the bug, to its end."""
+    known = shop.desk.places.repositories.registered
+    return await shop.give(TASK, repo=(await known.register(project)).name)
+
+
+async def test_what_was_shown_is_merged_once(place: Path, project: Path) -> None:
+    """The commit that was shown and no other; a second yes does nothing; undo takes it back."""
+    async with working(place / "home", in_order(*STEPS)) as shop:
+        id = await mended(shop, project)
+        state = await shop.state(id)
+        assert state.offered is not None
+        assert state.offered.files == ("app.py",)
+        assert "+    return 2" in str(state.offered.diff)
+        assert "return 3" in (project / "app.py").read_text()
+        with pytest.raises(Changed, match="Something else is offered"):
+            await shop.desk.approve(id, "ana", "0" * 40)
+        assert (await shop.desk.approve(id, "ana")).startswith("Merged as ")
+        assert "return 2" in (project / "app.py").read_text()
+        assert git(project, "rev-parse", "main") == state.offered.commit
+        again = await shop.desk.approve(id, "ana")
+        assert again == "It is approved already; nothing was done again."
+        assert "taken back" in await shop.desk.undo(id, "ana")
+        assert "return 3" in (project / "app.py").read_text()
+
+
+async def test_what_is_refused_leaves_no_branch(place: Path, project: Path) -> None:
+    """The repository is as it was, the workspace is still there."""
+    async with working(place / "home", in_order(*STEPS)) as shop:
+        id = await mended(shop, project)
+        assert git(project, "branch", "--list").count("\n") == 1
+        assert (await shop.desk.reject(id, "ana")).startswith("Rejected")
+        assert git(project, "branch", "--list") == "* main"
+        assert "return 2" in shop.file(id, "repo/app.py").read_text()
+        with pytest.raises(Changed, match="the task is rejected"):
+            await shop.desk.approve(id, "ana")
+
+
+async def test_undo_takes_back_files_and_conversation(place: Path) -> None:
+    """To the copy before the last change; what was said since is gone from what a mate is shown."""
+    steps = [uses("work_write", path="a.txt", text=f"{nth}") for nth in range(1, 8)]
+    async with working(place / "home", in_order(*steps, says("done", "Written."))) as shop:
+        id = await shop.give("Write numbers into a.txt with Python")
+        state = await shop.state(id)
+        assert [one.nth for one in state.checkpoints] == [5, 8]
+        assert await shop.desk.undo(id, "ana") == (
+            "Files and conversation are as they were after turn 5."
+        )
+        state = await shop.state(id)
+        assert shop.file(id, "a.txt").read_text() == "5"
+        assert (state.turns, state.stage, len(state.uses)) == (5, "stopped", 5)
+        await shop.desk.resume(id, "ana")
+        await shop.rest(id)
+        assert (await shop.state(id)).stage == "finished"
+        assert "6" not in str([text for _, text in shop.models.asked[-1].messages[2:-1]])

@@ -1,0 +1,313 @@
+"""A task from its line to its end, with real commands in the sandbox and a scripted model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loopforge.app import open_aside
+from loopforge.core.work.work_vocabulary import TaskClassified, TaskProgressed
+from loopforge.models.scripted_model import ScriptedAnswer
+from loopforge.runtime.ports import Question
+from loopforge.work.task_state import PREFIX
+from tests.work.conftest import Step, Workshop, in_order, kinds, says, uses, working
+
+pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
+
+
+async def test_a_task_plans_acts_and_ends_with_a_result(place: Path) -> None:
+    """It makes a file, runs it, sees the output, and says so; every turn is on record."""
+    script = in_order(
+        {
+            **uses("work_write", path="hello.py", text="print(6 * 7)\n"),
+            "plan": ["write it", "run it"],
+        },
+        uses("work_run", command="python3 hello.py"),
+        says("done", "hello.py prints 42.", evidence="It printed 42."),
+    )
+    async with working(place, script) as shop:
+        id = await shop.give("Write a Python script hello.py that prints 42, and run it")
+        state = await shop.state(id)
+        assert shop.file(id, "hello.py").read_text() == "print(6 * 7)\n"
+        assert state.stage == "finished"
+        assert str(state.finished.result) == "hello.py prints 42." if state.finished else False
+        assert [str(step) for step in state.plan] == ["write it", "run it"]
+        assert [(use.tool, use.outcome) for use in state.uses] == [
+            ("work_write", "returned"),
+            ("work_run", "returned"),
+        ]
+        assert "42" in state.uses[-1].value
+        assert [one.nth for one in await shop.bodies(id, TaskProgressed)] == [1, 2, 3]
+        (taken,) = await shop.bodies(id, TaskClassified)
+        assert (taken.role, taken.by) == ("python-coder", "rules")
+        assert kinds(await shop.events(id))[-4:] == [
+            "task.finished",
+            "task.reflected",
+            "task.workspace_saved",
+            "task.summarized",
+        ]
+        assert (await shop.app.ledger.verify()).sound
+
+
+async def test_what_is_said_during_a_task_steers_it(place: Path) -> None:
+    """It is before the mate in the next turn, and on record as heeded."""
+    shop: Workshop
+
+    async def steer(id: str) -> None:
+        await shop.desk.say(id, "ana", "use tabs")
+
+    heard: list[bool] = []
+    left = [uses("work_list"), uses("work_list"), says("done", "Done.")]
+
+    def script(asked: Question) -> Step:
+        if asked.schema is None:
+            return "So it was."
+        heard.append("use tabs" in str(asked.messages))
+        if len(heard) == 1:
+            shop.app.work.ports.tasks.spawn(steer(shop.given), "steering")
+        return ScriptedAnswer(data=left.pop(0), wait=0.05)
+
+    async with working(place, script) as shop:
+        shop.given = await shop.desk.open("Fix app.py in Python", "ana")
+        await shop.rest(shop.given)
+        state = await shop.state(shop.given)
+        assert state.stage == "finished"
+        assert heard == [False, True, True]
+        assert [len(one.heeded) for one in state.progress] == [0, 1, 0] or state.pending == {}
+
+
+async def test_a_question_pauses_it_and_an_answer_goes_on(place: Path) -> None:
+    """It holds no thread while it waits, also over a restart; a line of a person goes on."""
+    script = in_order(says("question", "Which port?"))
+    async with working(place, script) as shop:
+        id = await shop.give("Write a Python server in serve.py")
+        state = await shop.state(id)
+        assert (state.stage, str(state.asked and state.asked.question)) == (
+            "waiting",
+            "Which port?",
+        )
+        other = await shop.give("run echo hi", thread=state.thread)
+        assert (await shop.state(other)).stage == "finished"
+    async with working(place, in_order(says("done", "On 80."))) as shop:
+        assert (await shop.state(id)).stage == "waiting"
+        assert await shop.desk.say(id, "ana", "80") == "The task goes on with that."
+        await shop.rest(id)
+        state = await shop.state(id)
+        assert (state.stage, str(state.finished and state.finished.result)) == (
+            "finished",
+            "On 80.",
+        )
+
+
+async def test_a_second_task_of_a_thread_waits_in_line(place: Path) -> None:
+    """It says behind whom; when that one stands still it goes on, under a larger number."""
+    script = in_order(uses("work_run", command="sleep 60"))
+    async with working(place, script) as shop:
+        first = await shop.desk.open("Fix app.py in Python", "ana", thread="t")
+        await shop.until(first, "effect.running")
+        second = await shop.desk.open("run echo hi", "ana", thread="t")
+        await shop.until(second, "task.queued")
+        beside = await shop.give("run echo beside")
+        assert (await shop.state(beside)).stage == "finished"
+        assert (await shop.state(second)).behind == first
+        await shop.desk.stop(first, "ana")
+        await shop.until(second, "task.summarized")
+        assert (await shop.state(second)).fence == 2
+        assert (await shop.state(first)).stage == "stopped"
+
+
+async def test_stop_ends_what_runs_and_resume_goes_on(place: Path) -> None:
+    """The command and its children end; a summary from the record follows; it goes on from there."""
+    script = in_order(
+        uses("work_write", path="a.txt", text="kept"),
+        uses("work_run", command="sleep 300 & sleep 300"),
+        says("done", "Enough."),
+    )
+    async with working(place, script) as shop:
+        id = await shop.desk.open("Fix app.py in Python", "ana")
+        await shop.until(id, "effect.running", 2)
+        assert await shop.desk.stop(id, "ana") == "Stopped. `resume` goes on from here."
+        await shop.rest(id)
+        state = await shop.state(id)
+        assert [use.outcome for use in state.uses] == ["returned", "cancelled"]
+        assert "Cut off by the stop: work_run" in str(state.summary)
+        assert "Files changed: a.txt" in str(state.summary)
+        assert state.checkpoint is not None
+        assert state.checkpoint.checkpoint == "1"
+        assert await shop.desk.resume(id, "ana") == "It goes on."
+        await shop.rest(id)
+        assert (await shop.state(id)).stage == "finished"
+        assert shop.file(id, "a.txt").read_text() == "kept"
+
+
+@pytest.mark.parametrize(
+    ("environ", "more", "kind"),
+    [
+        ({"LOOPFORGE_WORK_TOKENS": "1000"}, {}, "tokens"),
+        ({}, {"budget": 0.1}, "money"),
+        ({}, {}, "turns"),
+    ],
+)
+async def test_a_limit_ends_it_and_resume_goes_on(
+    environ: dict[str, str], more: dict[str, float], kind: str, place: Path
+) -> None:
+    """Of turns, tokens and money; what was done is summed up; it goes on when somebody says so."""
+    count = 0
+
+    def script(asked: Question) -> Step:
+        nonlocal count
+        if asked.schema is None:
+            return "So."
+        count += 1
+        text = f"{count}\n" * (1000 if kind == "tokens" else 1)
+        return ScriptedAnswer(
+            data=uses("work_write", path="a.txt", text=text),
+            cost="0.04" if kind == "money" else "0",
+        )
+
+    async with working(place, script, environ) as shop:
+        id = await shop.give("Write a tiny Python file a.py", **more)
+        state = await shop.state(id)
+        assert state.halted is not None
+        assert (state.stage, state.halted.kind) == ("stopped", kind)
+        assert str(state.summary).startswith(f"Stopped after {state.turns} turn")
+        turns = state.turns
+        await shop.desk.resume(id, "ana", 0.1)
+        await shop.rest(id)
+        assert (await shop.state(id)).turns > turns
+
+
+async def test_the_same_error_three_times_brings_the_next_model(place: Path) -> None:
+    """The reason is on record and told; at the top of the list a precise question is asked."""
+    failing = [uses("work_run", command=f"ls nowhere-{nth}; exit 2") for nth in range(9)]
+    environ = {"LOOPFORGE_WORK_LADDER": "little, large"}
+    async with working(place, in_order(*failing), environ) as shop:
+        id = await shop.give("Fix app.py in Python")
+        state = await shop.state(id)
+        assert [(one.before, one.after) for one in state.escalated] == [
+            ("scripted", "little"),
+            ("little", "large"),
+        ]
+        assert {one.reason for one in state.escalated} <= {"errors", "confidence"}
+        assert "large goes on in place of little" in str(state.escalated[-1].why)
+        assert state.stage == "waiting"
+        assert state.asked is not None
+        assert state.asked.top
+        assert "nowhere" in str(state.asked.tried)
+        routes = [one.route.model for one in shop.models.asked if one.schema]
+        assert list(dict.fromkeys(routes)) == ["", "little", "large"]
+
+
+async def test_a_circle_is_nudged_before_another_model_goes_on(place: Path) -> None:
+    """It is told what it does again and again; nothing it knew is dropped."""
+    again = [uses("work_run", command="cat a.txt || true") for _ in range(4)]
+    async with working(place, in_order(*again, says("done", "Ah."))) as shop:
+        id = await shop.give("Fix app.py in Python")
+        state = await shop.state(id)
+        assert state.nudged == 1
+        assert state.stage == "finished"
+        assert (await shop.app.ledger.verify()).sound
+        last = str(shop.models.asked[-2].messages)
+        assert "You did the same 4 times" in last
+        assert last.count("[work_run]") == 4
+
+
+async def test_a_reply_takes_a_task_as_something_else(place: Path) -> None:
+    """A person said "no, just answer": that is on record as a correction, and it is answered."""
+    async with working(place, in_order(says("question", "Which one?"))) as shop:
+        id = await shop.give("Write a Python parser in parser.py")
+        told = await shop.desk.say(id, "ana", "no, just answer")
+        assert told == "It is taken otherwise from now on: simple."
+        await shop.rest(id)
+        taken = await shop.bodies(id, TaskClassified)
+        assert [(one.flow, one.by) for one in taken] == [
+            ("sequential-thinking", "rules"),
+            ("simple", "person"),
+        ]
+        assert (await shop.state(id)).stage == "finished"
+
+
+async def test_the_glass_is_broken_by_the_owner_alone(place: Path) -> None:
+    """Straight to that model, and what was skipped is on record; for others it is a task as any."""
+    async with working(place, in_order()) as shop:
+        owners = await shop.give("@tier-3 what is 2 + 2?")
+        (taken,) = await shop.bodies(owners, TaskClassified)
+        assert (taken.flow, taken.tier) == ("breakglass", 3)
+        assert "planning" in taken.skipped
+        assert shop.models.asked[-1].route.tier == 3
+        others = await shop.desk.open("@tier-3 what is 2 + 2?", "bo")
+        await shop.rest(others)
+        assert (await shop.bodies(others, TaskClassified))[-1].flow != "breakglass"
+
+
+async def test_thumbs_move_confidence_and_down_brings_the_next_model(place: Path) -> None:
+    """Kept across what it says; results that people took or refused give a figure."""
+    environ = {"LOOPFORGE_WORK_LADDER": "little, large"}
+    async with working(place, in_order(), environ) as shop:
+        id = await shop.give("Write a Python file a.py")
+        before = (await shop.state(id)).confidence
+        assert await shop.desk.rate(id, "ana", up=True) == min(100, before + 15)
+        assert await shop.desk.rate(id, "ana", up=False) == min(100, before + 15) - 20
+        assert await shop.desk.approve(id, "ana") == "Approved."
+        score, bins = await shop.desk.calibration()
+        assert score is not None
+        assert [one.tasks for one in bins] == [1]
+
+
+async def test_what_a_model_thinks_of_a_task_is_asked_where_words_are_not_clear(
+    place: Path,
+) -> None:
+    """Its answer is on record with its reason; one that makes no sense leads to plain work."""
+    answers: list[Step] = [
+        {
+            "type": "data",
+            "role": "dba",
+            "complexity": "SIMPLE",
+            "flow": "sequential-thinking",
+            "reason": "data",
+        },
+        ScriptedAnswer(outcome="malformed", text="hm"),
+    ]
+
+    def script(asked: Question) -> Step:
+        if asked.schema and "role" in asked.schema["properties"]:
+            return answers.pop(0)
+        return says("done", "Done.") if asked.schema else "So."
+
+    async with working(place, script) as shop:
+        for role, by in (("dba", "model"), ("general", "default")):
+            id = await shop.give("Please take care of the logs")
+            (taken,) = await shop.bodies(id, TaskClassified)
+            assert (taken.role, taken.by) == (role, by)
+            assert (await shop.state(id)).stage == "finished"
+
+
+async def test_without_a_model_it_stands_still_and_can_go_on(place: Path) -> None:
+    """Nobody answered: that is told, and resuming tries again."""
+    down = [ScriptedAnswer(outcome="failed", cause="unreachable")]
+
+    def script(asked: Question) -> Step:
+        return down.pop() if down else says("done", "Done.") if asked.schema else "So."
+
+    async with working(place, script) as shop:
+        id = await shop.give("Fix app.py in Python")
+        state = await shop.state(id)
+        assert state.halted is not None
+        assert (state.stage, state.halted.kind) == ("stopped", "model")
+        await shop.desk.resume(id, "ana")
+        await shop.rest(id)
+        assert (await shop.state(id)).stage == "finished"
+
+
+async def test_a_command_beside_the_host_works_on_nothing(place: Path) -> None:
+    """It gives a task, which the process that runs the home does, once."""
+    async with working(place, in_order()) as shop:
+        async with open_aside(shop.app.settings) as aside:
+            id = await aside.work.desk.open("run echo hi >> a.txt", "ana")
+            await aside.lanes.settled(PREFIX + id)
+            assert await aside.ledger.read(PREFIX + id, after=1) == []
+            await shop.app.ledger.follow()
+            await shop.rest(id)
+        assert (await shop.state(id)).stage == "finished"
+        assert shop.file(id, "a.txt").read_text() == "hi\n"
