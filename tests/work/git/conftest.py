@@ -71,7 +71,11 @@ class Bench:
         limits = SandboxLimits(processes=256)
         self.archive = CheckpointArchive(self.home / "data" / "checkpoints")
         self.workspaces = Workspaces(self.home, self.archive, SystemClock(), limits)
-        self.git = TaskRepositories(
+        self.git = self.another()
+
+    def another(self) -> TaskRepositories:
+        """What another process of the same home would have."""
+        return TaskRepositories(
             self.home, self.workspaces, SystemClock(), lambda: frozenset(self.secrets)
         )
 

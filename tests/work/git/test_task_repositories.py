@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 
 import pytest
 
@@ -254,8 +255,11 @@ async def test_a_task_that_is_forgotten_leaves_no_branch_and_no_shelf(bench: Ben
     await bench.begin()
     await bench.does(EDIT)
     await bench.propose()
+    await bench.task.checkpoint()
     await bench.git.forget(TASK)
-    await bench.workspaces.forget(TASK)
+    await bench.git.forget(TASK)
+    assert not bench.workspaces.of(TASK).files.listing()
+    assert list(await bench.archive.tasks()) == []
     assert git(bench.project, "branch", "--format=%(refname:short)") == "main"
     assert list((bench.home / "data" / "work").iterdir()) == []
     with pytest.raises(Unknown):
@@ -335,3 +339,42 @@ async def test_a_push_goes_to_a_remote_of_the_person_alone(bench: Bench) -> None
     await bench.git.approve(TASK, shown.commit)
     assert "branch main" in await bench.git.push(TASK, "origin", "target", {})
     assert git(server, "rev-parse", "main") == shown.commit
+
+
+async def test_a_history_that_holds_a_key_of_the_home_is_given_to_nobody(bench: Bench) -> None:
+    """Though it was taken out again since; nothing is left of the try."""
+    bench.commit({"key.txt": "zinc-harbour-4711\n"})
+    git(bench.project, "rm", "-q", "key.txt")
+    git(bench.project, "commit", "-qm", "gone")
+    bench.secrets.add("zinc-harbour-4711")
+    with pytest.raises(RepositoryError, match="key or password of this home in its history"):
+        await bench.begin()
+    assert list((bench.home / "data" / "work").iterdir()) == []
+    assert not (bench.task.place / "repo").exists()
+    bench.secrets.clear()
+    await bench.begin()
+    assert "start" in await bench.does("git log --format=%s")
+
+
+async def test_a_proposal_whose_record_was_lost_in_a_crash_is_made_again(bench: Bench) -> None:
+    """Its branch was there already, and is known for Loopforge's own."""
+    await bench.begin()
+    record = next((bench.home / "data" / "work").glob("*/repository.json"))
+    before = record.read_bytes()
+    await bench.does(EDIT)
+    lost = await bench.propose()
+    record.write_bytes(before)
+    shown = await bench.propose("Fix it, once more")
+    assert shown.tip != lost.tip
+    assert git(bench.project, "rev-parse", shown.branch) == shown.tip
+    await bench.another().approve(TASK, shown.commit)
+    assert git(bench.project, "rev-parse", "main") == shown.commit
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another")
+async def test_a_repository_of_another_user_is_left_alone(bench: Bench) -> None:
+    """Git would go by a configuration that somebody else wrote."""
+    for path in (bench.project, *bench.project.rglob("*")):
+        os.chown(path, 65_533, 65_533, follow_symlinks=False)
+    with pytest.raises(RepositoryError, match="belongs to another user"):
+        await bench.git.registered.register(bench.project)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.errors import ArtifactError, Unknown
+from loopforge.errors import ArtifactError, InputError, Unknown
 from loopforge.runtime.ports import ToolFile
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.tools.sandbox.call_workspace import forget_workspaces, workspace_in
@@ -190,3 +190,24 @@ async def test_a_damaged_checkpoint_is_not_put_back(
     with pytest.raises(ArtifactError, match="damaged"):
         await place.restore(first.number)
     assert await does(place, "cat a") == "2\n"
+
+
+async def test_a_key_of_the_home_neither_comes_in_nor_goes_out(open_place: Path) -> None:
+    """As it is or in another form; and of several files that come, none does."""
+    archive, key = CheckpointArchive(open_place / "checkpoints"), "zinc-harbour-4711"
+    place = Workspaces(
+        open_place, archive, SystemClock(), SandboxLimits(), secrets=lambda: frozenset({key})
+    ).of("t")
+    held = {"plain": key.encode(), "turned": key[::-1].encode(), "binary": b"\0" + key.encode()}
+    for name, data in held.items():
+        files = [ToolFile(name="fine", data=b"fine"), ToolFile(name=name, data=data)]
+        with pytest.raises(InputError, match=f"{name} holds a key or password"):
+            await place.take_in(files)
+        assert place.files.listing() == []
+    for name, data in held.items():
+        place.files.write(name, data)
+        sent = await place.sent(f"<<{name}>>")
+        assert sent.files == ()
+        assert "holds a key or password" in sent.refused[name]
+        place.files.remove()
+        place.place.mkdir()

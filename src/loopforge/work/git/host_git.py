@@ -27,6 +27,7 @@ OLDEST = (2, 38)
 """The git that first merges without a working tree."""
 SECONDS, MEMORY = 120.0, 2 << 30
 """What one run may use: time, and bytes of addresses."""
+PIECE = 1 << 20
 SAFE = {
     "core.hooksPath": os.devnull,
     "core.fsmonitor": "false",
@@ -149,6 +150,32 @@ class HostGit:
         if code not in ok:
             raise RepositoryError(_refusal(arguments[0], self.folder, said, code))
         return GitEnded(code, output, said)
+
+    async def holds(self, needles: Collection[bytes], *arguments: str) -> bool:
+        """Whether any of these stands in what it writes, however much that is."""
+        program, _ = await asyncio.to_thread(_found)
+        process = await asyncio.create_subprocess_exec(
+            *(program, "--no-pager", "--no-replace-objects", *self._options, *arguments),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            cwd=self.folder,
+            env=self._variables(None),
+            start_new_session=True,
+        )
+        longest, last = max(map(len, needles), default=0), b""
+        assert process.stdout is not None
+        try:
+            while piece := await process.stdout.read(PIECE):
+                last = last[-longest:] + piece
+                if any(needle in last for needle in needles):
+                    return True
+            return False
+        finally:
+            if process.returncode is None:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
 
     def _variables(self, more: Mapping[str, str] | None) -> dict[str, str]:
         return {

@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from loopforge.core.egress.egress_filter import Egress
+from loopforge.core.egress.egress_filter import SHORTEST, Egress
 from loopforge.errors import RepositoryError
 from loopforge.work.git.change_review import (
     LINK,
@@ -148,7 +148,7 @@ def _secrets_in(
 ) -> list[str]:
     """Which files hold a key of the home, as it is in any file, and in other forms in a text."""
     egress = Egress(secrets)
-    raw = [secret.encode() for secret in secrets if len(secret) >= 6]
+    raw = [secret.encode() for secret in secrets if len(secret) >= SHORTEST]
 
     def holds(change: PathChange) -> bool:
         if any(secret in held[change.new] for secret in raw):

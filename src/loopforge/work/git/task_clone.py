@@ -64,7 +64,7 @@ class TaskClone:
         target = shlex.quote(f"refs/remotes/origin/{self._branch.target}")
         base = shlex.quote(f"^{self._branch.base}")
         await self._run(
-            f"rm -f -- {RESULT}",
+            f"rm -rf -- {RESULT}",
             f"cd {shlex.quote(self._branch.folder)}",
             f"{GIT} update-ref {REF} HEAD",
             f"{GIT} bundle create -q ../{RESULT} {REF} {base} ^{target}",
@@ -74,7 +74,7 @@ class TaskClone:
             most = self._workspace.limits.disk
             return self._workspace.files.read(RESULT, most)
         finally:
-            await self._workspace.run(("rm", "-f", "--", RESULT))
+            await self._workspace.run(("rm", "-rf", "--", RESULT))
 
     async def _given(self, bundle: bytes, *lines: str) -> None:
         self._workspace.files.write(GIVEN, bundle, max(len(bundle), 1))

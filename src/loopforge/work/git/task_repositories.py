@@ -20,6 +20,7 @@ import asyncio
 import hashlib
 import shutil
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -28,7 +29,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from loopforge.core.mates.mate_file import slug
-from loopforge.errors import Changed, InputError, RepositoryError, Unknown
+from loopforge.errors import BadSettings, Changed, InputError, RepositoryError, Unknown
 from loopforge.runtime.ports import Clock
 from loopforge.work.git.commit_messages import branch_name
 from loopforge.work.git.host_git import checked_commit
@@ -98,6 +99,12 @@ class TaskRepositories:
         history = await person.history(found.branch)
         await self._shelf(task).make()
         await self._shelf(task).add_history(history, base)
+        if await self._shelf(task).holds(self._secrets()):
+            await asyncio.to_thread(shutil.rmtree, self._place(task), ignore_errors=True)
+            raise RepositoryError(
+                f"{found.name} holds a key or password of this home in its history, so no task is "
+                "given it. Make that key invalid and set another."
+            )
         await self._keep(task, _TaskRecord(branch=branch))
         await TaskClone(self._workspaces.of(task), branch).make(history)
         await self._keep(task, _TaskRecord(branch=branch, made=True))
@@ -139,7 +146,7 @@ class TaskRepositories:
             shelf, branch, result, head, note, self._secrets(), self._clock.now()
         )
         before = await person.find(branch.branch) or NOBODY
-        if before not in (NOBODY, record.proposal.tip if record.proposal else NOBODY):
+        if before not in (NOBODY, *await shelf.shown()):
             raise Changed(
                 f"Somebody else moved the branch {branch.branch}, so it is not touched. Rename or "
                 "delete it, and have the work proposed again."
@@ -260,14 +267,16 @@ class TaskRepositories:
         return f"{commit[:12]} is pushed to {remote}, branch {branch}."
 
     async def forget(self, task: str) -> None:
-        """Let go of a task: its branch unless it was merged, and all that is kept of it here."""
+        """Let go of a task whole: its branch unless it was merged, its shelf, and its workspace.
+
+        Quiet where there is nothing; broken off, it can be called again.
+        """
         record = self._known(task)
         if record is not None and record.proposal is not None:
-            try:
+            with suppress(Unknown, BadSettings, RepositoryError):  # that repository is gone
                 person = self._person(record.branch)
                 await person.drop_branch(record.branch.branch, record.proposal.tip)
-            except (Unknown, RepositoryError):
-                pass  # the repository is gone, or registered no longer
+        await self._workspaces.forget(task)
         await asyncio.to_thread(shutil.rmtree, self._place(task), ignore_errors=True)
 
     async def _settle(self, task: str, state: MergeState) -> Proposal:
@@ -320,5 +329,5 @@ def repositories_of(
     secrets: Callable[[], Collection[str]] = frozenset,
 ) -> TaskRepositories:
     """Those of a home, as it is set now."""
-    workspaces = workspaces_of(settings, clock)
+    workspaces = workspaces_of(settings, clock, secrets)
     return TaskRepositories(settings.home, workspaces, clock, secrets)

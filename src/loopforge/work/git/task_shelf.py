@@ -16,6 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from loopforge.core.egress.egress_filter import SHORTEST
 from loopforge.errors import RepositoryError
 from loopforge.work.git.bundle_header import only_commit, read_head
 from loopforge.work.git.change_review import PathChange, read_changes
@@ -53,6 +54,19 @@ class TaskShelf:
         """The commits of the person's that the task was given, or their merge was tried with."""
         told = await self._git.text("for-each-ref", "--format=%(objectname)", f"{GIVEN}/")
         return told.split()
+
+    async def shown(self) -> list[str]:
+        """The commits that were made here."""
+        told = await self._git.text("for-each-ref", "--format=%(objectname)", f"{SHOWN}/")
+        return told.split()
+
+    async def holds(self, secrets: Collection[str]) -> bool:
+        """Whether any of these stands, as it is, in anything that lies here."""
+        needles = [secret.encode() for secret in secrets if len(secret) >= SHORTEST]
+        if not needles:
+            return False
+        every = ("cat-file", "--batch-all-objects", "--batch", "--buffer", "--unordered")
+        return await self._git.holds(needles, *every)
 
     async def add_history(self, bundle: bytes, commit: str) -> None:
         """Take in the person's history up to a commit, as their repository packed it."""

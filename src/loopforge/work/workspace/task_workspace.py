@@ -17,13 +17,14 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from msgspec import structs
 
+from loopforge.core.egress.egress_filter import SHORTEST, Egress
 from loopforge.errors import ArtifactError, InputError, LoopforgeError, Unknown
 from loopforge.runtime.ports import Clock, ToolFile
 from loopforge.tools.sandbox.bubblewrap import Sandbox, make_workspace
@@ -46,6 +47,9 @@ UPLOADS = "in"
 GIT = ".git"
 MOST_SENT, LARGEST_SENT = 10, 25_000_000
 """Files that one answer sends, and bytes of one."""
+LONGEST_TEXT = 1 << 20
+"""Bytes of a text in which keys are looked for in other forms than their own."""
+HELD = "holds a key or password of this home"
 BEFORE = "before it was put back"
 """What a checkpoint is noted with that is made so that nothing is lost."""
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -60,6 +64,14 @@ class SentFiles(NamedTuple):
     refused: Mapping[str, str]
 
 
+class WorkspaceRules(NamedTuple):
+    """What all of them go by: limits, how many checkpoints are kept, what stays out of them."""
+
+    limits: SandboxLimits
+    keep: int
+    secrets: Callable[[], Collection[str]]
+
+
 class TaskWorkspace:
     """One workspace. `name` is that of its folder, `place` what programs see as /workspace."""
 
@@ -69,17 +81,22 @@ class TaskWorkspace:
         place: Path,
         archive: CheckpointArchive,
         clock: Clock,
-        limits: SandboxLimits,
-        keep: int,
+        rules: WorkspaceRules,
     ) -> None:
-        self.name, self.place, self.limits = name, place, limits
+        self.name, self.place, self.limits = name, place, rules.limits
         self.files = WorkspaceFiles(place)
-        self._archive, self._clock, self._keep = archive, clock, keep
+        self._archive, self._clock, self._rules = archive, clock, rules
 
     # ------------------------------------------------------------ files and commands
 
     async def take_in(self, files: Sequence[ToolFile]) -> list[str]:
-        """Put in what people gave; the paths. One of the same name is replaced."""
+        """Put in what people gave; the paths. One of the same name is replaced.
+
+        Raises InputError for one that holds a key of the home; then none is put in.
+        """
+        for file in files:
+            if await asyncio.to_thread(self._leaks, file):
+                raise InputError(f"{upload_name(file.name)} {HELD}; it is not put in.")
 
         def put() -> list[str]:
             paths = [f"{UPLOADS}/{upload_name(file.name)}" for file in files]
@@ -126,7 +143,19 @@ class TaskWorkspace:
         if entry.size > LARGEST_SENT:
             raise InputError(f"{path!r} has {entry.size:,} bytes; {LARGEST_SENT:,} can be sent.")
         data = self.files.read(path, LARGEST_SENT)
-        return ToolFile(name=entry.shown.rpartition("/")[2], data=data)
+        file = ToolFile(name=entry.shown.rpartition("/")[2], data=data)
+        if self._leaks(file):
+            raise InputError(f"{path!r} {HELD}, so it is not sent.")
+        return file
+
+    def _leaks(self, file: ToolFile) -> bool:
+        """Whether a file holds a key of the home: as it is in any, in other forms in a text."""
+        secrets = self._rules.secrets()
+        if any(each.encode() in file.data for each in secrets if len(each) >= SHORTEST):
+            return True
+        if not secrets or b"\0" in file.data[:8000] or len(file.data) > LONGEST_TEXT:
+            return False
+        return bool(Egress(secrets).leak([file.name, file.data.decode("utf-8", "replace")]))
 
     # ------------------------------------------------------------ checkpoints
 
@@ -145,7 +174,7 @@ class TaskWorkspace:
         )
         most = self.limits.disk
         await self._archive.save(self.name, made, lambda path: self.files.read(path, most))
-        await self._archive.prune(self.name, self._keep)
+        await self._archive.prune(self.name, self._rules.keep)
         return made
 
     async def latest(self) -> WorkspaceCheckpoint | None:
@@ -218,11 +247,13 @@ class Workspaces:
         archive: CheckpointArchive,
         clock: Clock,
         limits: SandboxLimits,
+        *,
         keep: int = 30,
+        secrets: Callable[[], Collection[str]] = frozenset,
     ) -> None:
         self._places = home / FOLDER
         self._archive, self._clock = archive, clock
-        self.limits, self._keep = limits, keep
+        self._rules = WorkspaceRules(limits, keep, secrets)
 
     def of(self, task: str) -> TaskWorkspace:
         """The workspace of a task; made if it is not there. Raises InputError."""
@@ -258,9 +289,7 @@ class Workspaces:
 
     def _workspace(self, task: str) -> TaskWorkspace:
         name = folder_name(task)
-        return TaskWorkspace(
-            name, self._places / name, self._archive, self._clock, self.limits, self._keep
-        )
+        return TaskWorkspace(name, self._places / name, self._archive, self._clock, self._rules)
 
 
 def folder_name(task: str) -> str:

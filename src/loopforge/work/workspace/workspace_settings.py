@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,11 +95,16 @@ def workspace_settings(settings: PluginSettings) -> WorkspaceSettings:
     return settings.of("workspace", WorkspaceSettings)
 
 
-def workspaces_of(settings: PluginSettings, clock: Clock) -> Workspaces:
+def workspaces_of(
+    settings: PluginSettings,
+    clock: Clock,
+    secrets: Callable[[], Collection[str]] = frozenset,
+) -> Workspaces:
     """The workspaces of a home, as it is set now."""
     chosen = workspace_settings(settings)
     archive = CheckpointArchive(archive_place(settings))
-    return Workspaces(settings.home, archive, clock, chosen.limits, chosen.checkpoints)
+    kept = chosen.checkpoints
+    return Workspaces(settings.home, archive, clock, chosen.limits, keep=kept, secrets=secrets)
 
 
 def archive_place(settings: PluginSettings) -> Path | str:
