@@ -26,6 +26,7 @@ ELSEWHERE = {
     "action_plan.py": "test_seam.py",
     "reflection.py": "test_seam.py",
     "people_events.py": "core/test_events.py",
+    "growth_events.py": "core/test_events.py",
     "platform_events.py": "core/test_events.py",
     "reminder_events.py": "core/test_events.py",
     "memory_vocabulary.py": "core/test_events.py",

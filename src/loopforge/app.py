@@ -48,6 +48,7 @@ from loopforge.chat.service.line_history import LineHistory
 from loopforge.chat.service.mate_questions import ASK_MATE, MateQuestions
 from loopforge.chat.service.recall_tool import RECALL, RecallTool
 from loopforge.chat.service.room_closing import Closing
+from loopforge.chat.service.trait_tool import PROPOSE_TRAIT, TraitTool
 from loopforge.chat.speaking.room_rules import SCREEN, Rules
 from loopforge.chat.speaking.triggers import SMALL, Thresholds
 from loopforge.chat.turns.build_perception import Viewer
@@ -60,6 +61,7 @@ from loopforge.io.platforms.surface_plugin import HomeParts, surfaces_of
 from loopforge.live_settings import LiveSettings
 from loopforge.mates.mate_cache import Cast
 from loopforge.mates.mate_editing import Workshop
+from loopforge.mates.mate_growth import MateGrowth, growth_of
 from loopforge.mates.mate_roster import Roster
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.mates.version_history import Chronicle
@@ -207,6 +209,7 @@ class App(HomeParts):
     closing: Closing
     forgetting: Forgetting
     chronicle: Chronicle
+    growth: MateGrowth
     usage: UsageView
     budgets: Budgets
     desk: ModelsDesk
@@ -344,6 +347,7 @@ async def open_app(
         app.tools.add(ASK_MATE, asking.ask)
         recalling = RecallTool(app.memory.recall, app.house, ZoneInfo(settings.timezone))
         app.tools.add(RECALL, recalling.tell)
+        app.tools.add(PROPOSE_TRAIT, TraitTool(app.growth.traits, app.house).ask)
         gone = partial(scratch_goes, app.settings.home, tasks, app.tools.servers.forget)
         app.keeper.on_erased(gone)
         closing = (app.house, app.tools, app.deliveries, app.effects, app.lanes, app.timers)
@@ -417,13 +421,12 @@ def _wired(
     deliveries = Deliveries(ledger, stamp, surfaces, LostNotices(house.known, cast), patience)
     accounts, linking, pairing = _accounts(settings, ledger, people, stamp, tasks)
     closing = Closing(ledger, rooms, house, signals, lanes, effects, tasks)
-    chronicle, usage = Chronicle(ledger, roster, stamp), UsageView(ledger)
+    growth, usage = growth_of(ledger, roster, stamp, memory.lineage), UsageView(ledger)
     answers = QueryCommands(rooms, ledger, models, deliveries.going, clock, rules, linking)
     desk = ModelsDesk(models, partial(keyed_models, live, stamp), settings.keys, paid.paid)
     untold = _follow_settings(live, models, rules, quota, relief, desk, accounts.links)
-    works, yes = Workshop(chronicle, roster), ApprovalCommands(rooms, tools, ledger, clock)
-    more = BudgetCommands(rooms, budgets, usage, clock), ReminderCommands(rooms, book, clock)
-    commands = Commands(rooms, choices(), answers, works, yes, *more)
+    more = _more_commands(rooms, tools, ledger, clock, budgets, usage, book)
+    commands = Commands(rooms, choices(), answers, Workshop(growth), *more)
     front = Front(rooms, commands, deliveries, ledger, closing, accounts.links, tools)
     return App(
         settings=settings,
@@ -445,7 +448,8 @@ def _wired(
         keeper=Keeper(ledger, artifacts, tasks, clock),
         closing=closing,
         forgetting=Forgetting(ledger, house, signals, tasks),
-        chronicle=chronicle,
+        chronicle=growth.chronicle,
+        growth=growth,
         usage=usage,
         budgets=budgets,
         desk=desk,
@@ -458,6 +462,20 @@ def _wired(
         memory=memory,
         work=work,
     )
+
+
+def _more_commands(
+    rooms: Rooms,
+    tools: Toolbox,
+    ledger: SqlLedger,
+    clock: Clock,
+    budgets: Budgets,
+    usage: UsageView,
+    book: ReminderDesk,
+) -> tuple[ApprovalCommands, BudgetCommands, ReminderCommands]:
+    """Commands of rooms about uses of tools, money and time."""
+    yes, more = ApprovalCommands(rooms, tools, ledger, clock), ReminderCommands(rooms, book, clock)
+    return yes, BudgetCommands(rooms, budgets, usage, clock), more
 
 
 def _metered(

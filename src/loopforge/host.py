@@ -345,6 +345,7 @@ def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
         artifacts=app.artifacts,
         roster=app.roster,
         chronicle=app.chronicle,
+        growth=app.growth,
         usage=app.usage,
         budgets=app.budgets,
         metrics_token=lambda: app.live.now.metrics_token,

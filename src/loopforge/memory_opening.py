@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from loopforge.chat.service.usable_items import usable_items
 from loopforge.chat.service.usable_rooms import usable_rooms
 from loopforge.memory.item_recall import KeptRecall
+from loopforge.memory.memory_lineage import MemoryLineage
 from loopforge.memory.memory_store import MemoryStore
 from loopforge.memory.passage_vectors import PassageVectors
 from loopforge.memory.transcript_recall import TranscriptRecall
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 class RoomMemory(NamedTuple):
     """How texts become vectors, what recalls lines by them, and what makes those of lines.
 
-    `items` recalls what mates keep, `store` keeps it.
+    `items` recalls what mates keep, `store` keeps it, `lineage` takes it along into forks.
     """
 
     embeddings: Callable[[], Embeddings]
@@ -35,16 +36,19 @@ class RoomMemory(NamedTuple):
     vectors: PassageVectors
     items: KeptRecall
     store: MemoryStore
+    lineage: MemoryLineage
 
 
 def memory_of(live: LiveSettings, ledger: SqlLedger, stamp: Stamp) -> RoomMemory:
     """What was said, and what is kept of it. Whoever needs vectors of texts uses the same."""
     vectors = cache(lambda: embeddings_of(live.now, stamp.clock))
+    store = MemoryStore(ledger, stamp)
     recall = TranscriptRecall(ledger, usable_rooms, vectors, stamp.clock)
     return RoomMemory(
         embeddings=vectors,
         recall=recall,
         vectors=PassageVectors(ledger, vectors, stamp.clock),
         items=KeptRecall(ledger, usable_items, recall),
-        store=MemoryStore(ledger, stamp),
+        store=store,
+        lineage=MemoryLineage(ledger, store, stamp),
     )

@@ -17,7 +17,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import in_character
 from loopforge.runtime.ports import Question
 from loopforge.web.account import linked_accounts, sign_in
-from loopforge.web.room import mate_pages, question_page, room_pages, why_page
+from loopforge.web.room import growth_pages, mate_pages, question_page, room_pages, why_page
 from loopforge.web.web_app import ADMIN, handlers_of
 from tests.browser.people import Crowd, Person, guest_of, owner_of
 from tests.models.hub import BODY
@@ -124,6 +124,7 @@ async def tour(ana: Person, site: Town) -> list[str]:
         "/mates/maya/edit",
         "/mates/broken/edit",
         "/mates/maya/history",
+        "/mates/maya/growth",
         str(version),
         *(f"/admin/{name}".rstrip("/") for name in house),
         *(f"/admin/people/{who.person}/{what}" for what in ("close", "forget")),
@@ -133,7 +134,10 @@ async def tour(ana: Person, site: Town) -> list[str]:
 
 def untoured(paths: Iterable[str]) -> list[str]:
     """The pages that this home can show and that no path leads to; the lab has a test of its own."""
-    modules = (sign_in, linked_accounts, room_pages, why_page, question_page, mate_pages, *ADMIN)
+    modules = (
+        *(sign_in, linked_accounts, room_pages, why_page, question_page),
+        *(mate_pages, growth_pages, *ADMIN),
+    )
     known = {
         path
         for module in modules

@@ -72,11 +72,11 @@ def test_history_and_old_versions(run: Run, home: Path) -> None:
     before = file.read_text("utf-8")
     asyncio.run(write(home, before + "And more.\n"))
     newest, oldest = (line.split("\t") for line in run("history", "zuzu")[1].splitlines())
-    assert (newest[2], oldest[2]) == ("Robin", "on disk")
-    assert run("show", "zuzu", "--version", oldest[1][:8]) == (0, before, "")
+    assert (newest[0], newest[3], oldest[0], oldest[3]) == ("2", "Robin", "1", "on disk")
+    assert run("show", "zuzu", "--version", oldest[2][:8]) == (0, before, "")
     file.unlink()
     rows = json.loads(run("history", "zuzu", "--json")[1])
-    assert [row["hash"] for row in rows] == [newest[1], oldest[1]]
+    assert [row["hash"] for row in rows] == [newest[2], oldest[2]]
     assert "another one now" in run("history", "zuzu")[1]
     assert run("history", "nobody")[0] == 2
     assert run("show", "zuzu", "--version", "0000")[0] == 2

@@ -235,6 +235,23 @@ async def test_the_owner_makes_mates_where_people_talk(home: Home) -> None:
     )
 
 
+async def test_the_owner_forks_a_mate_where_people_talk(home: Home) -> None:
+    """/mate fork makes two of one; both are here, others may not, and a name is needed."""
+    front, ana = home.app.front, home.people.get("ana") or (await _ana(home))
+    act = front.commands.act
+    with pytest.raises(InputError, match="for the owner of this home"):
+        await act(home.room, ana, "mate", "fork merlin Myrddin")
+    with pytest.raises(InputError, match="what the new one is called"):
+        await act(home.room, ana, "mate", "fork merlin", owner=True)
+    with pytest.raises(InputError, match="There is a mate called"):
+        await act(home.room, ana, "mate", "fork merlin Merlin", owner=True)
+    made = await act(home.room, ana, "mate", "fork merlin Myrddin the Second", owner=True)
+    assert made.startswith("Myrddin the Second is made as merlin is, and is here now.")
+    assert "myrddin-the-second" in (await front.rooms.state(home.room)).mates
+    (change,) = await home.app.growth.desk.changes("myrddin-the-second")
+    assert (change.kind, change.by) == ("forked", ana)
+
+
 async def _ana(home: Home) -> str:
     await home.enter("ana")
     return home.people["ana"]

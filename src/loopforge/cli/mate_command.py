@@ -1,7 +1,6 @@
 """loopforge mate: make, list, show, check, connect and move mates, and see how they came to be.
 
-Versions are read from the ledger as they are; what changed on disk is written there by the home
-when it runs, never by a command.
+How they grow (history, diff, undo, fork, merge, traits, story) stands in cli/growth.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from loopforge.cli import (
     Json,
     Output,
     connect_command,
-    listed,
     on_app,
     print_json,
     settings,
     write_new,
 )
-from loopforge.errors import InputError, Unknown
+from loopforge.cli.growth import growth_commands, merge_command
+from loopforge.errors import InputError
 
 if TYPE_CHECKING:
     from loopforge.app import App
@@ -134,38 +133,6 @@ async def _text(app: App, handle: str, start: str) -> str:
 
 
 @app.command()
-def history(context: typer.Context, handle: Handle, as_json: Json = False) -> None:
-    """Every version of a mate's file that is on record, newest first: when, which, by whom."""
-    rows, behind = on_app(context, lambda app: _history(app, handle))
-    listed(
-        rows,
-        as_json,
-        lambda row: "\t".join((row["at"], row["hash"] or "(file went away)", row["by"])),
-        "",
-    )
-    if behind and not as_json:
-        typer.echo("The file is another one now; that version is recorded when the home runs.")
-
-
-async def _history(app: App, handle: str) -> tuple[list[dict[str, str]], bool]:
-    """The rows, and whether the file is another than the newest of them."""
-    from zoneinfo import ZoneInfo
-
-    zone = ZoneInfo(app.settings.timezone)
-    found = await app.chronicle.history(handle)
-    if not found:
-        raise Unknown(f"No version of a mate {handle!r} is on record.")
-    rows = []
-    for one in found:
-        person = app.people.person(one.by)
-        by = str(person.name) if person else one.by or "on disk"
-        at = one.at.astimezone(zone).isoformat(sep=" ", timespec="seconds")
-        rows.append({"at": at, "hash": one.hash, "by": by})
-    mate = app.roster.mates().get(handle)
-    return rows, (mate.hash if mate else "") != found[0].hash
-
-
-@app.command()
 def check(
     context: typer.Context,
     what: Annotated[str, typer.Argument(help="A file or a handle; without it, all mates.")] = "",
@@ -185,6 +152,9 @@ def check(
         raise typer.Exit(1)
 
 
+for command in growth_commands.COMMANDS:
+    app.command()(command)
+app.command()(merge_command.merge)
 app.command()(connect_command.connect)
 app.command()(connect_command.disconnect)
 

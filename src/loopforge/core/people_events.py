@@ -11,6 +11,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from loopforge.core.growth.growth_events import GrowthEvent
 from loopforge.core.text.erasable_text import Words
 
 
@@ -166,7 +167,7 @@ class MateGone(Struct, frozen=True, tag="mates.gone", kw_only=True):
     mate: str
 
 
-MateEvent = MateWritten | MateGone
+MateEvent = MateWritten | MateGone | GrowthEvent
 PeopleEvent = (
     PersonMet
     | PersonRenamed

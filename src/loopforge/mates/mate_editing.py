@@ -11,25 +11,28 @@ import fnmatch
 import json
 from collections.abc import Sequence, Set
 
-import yaml
-
-from loopforge.core.mates import yaml_reader
+from loopforge.core.mates.header_edit import with_body, with_entry
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import InputError, Unknown
-from loopforge.mates.mate_roster import Roster
+from loopforge.mates.mate_growth import MateGrowth
 from loopforge.mates.new_mate import sketch
-from loopforge.mates.version_history import Chronicle, print_of
+from loopforge.mates.version_history import print_of
 
 
 class Workshop:
     """Makes and changes mates of one home."""
 
-    def __init__(self, chronicle: Chronicle, roster: Roster) -> None:
-        self._chronicle, self._roster = chronicle, roster
+    def __init__(self, growth: MateGrowth) -> None:
+        self._chronicle, self._roster = growth.chronicle, growth.roster
+        self._forking = growth.forking
 
     async def new(self, name: str, role: str, by: str) -> Mate:
         """A new mate. Raises InputError where its name is taken or can be none."""
         return await self._chronicle.new(sketch(name, role), by)
+
+    async def fork(self, handle: str, name: str, by: str) -> Mate:
+        """Two mates of one. Raises Unknown; InputError where the name is taken or can be none."""
+        return await self._forking.fork(handle, name, by)
 
     def character(self, handle: str) -> str:
         """What stands under the front matter of a mate's file. Raises Unknown."""
@@ -43,8 +46,7 @@ class Workshop:
             raise Unknown(f"There is no file {path.name}.")
         if not character.strip():
             raise InputError("Say what it is to be, such as /mate edit maya You are Maya. ...")
-        head = text.splitlines(keepends=True)[: yaml_reader.read(text).body_line - 1]
-        new = f"{''.join(head).rstrip()}\n{character.strip()}\n"
+        new = with_body(text, character)
         return await self._chronicle.write(handle, new, by, file=path.name, base=print_of(text))
 
     async def give_tools(self, handle: str, tools: Sequence[str], by: str, base: str) -> Mate:
@@ -75,15 +77,5 @@ def chosen(entries: Sequence[str], known: Sequence[str], wanted: Set[str]) -> li
 
 def with_tools(text: str, tools: Sequence[str]) -> str:
     """A mate's file with these tools in its front matter, and all else as it was."""
-    lines = text.splitlines(keepends=True)
-    end = yaml_reader.read(text).body_line - 2
     names = ", ".join(one if one.isidentifier() else json.dumps(one) for one in tools)
-    entry = [f"tools: [{names}]\n"] if tools else []
-    node = yaml.compose("".join(lines[1:end]))
-    pairs = node.value if isinstance(node, yaml.MappingNode) else []
-    for key, value in pairs:
-        if key.value == "tools":
-            first, last = key.start_mark.line + 1, value.end_mark.line + 1
-            last += bool(value.end_mark.column)
-            return "".join([*lines[:first], *entry, *lines[last:]])
-    return "".join([*lines[:end], *entry, *lines[end:]])
+    return with_entry(text, "tools", f"tools: [{names}]\n" if tools else "")

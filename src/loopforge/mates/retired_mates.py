@@ -32,6 +32,21 @@ def retired(roster: Roster) -> list[Retired]:
     return [Retired(path.name, _mate(path)) for path in paths if _is_file(path)]
 
 
+def at_home(roster: Roster, handle: str) -> Mate:
+    """A mate that runs. Raises Unknown, saying where one lies that is archived."""
+    try:
+        return roster.get(handle)
+    except Unknown:
+        for one in retired(roster):
+            if one.mate is not None and one.mate.handle == handle:
+                where = f"{FOLDER}/{one.file}"
+                raise Unknown(
+                    f"@{handle} is archived, in mates/{where}. Bring it back first: on the page of "
+                    "mates, or by moving its file into mates/."
+                ) from None
+        raise
+
+
 def retire(roster: Roster, file: str) -> str:
     """Lay a file of the roster aside; its name on the shelf. Raises Unknown, InputError."""
     if file not in {one.file for one in roster.standings() if one.state != "gone"}:

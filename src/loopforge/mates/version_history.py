@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from msgspec import Struct
 
 from loopforge.core.events import Event, Fact
+from loopforge.core.growth.growth_events import GrowthEvent
 from loopforge.core.mates.mate_file import Mate, parse
 from loopforge.core.people_events import MateGone, MateWritten
 from loopforge.core.text.erasable_text import Words
@@ -29,7 +30,10 @@ from loopforge.mates.mate_roster import News, Roster
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
 
+T = TypeVar("T")
 STREAM = "mates"
+Growth = Callable[[str], GrowthEvent]
+"""What a version comes of, given its hash: a fork, a merge, a trait, something undone."""
 
 
 class Version(Struct, frozen=True, kw_only=True):
@@ -61,6 +65,7 @@ class Chronicle:
         self._seq = 0
         self._pending: list[_Pending] = []
         self._authors: dict[tuple[str, str], str] = {}
+        self._growing: dict[tuple[str, str], GrowthEvent] = {}
         self._absent: set[str] | None = None
         self._looking, self._writing = asyncio.Lock(), asyncio.Lock()
         ledger.subscribe(self._follow, streams=STREAM)
@@ -134,8 +139,11 @@ class Chronicle:
             newest[handle] = hash
             written = MateWritten(mate=handle, hash=hash, text=Words(text), by=one.by)
             body = written if hash else MateGone(mate=handle)
-            actor = f"person:{one.by}" if one.by else "runtime"
-            facts.append(self._stamp.fact(body, actor=actor))
+            actor, cause = actor_of(one.by), ""
+            if grown := self._growing.get((handle, hash)):
+                facts.append(self._stamp.fact(grown, actor=actor))
+                cause = facts[-1].id
+            facts.append(self._stamp.fact(body, actor=actor, cause=cause))
         return facts
 
     def _told_since(self, one: _Pending) -> bool:
@@ -163,9 +171,16 @@ class Chronicle:
     # ------------------------------------------------------------ writing
 
     async def write(
-        self, handle: str, text: str, by: str = "", *, file: str = "", base: str | None = None
+        self,
+        handle: str,
+        text: str,
+        by: str = "",
+        *,
+        file: str = "",
+        base: str | None = None,
+        growth: Growth | None = None,
     ) -> Mate:
-        """Put a mate's file in place and append it as a version.
+        """Put a mate's file in place and append it as a version, with what it comes of if given.
 
         `file` as in `Roster.write`. `base` is what `print_of` gave when the text was opened: if
         the file is another one by now, Changed is raised. Raises BadMate for what is wrong.
@@ -178,9 +193,9 @@ class Chronicle:
                     f"{path.name} was changed after you opened it. Nothing was written; "
                     "compare the two, then save again."
                 )
-            return await self._put(handle, text, by, file)
+            return await self._write(handle, text, by, file, growth)
 
-    async def new(self, text: str, by: str = "") -> Mate:
+    async def new(self, text: str, by: str = "", growth: Growth | None = None) -> Mate:
         """Put the file of a new mate into the home, named by its handle.
 
         Raises BadMate for what is wrong, InputError if its handle is taken.
@@ -194,42 +209,75 @@ class Chronicle:
                     f"@{mate.handle} is taken, by {path.name}. Choose another name, or give this "
                     f"one a handle of its own, such as `handle: {mate.handle}-two`."
                 )
-            return await self._put(mate.handle, text, by, "")
+            return await self._write(mate.handle, text, by, "", growth)
 
-    async def _put(self, handle: str, text: str, by: str, file: str) -> Mate:
-        author = handle, print_of(text)
+    async def _write(
+        self, handle: str, text: str, by: str, file: str, growth: Growth | None
+    ) -> Mate:
+        write = partial(asyncio.to_thread, self._roster.write, handle, text, file)
+        return await self._put((handle, print_of(text)), by, growth, write)
+
+    async def _put(
+        self,
+        author: tuple[str, str],
+        by: str,
+        growth: Growth | None,
+        write: Callable[[], Awaitable[T]],
+    ) -> T:
+        """Change files, and append that with whose change it is and what it comes of."""
         self._authors[author] = by
+        if growth is not None:
+            self._growing[author] = growth(author[1])
+        seen = self._seq
         try:
-            mate = await asyncio.to_thread(self._roster.write, handle, text, file)
+            done = await write()
             await self.look()
         finally:
             del self._authors[author]
-        return mate
+            grown = self._growing.pop(author, None)
+        if grown is not None and not await self._is_told(grown, seen):
+            await self.tell(grown, by)
+        return done
+
+    async def _is_told(self, grown: GrowthEvent, seen: int) -> bool:
+        """Whether it was appended; where another process saw the file first, it was not."""
+        return any(event.body == grown for event in await self._ledger.read(STREAM, after=seen))
+
+    async def tell(self, grown: GrowthEvent, by: str = "") -> Event:
+        """Append how a mate grew where no version of its file tells of it."""
+
+        async def attempt(seq: int) -> Event:
+            fact = self._stamp.fact(grown, actor=actor_of(by))
+            (event,) = await self._ledger.append(STREAM, [fact], expect=seq)
+            self._apply(event)
+            return event
+
+        return await self._ledger.decide(STREAM, self._head, attempt)
 
     async def retire(self, file: str, by: str = "") -> str:
         """Lay a mate's file aside (see retired_mates.py), and say so; its name on the shelf."""
         async with self._writing:
             standings = [one for one in self._roster.standings() if one.file == file]
             author = next((one.handle for one in standings), ""), ""
-            self._authors[author] = by
-            try:
-                name = retired_mates.retire(self._roster, file)
-                await self.look()
-            finally:
-                del self._authors[author]
-        return name
 
-    async def bring_back(self, file: str, by: str = "") -> Mate | None:
+            async def move() -> str:
+                return retired_mates.retire(self._roster, file)
+
+            return await self._put(author, by, None, move)
+
+    async def bring_back(
+        self, file: str, by: str = "", growth: Growth | None = None
+    ) -> Mate | None:
         """Take a mate's file off the shelf (see retired_mates.py), and say so."""
         async with self._writing:
-            mate = retired_mates.bring_back(self._roster, file)
+            shelf = retired_mates.retired(self._roster)
+            mate = next((one.mate for one in shelf if one.file == file), None)
             author = (mate.handle, mate.hash) if mate else ("", "")
-            self._authors[author] = by
-            try:
-                await self.look()
-            finally:
-                del self._authors[author]
-        return mate
+
+            async def move() -> Mate | None:
+                return retired_mates.bring_back(self._roster, file)
+
+            return await self._put(author, by, growth if mate else None, move)
 
     def text(self, file: str) -> str | None:
         """A file of the folder as it is now, broken or not; None if there is none to be read.
@@ -261,6 +309,11 @@ class Chronicle:
             if isinstance(event.body, MateWritten):
                 return str(event.body.text)
         raise Unknown(f"The version {hash!r} of {handle!r} cannot be read back.")
+
+
+def actor_of(by: str) -> str:
+    """The actor of what a person decided; "" is whoever sits at the machine."""
+    return f"person:{by}" if by else "runtime"
 
 
 def plain(text: str) -> str:

@@ -202,11 +202,13 @@ class MemoryStore:
         """Forget an item for good, in every wording it had. Raises Unknown, InputError."""
         found = await self.item(item)
         changes = await self._ledger.read(PREFIX + found.mate, kinds=["memory.corrected"])
-        wordings = [e.id for e in changes if getattr(e.body, "item", "") == item]
+        wordings = [e for e in changes if getattr(e.body, "item", "") == item]
+        told = [await self._ledger.event(item), *wordings]
+        refs = [e.body.text.ref for e in told if isinstance(e.body, MemoryKept | MemoryCorrected)]
         if found.state != "dropped":
             await self.drop(item, why or "forgotten", by=by)
         return await self._ledger.erase(
-            Wish(events=(item, *wordings), exactly=True, by=by, why=why)
+            Wish(refs=tuple(filter(None, refs)), exactly=True, by=by, why=why)
         )
 
     async def _change(self, body: Body, by: str, cause: str = "") -> None:

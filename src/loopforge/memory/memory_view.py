@@ -37,8 +37,8 @@ from loopforge.core.memory.memory_vocabulary import (
     MemoryUnlocked,
 )
 from loopforge.core.text.erasable_text import Words
-from loopforge.ledger.database.table_schema import Name, metadata
-from loopforge.ledger.storage.revised_lines import by_id
+from loopforge.ledger.database.table_schema import Name, metadata, texts
+from loopforge.ledger.storage.revised_lines import by_id, revisions
 from loopforge.runtime.looking_back import KeptItem
 
 memories = Table(
@@ -309,3 +309,21 @@ def standing_on(connection: Connection, line: EvidenceLine) -> list[str]:
     """The items that rest on a line."""
     mine = memory_evidence.c.line == line.line
     return list(connection.execute(select(memory_evidence.c.item).where(mine)).scalars())
+
+
+def fallen(connection: Connection, mate: str) -> set[str]:
+    """Items of which a line was edited or deleted since they were made, or is forgotten.
+
+    Ids are ordered by time, so a change that came before the item is no change of it.
+    """
+    one, item = memory_evidence.c, memories.c.item
+    mine = select(item).where(memories.c.mate == mate)
+    changed = select(one.item).join(revisions, revisions.c.line == one.line)
+    changed = changed.where(
+        one.item.in_(mine), (revisions.c.event > one.item) | revisions.c.deleted
+    )
+    there = (texts.c.stream == one.stream) & (texts.c.event == one.line)
+    forgotten = select(one.item).where(
+        one.item.in_(mine), ~select(texts.c.ref).where(there).exists()
+    )
+    return {*connection.execute(changed).scalars(), *connection.execute(forgotten).scalars()}

@@ -16,6 +16,7 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
+from loopforge.core.memory.memory_vocabulary import PREFIX
 from loopforge.memory.transcript_index import changes, passages, vectors
 
 if TYPE_CHECKING:
@@ -175,8 +176,9 @@ class RoomPassages:
 
     def of(self, connection: Connection, stream: str) -> Passages:
         """The passages of a room as they stand now."""
-        count = connection.execute(select(changes.c.count).where(changes.c.stream == stream))
-        changed = count.scalar() or 0
+        names = [stream, PREFIX] if stream.startswith(PREFIX) else [stream]
+        counts = connection.execute(select(changes.c.count).where(changes.c.stream.in_(names)))
+        changed = sum(counts.scalars())
         held = self._rooms.pop(stream, None)
         if held is None or held.changed != changed:
             held = _Held(passages=_arrays((), self.dimension), changed=changed, upto=0, meant=0)

@@ -34,7 +34,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Erased, Event, micros, moment
-from loopforge.core.memory.memory_vocabulary import MemoryCorrected, MemoryKept
+from loopforge.core.memory.memory_vocabulary import PREFIX, MemoryCorrected, MemoryKept
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, RoomClosed, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.database.table_schema import FILLED_LATER, Name, metadata
@@ -81,7 +81,10 @@ changes = Table(
     Column("count", BigInteger, nullable=False),
     PrimaryKeyConstraint("stream", name="passage_changes_stream"),
 )
-"""How often passages of a room were changed or taken away: who holds them reads them anew."""
+"""How often passages of a room were changed or taken away: who holds them reads them anew.
+
+Under the prefix of all memories stands how often something was forgotten of any of them.
+"""
 
 SPOKEN = frozenset({"room.heard", "room.said"})
 ITEMS = frozenset({"memory.kept", "memory.corrected"})
@@ -160,11 +163,18 @@ def _change(connection: Connection, event: Event) -> None:
             connection.execute(delete(passages).where(passages.c.stream == event.stream))
         case Erased(refs=refs):
             connection.execute(delete(passages).where(passages.c.ref.in_(refs)))
+            if event.stream.startswith(PREFIX):  # a fork has the words of another by reference
+                _changed(connection, PREFIX)
         case _:
             raise AssertionError(event.kind)
-    here = changes.c.stream == event.stream
+    _changed(connection, event.stream)
+
+
+def _changed(connection: Connection, stream: str) -> None:
+    """Say that passages of a stream are others than they were."""
+    here = changes.c.stream == stream
     count = connection.execute(select(changes.c.count).where(here)).scalar()
     if count is None:
-        connection.execute(changes.insert().values(stream=event.stream, count=1))
+        connection.execute(changes.insert().values(stream=stream, count=1))
     else:
         connection.execute(changes.update().where(here).values(count=count + 1))

@@ -101,3 +101,15 @@ class RecalledItem(Struct, frozen=True, kw_only=True):
     item: KeptItem
     score: float
     parts: dict[str, float]
+
+
+class MemoryDifference(Struct, frozen=True, kw_only=True):
+    """Something that another mate keeps, `item`, and a mate does not, or not so (`kin`).
+
+    `about` names it where a person decides. Without `conflict` it is taken unasked.
+    """
+
+    about: str
+    item: KeptItem
+    kin: KeptItem | None = None
+    conflict: bool = False

@@ -46,7 +46,14 @@ from loopforge.web.admin import (
     usage_page,
 )
 from loopforge.web.lab import fork_compare, lab_pages, run_viewer, side_panels, story_page
-from loopforge.web.room import event_stream, export_pages, question_page, room_pages, why_page
+from loopforge.web.room import (
+    event_stream,
+    export_pages,
+    growth_pages,
+    question_page,
+    room_pages,
+    why_page,
+)
 from loopforge.web.room import mate_pages as mates
 from loopforge.web.room.room_pages import most
 from loopforge.web.server.access_guards import DEPENDENCIES, Entrance, NotSignedIn, visitor_of
@@ -63,6 +70,7 @@ PER_MINUTE = 600
 """Requests of one browser; a page that is open in a lively room needs about sixty."""
 PAGES = (
     *(linked_accounts, room_pages, event_stream, why_page, question_page, mates, export_pages),
+    growth_pages,
     *(lab_pages, run_viewer, side_panels, story_page, fork_compare),
 )
 ADMIN = (

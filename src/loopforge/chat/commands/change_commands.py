@@ -41,6 +41,7 @@ NOBODY = "none"
 MAKING = {
     "new": "Say its name and what it does, such as /mate new Otto train driver.",
     "edit": "Say which mate and what it is to be, such as /mate edit otto You are Otto. ...",
+    "fork": "Say which mate, and what the new one is called, such as /mate fork otto Otto Two.",
 }
 """What /mate does for the owner, and how to ask for it."""
 
@@ -246,6 +247,12 @@ class ChangeCommands:
                 f"{mate.name} is made, and is here now. /mate edit {mate.handle} gives a character."
             )
         handle = handle_of(name, self._rooms.mates)
+        if word == "fork":
+            if not more:
+                raise InputError(MAKING[word])
+            mate = await self._workshop.fork(handle, more, asked.person)
+            await self._rooms.add(asked.room, asked.person, MateJoined(mate=mate.handle))
+            return f"{mate.name} is made as {handle} is, and is here now. Each goes its own way."
         if not more:
             return f"{handle} is:\n\n{self._workshop.character(handle)}\n\n{MAKING[word]}"
         mate = await self._workshop.edit(handle, more, asked.person)

@@ -71,7 +71,7 @@ COMMANDS: tuple[RoomCommand, ...] = (
     _set(
         "mate",
         "[NAME]",
-        "who answers what names no mate; for the owner: new NAME ROLE, edit NAME CHARACTER",
+        "who answers what names no mate; the owner's: new NAME ROLE, edit NAME TEXT, fork OLD NEW",
         "mates here",
         asks=True,
     ),

@@ -162,7 +162,8 @@ class Commands:
 
     def _making(self, here: list[str]) -> list[str]:
         """What /mate offers to the owner of the home."""
-        return [*here, "new", *(f"edit {mate}" for mate in self._rooms.mates)]
+        words = (f"{word} {mate}" for word in ("edit", "fork") for mate in self._rooms.mates)
+        return [*here, "new", *words]
 
     async def _lines(self, room: str, person: str, state: RoomState, *, older: bool) -> list[str]:
         """The last lines; with `older` also those of mates that were said before they began."""

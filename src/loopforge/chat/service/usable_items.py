@@ -27,9 +27,13 @@ from sqlalchemy.engine import Connection
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.service.usable_rooms import Rooms, is_crowd, is_private, usable_rooms
 from loopforge.core.memory.memory_vocabulary import EVERYWHERE
-from loopforge.ledger.database.table_schema import texts
-from loopforge.ledger.storage.revised_lines import revisions
-from loopforge.memory.memory_view import memories, memory_evidence, memory_people, memory_shares
+from loopforge.memory.memory_view import (
+    fallen,
+    memories,
+    memory_evidence,
+    memory_people,
+    memory_shares,
+)
 from loopforge.runtime.looking_back import RecallQuery
 
 
@@ -50,7 +54,7 @@ def usable_items(connection: Connection, query: RecallQuery) -> dict[str, int]:
     if not rows:
         return {}
     grounds = _grounds(connection, rows, query.mate)
-    gone = _gone(connection, query.mate)
+    gone = fallen(connection, query.mate)
     place = _Place(connection, query)
     return {
         row.item: row.seq
@@ -125,21 +129,3 @@ def _grounds(connection: Connection, rows: Sequence[Row[Any]], mate: str) -> Map
         )
         for row in rows
     }
-
-
-def _gone(connection: Connection, mate: str) -> set[str]:
-    """Items of which a line was edited or deleted since they were made, or is forgotten.
-
-    Ids are ordered by time, so a change that came before the item is no change of it.
-    """
-    one, item = memory_evidence.c, memories.c.item
-    mine = select(item).where(memories.c.mate == mate)
-    changed = select(one.item).join(revisions, revisions.c.line == one.line)
-    changed = changed.where(
-        one.item.in_(mine), (revisions.c.event > one.item) | revisions.c.deleted
-    )
-    there = (texts.c.stream == one.stream) & (texts.c.event == one.line)
-    forgotten = select(one.item).where(
-        one.item.in_(mine), ~select(texts.c.ref).where(there).exists()
-    )
-    return {*connection.execute(changed).scalars(), *connection.execute(forgotten).scalars()}

@@ -15,7 +15,7 @@ from loopforge.runtime.ports.effect_ports import (
 )
 from loopforge.runtime.ports.lane_ports import Lanes, Timers
 from loopforge.runtime.ports.ledger_port import Ledger
-from loopforge.runtime.ports.memory_port import ItemRecall, Recall
+from loopforge.runtime.ports.memory_port import ItemRecall, MateMemory, Recall
 from loopforge.runtime.ports.model_ports import (
     ANEW,
     Attentive,
@@ -73,6 +73,7 @@ __all__ = [
     "Lanes",
     "Ledger",
     "Listening",
+    "MateMemory",
     "ModelFacts",
     "ModelReply",
     "Models",

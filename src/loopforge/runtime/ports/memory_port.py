@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from loopforge.runtime.looking_back import KeptItem, RecalledItem, RecalledLine, RecallQuery
+from loopforge.core.events import Event
+from loopforge.core.growth.growth_events import MergeTake
+from loopforge.runtime.looking_back import (
+    KeptItem,
+    MemoryDifference,
+    RecalledItem,
+    RecalledLine,
+    RecallQuery,
+)
 
 
 class Recall(Protocol):
@@ -29,4 +37,37 @@ class ItemRecall(Protocol):
 
     async def usable(self, query: RecallQuery) -> Sequence[KeptItem]:
         """All items of `query.mate` that may be used there, the first kept first."""
+        ...
+
+
+class MateMemory(Protocol):
+    """The memories of mates, when they are forked and merged, and when a change is taken back."""
+
+    async def head(self, mate: str) -> int:
+        """The number of the last event in a mate's memory; 0: it keeps nothing."""
+        ...
+
+    async def copy(self, source: str, mate: str, *, cause: str, actor: str, until: str = "") -> int:
+        """Let `mate` keep what `source` does, or did after the event `until`; how many items."""
+        ...
+
+    async def differences(self, a: str, b: str) -> Sequence[MemoryDifference]:
+        """What `b` keeps that `a` does not, and what they keep differently."""
+        ...
+
+    async def take(
+        self,
+        mate: str,
+        source: str,
+        differences: Sequence[MemoryDifference],
+        takes: Mapping[str, MergeTake],
+        *,
+        cause: str,
+        actor: str,
+    ) -> int:
+        """Take what was found, and decided where it is in conflict; how many events that made."""
+        ...
+
+    async def take_back(self, mate: str, events: Sequence[Event], *, cause: str, by: str) -> int:
+        """Undo what events did to a mate's memory, by events of their own; how many were undone."""
         ...

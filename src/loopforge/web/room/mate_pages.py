@@ -7,7 +7,7 @@ page is addressed by the mate's handle; a file that holds no mate, by its name (
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -17,6 +17,7 @@ from litestar.params import Parameter
 from litestar.response import Redirect, Template
 
 from loopforge.chat.service.room_list import Doorplate
+from loopforge.core.mates.mate_changes import MateChange
 from loopforge.core.mates.mate_file import TRIGGERS, Mate, dialogue, parse
 from loopforge.core.text.erasable_text import FORGOTTEN
 from loopforge.core.text.quantity_bands import BANDS
@@ -158,7 +159,8 @@ async def give_tools(
     found = site.roster.get(one.handle or handle)
     known = [tool.name for tool in _tools_for(site, found)]
     tools = chosen(found.tools, known, {str(name) for name in form.getall("tools", [])})
-    workshop, base = Workshop(site.chronicle, site.roster), str(form.get("base", ""))
+    workshop = Workshop(site.growth)
+    base = str(form.get("base", ""))
     try:
         await workshop.give_tools(found.handle, tools, owner.person, base)
     except InputError as error:
@@ -331,7 +333,7 @@ def _signed(site: Site, versions: Sequence[Version]) -> list[tuple[Version, str]
 async def history(site: Site, visitor: Visitor, handle: Word) -> Template:
     """Every version on record, newest first: when, by whom, how much changed."""
     one = await standing_of(site, handle)
-    told = await site.chronicle.history(one.handle)
+    changes = await site.growth.desk.changes(one.handle) if one.handle else []
     counts = await _counts(site, one.handle)
     return page(
         "mate-history.html",
@@ -339,9 +341,17 @@ async def history(site: Site, visitor: Visitor, handle: Word) -> Template:
         here="mates",
         key=key_of(one),
         one=one,
-        told=_signed(site, told),
-        counts=counts,
+        told=[_shown(site, change, counts) for change in changes[::-1]],
     )
+
+
+def _shown(
+    site: Site, change: MateChange, counts: Mapping[int, tuple[int, int]]
+) -> tuple[MateChange, str, tuple[int, int] | None]:
+    """A change, who made it, and the lines that came and went by it, where they were counted."""
+    by = name_of(site, change.by) if change.by else ""
+    found = (counts[event.seq] for event in change.events if event.seq in counts)
+    return change, by, next(found, None)
 
 
 async def _counts(site: Site, handle: str) -> dict[int, tuple[int, int]]:

@@ -24,6 +24,7 @@ from loopforge.chat.rooms_api import Front
 from loopforge.core.events import Event
 from loopforge.lab.run_queue import Shifts
 from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.mates.mate_growth import MateGrowth
 from loopforge.mates.mate_roster import Roster
 from loopforge.mates.version_history import Chronicle
 from loopforge.models.embedded_switch import EmbeddedSwitch
@@ -111,6 +112,7 @@ class Site:
     artifacts: Artifacts
     roster: Roster
     chronicle: Chronicle
+    growth: MateGrowth
     usage: UsageView
     budgets: Budgets
     ledger: SqlLedger

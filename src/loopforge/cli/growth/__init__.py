@@ -1,0 +1,1 @@
+"""How mates grow, on the command line: their changes, forks, merges, traits and story."""

@@ -1,0 +1,223 @@
+"""loopforge mate history, diff, undo, fork, traits, story: what became of a mate.
+
+Whoever runs these commands on the machine decides as its owner does, and sees all that is on
+record. What changed on disk while the home did not run is put on record first where something is to
+be changed; what only looks, changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from loopforge.cli import Handle, Json, listed, on_app, print_json
+from loopforge.errors import InputError, Unknown
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from loopforge.app import App
+    from loopforge.core.mates.mate_changes import MateChange
+    from loopforge.mates.growth_story import GrowthSentence
+
+MACHINE, ITSELF = "at the machine", "itself"
+Number = Annotated[int | None, typer.Argument(help="A change, by its number in `history`.", min=0)]
+
+
+def history(context: typer.Context, handle: Handle, as_json: Json = False) -> None:
+    """Every change of a mate that is on record, newest first: number, when, version, by whom, what.
+
+    Its file changed, a trait was approved, it was forked, merged, or a change was undone.
+    """
+    rows, behind = on_app(context, lambda app: _history(app, handle))
+
+    def line(row: dict[str, Any]) -> str:
+        version = row["hash"] or "(file went away)"
+        return "\t".join((str(row["number"]), row["at"], version, row["by"], row["what"]))
+
+    listed(rows, as_json, line, "")
+    if behind and not as_json:
+        typer.echo("The file is another one now; that version is recorded when the home runs.")
+
+
+async def _history(app: App, handle: str) -> tuple[list[dict[str, Any]], bool]:
+    """The rows, and whether the file is another than the newest of them."""
+    found = await app.growth.desk.changes(handle)
+    if not found:
+        raise Unknown(f"No version of a mate {handle!r} is on record.")
+    rows = [_row(app, one) for one in found[::-1]]
+    mate = app.roster.mates().get(handle)
+    return rows, (mate.hash if mate else "") != found[-1].hash
+
+
+def _row(app: App, one: MateChange) -> dict[str, Any]:
+    nobody = {"written": "on disk", "gone": "on disk", "memory": ITSELF}.get(one.kind, MACHINE)
+    return {
+        "number": one.number,
+        "at": _at(app, one.at),
+        "hash": one.hash,
+        "by": person_name(app, one.by) if one.by else nobody,
+        "what": one.told,
+    }
+
+
+def _at(app: App, moment: datetime) -> str:
+    from zoneinfo import ZoneInfo
+
+    zone = ZoneInfo(app.settings.timezone)
+    return moment.astimezone(zone).isoformat(sep=" ", timespec="seconds")
+
+
+def person_name(app: App, by: str) -> str:
+    """What somebody is called, or their id where nobody knows."""
+    person = app.people.person(by)
+    return str(person.name) if person else by
+
+
+def diff(
+    context: typer.Context,
+    handle: Handle,
+    number: Number = None,
+    other: Annotated[
+        int | None,
+        typer.Argument(help="Another, to compare with; else the one before.", min=0),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """What a change did to a mate's file (the newest, without a number), or two changes beside."""
+
+    async def work(app: App) -> dict[str, Any]:
+        changes = await app.growth.desk.changes(handle)
+        last = len(changes) if number is None else number
+        first = max(last - 1, 0)
+        if other is not None:
+            first, last = last, other
+        before, after = await app.growth.desk.diff(handle, first, last)
+        return {"from": first, "to": last, "before": before, "after": after}
+
+    found = on_app(context, work)
+    if as_json:
+        print_json(found)
+        return
+    lines = unified(found["before"], found["after"], f"{handle} {found['from']}", str(found["to"]))
+    typer.echo("\n".join(lines) or "Nothing is different.")
+
+
+def unified(before: str, after: str, one: str, other: str) -> list[str]:
+    """Two texts as a unified diff."""
+    from difflib import unified_diff
+
+    return list(unified_diff(before.splitlines(), after.splitlines(), one, other, lineterm=""))
+
+
+def undo(
+    context: typer.Context,
+    handle: Handle,
+    number: Annotated[
+        int | None, typer.Argument(help="A change, by its number; else the newest.", min=1)
+    ] = None,
+) -> None:
+    """Take a change of a mate back; what came after it stays. Undone once more, it is done again.
+
+    A running home goes by it at once. Where a later change touched the same lines, nothing is
+    written.
+    """
+    change = on_app(context, lambda app: app.growth.desk.undo(handle, number or 0))
+    typer.echo(f"Change {change.number} ({change.told}) is taken back; it stays on record.")
+
+
+def fork(
+    context: typer.Context,
+    handle: Handle,
+    name: Annotated[str, typer.Argument(help='What the new one is called, such as "Maya Two".')],
+    new_handle: Annotated[
+        str, typer.Option("--handle", help="Its handle; else made from its name.")
+    ] = "",
+    number: Annotated[
+        int, typer.Option("--at", help="As it was after this change; else as it is.", min=0)
+    ] = 0,
+) -> None:
+    """Make two mates of one: the new one begins as the other is, and each goes on from there."""
+    made = on_app(
+        context,
+        lambda app: app.growth.forking.fork(handle, name, new_handle=new_handle, number=number),
+    )
+    typer.echo(f"{made.name} (@{made.handle}) is made, as a fork of @{handle}. It runs at once.")
+
+
+def traits(
+    context: typer.Context,
+    handle: Annotated[str, typer.Argument(help="A mate's handle; without it, all.")] = "",
+    yes: Annotated[str, typer.Option("--yes", help="Say yes to the proposal of this id.")] = "",
+    no: Annotated[str, typer.Option("--no", help="Say no to it.")] = "",
+    as_json: Json = False,
+) -> None:
+    """What mates ask to be changed in, and why; --yes writes it into the file, --no does not.
+
+    Ids may be shortened to their last signs.
+    """
+    if yes and no:
+        raise InputError("Say --yes or --no, not both.")
+    if yes or no:
+        one = on_app(context, lambda app: app.growth.traits.decide(yes or no, approved=bool(yes)))
+        how = f"is {one.after} from now on" if yes else "stays as it is"
+        typer.echo(f"{one.mate}: {one.trait} {how}.")
+        return
+
+    async def work(app: App) -> list[dict[str, Any]]:
+        if handle:
+            await app.growth.desk.changes(handle)
+        return [
+            {
+                "id": one.id,
+                "mate": one.mate,
+                "at": _at(app, one.at),
+                "trait": one.trait,
+                "before": one.before or "",
+                "after": one.after,
+                "why": one.why,
+                "lines": list(one.lines),
+            }
+            for one in await app.growth.traits.open(handle)
+        ]
+
+    def line(row: dict[str, Any]) -> str:
+        change = f"{row['trait']}: {row['before'] or '(none)'} -> {row['after']}"
+        return "\t".join((row["id"], row["mate"], row["at"], change, row["why"]))
+
+    listed(on_app(context, work), as_json, line, "Nobody asks to be changed.")
+
+
+def story(context: typer.Context, handle: Handle, as_json: Json = False) -> None:
+    """How a mate grew, told in sentences, each with the events and lines that it rests on."""
+    rows = on_app(context, lambda app: _story(app, handle))
+
+    def line(row: dict[str, Any]) -> str:
+        return f"{row['at']}  {row['text']}  [{' '.join(id[-8:] for id in row['events'])}]"
+
+    listed(rows, as_json, line, "Nothing is on record of it yet.")
+
+
+async def _story(app: App, handle: str) -> list[dict[str, Any]]:
+    from loopforge.mates.growth_story import StoryReader
+
+    async def reader(_lines: Sequence[str]) -> StoryReader:
+        return StoryReader(lambda by: person_name(app, by), lambda _lines: True)
+
+    found = await app.growth.desk.story(handle, reader)
+
+    def row(one: GrowthSentence) -> dict[str, Any]:
+        return {
+            "at": _at(app, one.at),
+            "text": one.text,
+            "change": one.number,
+            "events": list(one.events),
+            "lines": list(one.lines),
+        }
+
+    return [row(one) for one in found]
+
+
+COMMANDS: tuple[Callable[..., None], ...] = (history, diff, undo, fork, traits, story)

@@ -1,0 +1,152 @@
+"""Two mates' files made one: what only one of them changed is taken, what both did is a conflict.
+
+    base (what both come from, if that is known)  ─┐
+    a's file, which becomes another ───────────────┼─> taken from b, and conflicts
+    b's file ──────────────────────────────────────┘
+
+A file is looked at in pieces: each entry of the front matter, each trait, and the character (what
+stands under it). Without a base, every piece that differs is a conflict. Name, handle, colour and
+face, by which people tell mates apart, stay those of a. Pure.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import yaml
+
+from loopforge.core.growth.growth_events import MergeTake
+from loopforge.core.mates import yaml_reader
+from loopforge.core.mates.diff3_merge import LineClash, merge3
+from loopforge.core.mates.header_edit import entry_of, with_body, with_entry, with_trait
+from loopforge.core.mates.mate_file import parse
+
+CHARACTER = "character"
+OWN = ("name", "handle", "colour", "face")
+TRAIT = "traits."
+ASKS = ("model", "tier")
+"""Which model a mate asks: by name or by tier, never both; one piece."""
+LISTS = ("tools", "triggers", "interests")
+"""Entries of which both may be had."""
+
+
+class FileConflict(NamedTuple):
+    """A piece that both have and not alike, as it stands in each ("" if not at all).
+
+    Of what is remembered (`memory`), `lines` are what it rests on: it is shown to who may see them.
+    """
+
+    about: str
+    base: str
+    a: str
+    b: str
+    takes: tuple[MergeTake, ...]
+    lines: tuple[str, ...] = ()
+    memory: bool = False
+
+
+class FileMerge(NamedTuple):
+    """What a merge comes to before anybody decides: the text so far, and what is to be decided.
+
+    `text` is the file of a with what was `taken` from b, piece by piece; conflicts are still as a
+    has them.
+    """
+
+    text: str
+    taken: tuple[str, ...]
+    conflicts: tuple[FileConflict, ...]
+
+
+def merge_files(a: str, b: str, base: str | None) -> FileMerge:
+    """Compare two mates' files, with what both come from if that is known."""
+    mine, other = _pieces(a), _pieces(b)
+    old = _pieces(base) if base is not None else None
+    text = a
+    taken: list[str] = []
+    conflicts: list[FileConflict] = []
+    for about in dict.fromkeys((*mine, *other)):
+        one, two = mine.get(about), other.get(about)
+        was = old.get(about) if old is not None else None
+        if one == two or (old is not None and two == was):
+            continue
+        if old is not None and one == was:
+            text = _put(text, b, about)
+            taken.append(about)
+            continue
+        if about == CHARACTER and base is not None:
+            merged = _lines(str(was), str(one), str(two))
+            if merged is not None:
+                text = with_body(text, merged)
+                taken.append(about)
+                continue
+        conflicts.append(FileConflict(about, _told(was), _told(one), _told(two), _takes(about)))
+    return FileMerge(text, tuple(taken), tuple(conflicts))
+
+
+def settle(merge: FileMerge, b: str, takes: Mapping[str, MergeTake]) -> str:
+    """The text when each conflict was decided; what is not named stays as a has it."""
+    text = merge.text
+    for conflict in merge.conflicts:
+        take = takes.get(conflict.about, "a")
+        if take == "b":
+            text = _put(text, b, conflict.about)
+        elif take == "both":
+            text = _both(text, b, conflict.about)
+    return text
+
+
+def _pieces(text: str) -> dict[str, Any]:
+    """What a file says, piece by piece, as values that can be compared."""
+    lines = text.splitlines(keepends=True)
+    page = yaml_reader.read(text)
+    head = yaml.safe_load("".join(lines[1 : page.body_line - 2])) or {}
+    asks = {key: head[key] for key in ASKS if key in head}
+    found = {key: value for key, value in head.items() if key not in (*OWN, "traits", *ASKS)}
+    found |= {f"{TRAIT}{trait}": band for trait, band in parse(text, "the file").traits.items()}
+    found |= {"model": asks} if asks else {}
+    return {**found, CHARACTER: page.body}
+
+
+def _told(value: Any) -> str:
+    """A piece as people read it."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _takes(about: str) -> tuple[MergeTake, ...]:
+    return ("a", "b", "both") if about in (CHARACTER, *LISTS) else ("a", "b")
+
+
+def _put(text: str, b: str, about: str) -> str:
+    """The text with this piece as it is in b."""
+    if about == CHARACTER:
+        return with_body(text, yaml_reader.read(b).body)
+    if about.startswith(TRAIT):
+        trait = about.removeprefix(TRAIT)
+        return with_trait(text, trait, parse(b, "the file").traits.get(trait))
+    for key in ASKS if about == "model" else (about,):
+        text = with_entry(text, key, entry_of(b, key))
+    return text
+
+
+def _both(text: str, b: str, about: str) -> str:
+    """The text with this piece as both have it: a's first, then what b has besides."""
+    if about == CHARACTER:
+        mine = yaml_reader.read(text).body
+        had = {part.strip() for part in mine.split("\n\n")}
+        more = [part for part in yaml_reader.read(b).body.split("\n\n") if part.strip() not in had]
+        return with_body(text, "\n\n".join((mine, *more)))
+    mate, other = parse(text, "the file"), parse(b, "the file")
+    names = dict.fromkeys((*getattr(mate, about), *getattr(other, about)))
+    told = ", ".join(json.dumps(name, ensure_ascii=False) for name in names)
+    return with_entry(text, about, f"{about}: [{told}]\n")
+
+
+def _lines(base: str, a: str, b: str) -> str | None:
+    """The character with the lines that each side changed; None where they clash."""
+    merged = merge3(base.split("\n"), a.split("\n"), b.split("\n"))
+    lines = [one for one in merged if not isinstance(one, LineClash)]
+    return "\n".join(lines) if len(lines) == len(merged) else None

@@ -1,0 +1,105 @@
+"""Forks: two mates from one, each going on from there.
+
+The new one has the file of the other as it is now, or as it was after one of its changes, under a
+name of its own: where the text said the old name it says the new one. A colour that was written
+down is left out, so that people tell the two apart. It remembers what the other does, or did then
+and was not let go since. Does not know who may.
+"""
+
+from __future__ import annotations
+
+import re
+
+from loopforge.core.growth.growth_events import MateForked
+from loopforge.core.mates import yaml_reader
+from loopforge.core.mates.header_edit import entry_of, with_body, with_entry
+from loopforge.core.mates.mate_file import Mate, parse, slug
+from loopforge.errors import InputError
+from loopforge.mates.growth_desk import GrowthDesk
+from loopforge.mates.mate_roster import Roster
+from loopforge.mates.new_mate import quoted
+from loopforge.mates.retired_mates import at_home
+from loopforge.mates.version_history import Chronicle, actor_of, plain, print_of
+from loopforge.runtime.ports import MateMemory
+
+
+class Forking:
+    """Makes two mates of one."""
+
+    def __init__(
+        self, chronicle: Chronicle, roster: Roster, desk: GrowthDesk, memory: MateMemory
+    ) -> None:
+        self._chronicle, self._roster, self._desk = chronicle, roster, desk
+        self._memory = memory
+
+    async def fork(
+        self, handle: str, name: str, by: str = "", *, new_handle: str = "", number: int = 0
+    ) -> Mate:
+        """A new mate of that name, from another as it is, or was after its change `number`.
+
+        Raises Unknown; InputError where the name or the handle is taken or will not do.
+        """
+        source = at_home(self._roster, handle)
+        name = " ".join(name.split())
+        self._free(name)
+        await self._chronicle.look()
+        new = new_handle or slug(name)
+        if await self._chronicle.history(new) or await self._memory.head(new):
+            self._refuse(new)
+        until = ""
+        if number:
+            change = await self._desk.change(handle, number)
+            text, until = await self._desk.text(handle, change.hash), change.events[-1].id
+            if not text:
+                raise InputError(f"After change {number} there was no @{handle} to be forked.")
+        else:
+            text = self._chronicle.text(self._roster.path(handle).name) or ""
+        text = plain(text)
+        old = parse(text, f"{handle}.md").name
+        of = print_of(text)
+        upto = await self._memory.head(source.handle)
+        made = await self._chronicle.new(
+            renamed(text, old, name, new_handle),
+            by,
+            lambda own: MateForked(
+                mate=new, source=source.handle, of=of, hash=own, upto=upto, by=by
+            ),
+        )
+        cause, actor = (await self._desk.newest(made.handle, "mates.forked")).id, actor_of(by)
+        await self._memory.copy(source.handle, made.handle, cause=cause, actor=actor, until=until)
+        return made
+
+    def _refuse(self, new: str) -> None:
+        path = self._roster.path(new)
+        if new in self._roster.mates() or path.exists():
+            raise InputError(
+                f"@{new} is taken, by {path.name}. Choose another name, or another handle."
+            )
+        raise InputError(
+            f"There was a mate @{new} here before, and what it was stays on record. Choose another "
+            "name, or another handle."
+        )
+
+    def _free(self, name: str) -> None:
+        for mate in self._roster.mates().values():
+            if mate.name.casefold() == name.casefold():
+                raise InputError(
+                    f"There is a mate called {mate.name} already, @{mate.handle}. Give the new one "
+                    "a name of its own."
+                )
+
+
+def renamed(text: str, old: str, name: str, handle: str = "") -> str:
+    """A mate's file for one of another name, with a handle of its own."""
+    body = yaml_reader.read(text).body
+    text = with_entry(text, "name", f"name: {quoted(name)}\n")
+    own = handle and handle != slug(name)
+    text = with_entry(text, "handle", f"handle: {handle}\n" if own else "")
+    text = with_entry(text, "colour", "")
+    for key in ("greeting", "voice", "role"):
+        text = with_entry(text, key, _said(entry_of(text, key), old, name))
+    return with_body(text, _said(body, old, name))
+
+
+def _said(text: str, old: str, name: str) -> str:
+    return re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", lambda _: name, text)

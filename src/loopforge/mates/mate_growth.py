@@ -1,0 +1,39 @@
+"""The parts that make mates grow, as one value: their files, changes, forks, merges, traits."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from loopforge.mates.growth_desk import GrowthDesk
+from loopforge.mates.mate_forking import Forking
+from loopforge.mates.mate_merging import Merging
+from loopforge.mates.mate_roster import Roster
+from loopforge.mates.trait_proposals import TraitProposals
+from loopforge.mates.version_history import Chronicle
+from loopforge.runtime.ports import Ledger, MateMemory
+from loopforge.runtime.system_clock import Stamp
+
+
+class MateGrowth(NamedTuple):
+    """How the mates of a home grow."""
+
+    chronicle: Chronicle
+    roster: Roster
+    desk: GrowthDesk
+    forking: Forking
+    merging: Merging
+    traits: TraitProposals
+
+
+def growth_of(ledger: Ledger, roster: Roster, stamp: Stamp, memory: MateMemory) -> MateGrowth:
+    """The growth of the mates of one home."""
+    chronicle = Chronicle(ledger, roster, stamp)
+    desk = GrowthDesk(ledger, chronicle, roster, memory)
+    return MateGrowth(
+        chronicle,
+        roster,
+        desk,
+        Forking(chronicle, roster, desk, memory),
+        Merging(ledger, chronicle, roster, desk, memory),
+        TraitProposals(ledger, chronicle, roster, stamp),
+    )

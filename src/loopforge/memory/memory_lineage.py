@@ -1,0 +1,272 @@
+"""Memory when one mate becomes two, and two become one; and memory changes taken back.
+
+    fork    the new mate keeps what the other does: items of its own, resting on the very same lines
+    merge   what the other keeps besides is taken; where both say otherwise, a person decides
+
+An item that was taken along has the text of the other by reference: the words stand in the
+ledger once, so that what is forgotten is forgotten in both. It names the mate that heard it
+(`learned_by`), by whose presence it may be used. What rests on lines that were changed since is not
+taken along, nor what is not to be kept of somebody. Does not know who may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from loopforge.core.events import Body, Event
+from loopforge.core.growth.growth_events import MergeTake
+from loopforge.core.memory.memory_vocabulary import (
+    PREFIX,
+    MemoryCorrected,
+    MemoryDropped,
+    MemoryInvalidated,
+    MemoryKept,
+    MemoryLocked,
+    MemoryRestored,
+    MemorySuperseded,
+)
+from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.topics import folded
+from loopforge.errors import InputError
+from loopforge.memory.memory_store import MemoryLedger, MemoryStore
+from loopforge.memory.memory_view import fallen
+from loopforge.runtime.looking_back import KeptItem, MemoryDifference
+from loopforge.runtime.system_clock import Stamp
+
+TAKEN = ("held", "superseded")
+"""What is taken along; what was let go or doubted is not brought back by a fork."""
+
+
+class MemoryLineage:
+    """What becomes of memory when mates are forked and merged; see `MateMemory`."""
+
+    def __init__(self, ledger: MemoryLedger, store: MemoryStore, stamp: Stamp) -> None:
+        self._ledger, self._store, self._stamp = ledger, store, stamp
+
+    # ------------------------------------------------------------ forks
+
+    async def head(self, mate: str) -> int:
+        """The number of the last event in a mate's memory; 0: it keeps nothing."""
+        return (await self._ledger.heads(PREFIX + mate)).get(PREFIX + mate, 0)
+
+    async def copy(self, source: str, mate: str, *, cause: str, actor: str, until: str = "") -> int:
+        """Let `mate` keep what `source` does, or did after the event `until`; how many items."""
+        items = _as_of(await self._standing(source), await self._store.items(source), until)
+        bodies: list[Body] = []
+        ids: dict[str, str] = {}
+        facts = []
+        for one in items:
+            fact = self._stamp.fact(_copied(one, source), actor=actor, cause=cause)
+            ids[one.id] = fact.id
+            facts.append(fact)
+            if one.locked and one.state == "held":
+                bodies.append(MemoryLocked(item=fact.id, by=actor.removeprefix("person:")))
+        for one in items:
+            if one.replaced in ids and one.until is not None:
+                old, new = ids[one.id], ids[one.replaced]
+                bodies.append(MemorySuperseded(item=old, new=new, when=one.until))
+        facts += [self._stamp.fact(body, actor=actor, cause=cause) for body in bodies]
+        if facts:
+            await self._ledger.append(PREFIX + mate, facts)
+        return len(items)
+
+    async def _standing(self, mate: str) -> list[KeptItem]:
+        """Items that may be taken along, the first kept first."""
+        items = [
+            one
+            for one in await self._store.items(mate)
+            if one.state in TAKEN and one.text.text is not None
+        ]
+        gone = await self._ledger.look(partial(fallen, mate=mate))
+        scopes = {f"person:{one}" for item in items for one in (*item.about, item.told_by) if one}
+        scopes |= {line.stream for item in items for line in item.evidence}
+        off = {scope for scope, on in (await self._store.keeping(scopes)).items() if not on}
+        return [one for one in items if one.id not in gone and not _scopes(one) & off]
+
+    # ------------------------------------------------------------ merges
+
+    async def differences(self, a: str, b: str) -> list[MemoryDifference]:
+        """What `b` keeps that `a` does not, and what they keep differently."""
+        mine, other = await self._store.items(a), await self._standing(b)
+        origins = {**await self._wordings(a), **await self._wordings(b)}
+        held = [one for one in mine if one.state == "held"]
+        found: list[MemoryDifference] = []
+        for one in (item for item in other if item.state == "held"):
+            if any(_alike(one, known) for known in held):
+                continue
+            kin = next((each for each in mine if origins[each.id] & origins[one.id]), None)
+            if kin is not None and kin.state == "forgotten":
+                continue
+            if kin is None:
+                kin = next((each for each in held if _same_matter(each, one)), None)
+            if kin is None:
+                found.append(MemoryDifference(about=_name(one), item=one))
+            elif kin.state == "superseded":
+                continue
+            elif kin.text.ref in origins[one.id] and kin.state == "held":
+                found.append(MemoryDifference(about=_name(one), item=one, kin=kin))
+            elif one.text.ref not in origins[kin.id] or kin.state != "held":
+                found.append(MemoryDifference(about=_name(one), item=one, kin=kin, conflict=True))
+        return found
+
+    async def _wordings(self, mate: str) -> dict[str, set[str]]:
+        """The refs of all wordings that each item of a mate ever had."""
+        refs: dict[str, set[str]] = {}
+        kinds = ("memory.kept", "memory.corrected")
+        for event in await self._ledger.read(PREFIX + mate, kinds=kinds):
+            if isinstance(event.body, MemoryKept):
+                refs[event.id] = {event.body.text.ref}
+            elif isinstance(event.body, MemoryCorrected) and event.body.item in refs:
+                refs[event.body.item].add(event.body.text.ref)
+        return refs
+
+    async def take(
+        self,
+        mate: str,
+        source: str,
+        differences: Sequence[MemoryDifference],
+        takes: Mapping[str, MergeTake],
+        *,
+        cause: str,
+        actor: str,
+    ) -> int:
+        """Take what was found and decided into a mate's memory; how many items changed."""
+        bodies: list[Body] = []
+        facts = []
+        for one in differences:
+            take = takes.get(one.about, "a" if one.conflict else "b")
+            if take == "a":
+                continue
+            kin = one.kin
+            if kin is not None and take == "b" and _one_line_of_descent(kin, one.item):
+                if kin.state != "held":
+                    bodies.append(MemoryRestored(item=kin.id, by=actor, because=cause))
+                by = actor.removeprefix("person:")
+                bodies.append(MemoryCorrected(item=kin.id, text=one.item.text, by=by))
+                continue
+            fact = self._stamp.fact(_copied(one.item, source), actor=actor, cause=cause)
+            facts.append(fact)
+            if kin is not None and take == "b":
+                when = one.item.since or fact.at
+                bodies.append(MemorySuperseded(item=kin.id, new=fact.id, when=when))
+        facts += [self._stamp.fact(body, actor=actor, cause=cause) for body in bodies]
+        if facts:
+            await self._ledger.append(PREFIX + mate, facts)
+        return len(facts)
+
+    # ------------------------------------------------------------ taking back
+
+    async def take_back(self, mate: str, events: Sequence[Event], *, cause: str, by: str) -> int:
+        """Undo what events did to items of a mate, by events of their own; how many were undone.
+
+        Raises InputError where a wording that would come back was forgotten.
+        """
+        done = 0
+        for event in reversed([one for one in events if one.stream == PREFIX + mate]):
+            done += await self._undo(event, cause, by)
+        return done
+
+    async def _undo(self, event: Event, cause: str, by: str) -> bool:
+        match event.body:
+            case MemoryKept():
+                if (await self._store.item(event.id)).state in TAKEN:
+                    await self._store.drop(event.id, "undone", by=by, because=cause)
+                    return True
+            case MemorySuperseded(item=item) | MemoryInvalidated(item=item):
+                await self._store.restore(item, by=by, because=cause)
+                return True
+            case MemoryDropped(item=item):
+                await self._store.restore(item, by=by, because=cause)
+                return True
+            case MemoryRestored(item=item):
+                await self._store.drop(item, "undone", by=by, because=cause)
+                return True
+            case MemoryCorrected(item=item):
+                text = await self._before(event, item)
+                await self._store.correct(item, text, by=by, cause=cause)
+                return True
+            case _:
+                pass
+        return False
+
+    async def _before(self, event: Event, item: str) -> str:
+        """What an item said before a correction."""
+        kinds = ("memory.kept", "memory.corrected")
+        told = await self._ledger.read(event.stream, before=event.seq, kinds=kinds)
+        bodies = [each.body for each in told if item in (each.id, getattr(each.body, "item", ""))]
+        words: Words | None = getattr(bodies[-1], "text", None) if bodies else None
+        if words is None or words.text is None:
+            raise InputError("What this memory said before was forgotten; it cannot come back.")
+        return words.text
+
+
+def _as_of(standing: Sequence[KeptItem], every: Sequence[KeptItem], until: str) -> list[KeptItem]:
+    """Items that were there after an event; of superseded ones those whose successor comes along.
+
+    What was superseded later held then. Ids are ordered by time.
+    """
+    there = [one for one in standing if not until or one.id <= until]
+    ids = {one.id for one in there}
+    later = {one.id for one in every if until and one.id > until}
+    return [one for one in there if not one.replaced or one.replaced in ids | later]
+
+
+def _copied(item: KeptItem, source: str) -> MemoryKept:
+    """An item as another mate keeps it: the same words by reference, the same lines."""
+    ended = item.until if item.state == "held" else None
+    return MemoryKept(
+        layer=item.layer,
+        text=item.text,
+        made_by="fork",
+        evidence=item.evidence,
+        about=item.about,
+        told_by=item.told_by,
+        subject=item.subject,
+        since=item.since,
+        until=ended,
+        room=item.room,
+        travels=item.travels,
+        trusted=item.trusted,
+        learned_by=item.learned_by or source,
+    )
+
+
+def _scopes(item: KeptItem) -> set[str]:
+    people = {f"person:{one}" for one in (*item.about, item.told_by) if one}
+    return people | {line.stream for line in item.evidence}
+
+
+def _plain(words: Words) -> str:
+    return folded(" ".join(str(words).split()))
+
+
+def _alike(one: KeptItem, other: KeptItem) -> bool:
+    same = one.layer == other.layer and set(one.about) == set(other.about)
+    return same and _plain(one.text) == _plain(other.text)
+
+
+def _same_matter(one: KeptItem, other: KeptItem) -> bool:
+    """Whether two items that differ speak of one thing: a subject, or what one talk came to."""
+    if one.layer != other.layer or set(one.about) != set(other.about):
+        return False
+    subject = _plain(one.subject)
+    if subject or str(other.subject):
+        return subject == _plain(other.subject)
+    lines = {line.line for line in one.evidence}
+    return one.layer == "core" and bool(lines) and lines == {x.line for x in other.evidence}
+
+
+def _one_line_of_descent(one: KeptItem, other: KeptItem) -> bool:
+    """Whether two are one item that went on in two mates: it rests on the same, of the same."""
+    return (
+        one.evidence == other.evidence
+        and one.told_by == other.told_by
+        and _plain(one.subject) == _plain(other.subject)
+        and "fork" in (one.made_by, other.made_by)
+    )
+
+
+def _name(item: KeptItem) -> str:
+    """What a difference is called where it is decided; no word of it, as that stays on record."""
+    return f"memory.{item.id[-8:]}"

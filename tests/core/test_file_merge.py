@@ -1,0 +1,92 @@
+"""file_merge: what one side changed is taken, what both changed waits for a person."""
+
+from __future__ import annotations
+
+from loopforge.core.mates.file_merge import CHARACTER, merge_files, settle
+from loopforge.core.mates.mate_file import parse
+
+BASE = """\
+---
+name: Ada
+role: counter
+traits: {patience: low, zeal: high}
+tools: [clock]
+tier: 1
+---
+You are Ada.
+
+You count.
+"""
+
+
+def test_different_changes_come_together_without_a_question() -> None:
+    """Each side's own changes of entries, traits and paragraphs are all there; the name is a's."""
+    a = BASE.replace("patience: low", "patience: high").replace("You count.", "You count slowly.")
+    b = (
+        BASE.replace("name: Ada", "name: Ada Two")
+        .replace("zeal: high", "zeal: low, wit: high")
+        .replace("role: counter", "role: teller  # of tales")
+        .replace("You are Ada.", "You are Ada, and glad.")
+    )
+    merge = merge_files(a, b, BASE)
+    assert merge.conflicts == ()
+    assert set(merge.taken) == {"role", "traits.zeal", "traits.wit", CHARACTER}
+    mate = parse(merge.text, "f")
+    assert (mate.name, mate.role) == ("Ada", "teller")
+    assert mate.traits == {"patience": "high", "zeal": "low", "wit": "high"}
+    assert mate.prompt == "You are Ada, and glad.\n\nYou count slowly."
+    assert settle(merge, b, {}) == merge.text
+
+
+def test_what_both_changed_is_decided_piece_by_piece() -> None:
+    """A conflict names what each has and what it was; a, b or both is what the file then says."""
+    a = BASE.replace("zeal: high", "zeal: low").replace("[clock]", "[clock, dice]")
+    a = a.replace("You count.", "You count down.")
+    b = BASE.replace("zeal: high", "zeal: very high").replace("[clock]", "[clock, maths]")
+    b = b.replace("You count.", "You count up.").replace("tier: 1", "model: big")
+    merge = merge_files(a, b, BASE)
+    told = {one.about: (one.base, one.a, one.b, one.takes) for one in merge.conflicts}
+    assert told["traits.zeal"] == ("high", "low", "very high", ("a", "b"))
+    assert told["tools"][1:3] == ('["clock", "dice"]', '["clock", "maths"]')
+    assert told[CHARACTER][1:3] == (
+        "You are Ada.\n\nYou count down.",
+        "You are Ada.\n\nYou count up.",
+    )
+    assert merge.taken == ("model",)
+    ours = parse(settle(merge, b, {}), "f")
+    assert (ours.traits["zeal"], ours.tools, ours.model) == ("low", ("clock", "dice"), "big")
+    takes = {"traits.zeal": "b", "tools": "both", CHARACTER: "both"}
+    both = parse(settle(merge, b, takes), "f")  # type: ignore[arg-type]
+    assert (both.traits["zeal"], both.tools) == ("very high", ("clock", "dice", "maths"))
+    assert both.prompt == "You are Ada.\n\nYou count down.\n\nYou count up."
+
+
+def test_without_a_common_origin_every_difference_is_a_conflict() -> None:
+    """Two mates that never were one: nothing is taken unasked, what is alike is no question."""
+    b = BASE.replace("role: counter\n", "voice: dry\n").replace("You count.", "You sing.")
+    merge = merge_files(BASE, b, None)
+    assert merge.taken == ()
+    assert {one.about: (one.a, one.b) for one in merge.conflicts} == {
+        "role": ("counter", ""),
+        "voice": ("", "dry"),
+        CHARACTER: ("You are Ada.\n\nYou count.", "You are Ada.\n\nYou sing."),
+    }
+    assert merge.text == BASE
+    mate = parse(settle(merge, b, {"role": "b", "voice": "b"}), "f")
+    assert (mate.role, mate.voice) == ("", "dry")
+
+
+def test_what_the_other_took_away_goes_if_it_was_not_touched() -> None:
+    """An entry that b dropped and a left alone is dropped; one that a changed is a conflict."""
+    b = BASE.replace("role: counter\n", "").replace(", zeal: high", "")
+    merge = merge_files(BASE, b, BASE)
+    assert merge.conflicts == ()
+    assert (parse(merge.text, "f").role, parse(merge.text, "f").traits) == ("", {"patience": "low"})
+    changed = BASE.replace("role: counter", "role: sage")
+    (conflict,) = merge_files(changed, b, BASE).conflicts
+    assert (conflict.about, conflict.base, conflict.a, conflict.b) == (
+        "role",
+        "counter",
+        "sage",
+        "",
+    )
