@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -131,6 +132,8 @@ async def working(
     models = ScriptedModels(script)
     async with open_app(settings, models=models, follow=0, **more) as app:
         yield Workshop(app, models)
+        ending = [task for task in asyncio.all_tasks() if task.get_name().startswith("effect ")]
+        await asyncio.gather(*ending, return_exceptions=True)  # what was stopped ends in peace
 
 
 def kinds(events: Sequence[Event]) -> list[str]:

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from loopforge.app import open_aside
+from loopforge.core.events import Answered
 from loopforge.core.work.work_vocabulary import TaskClassified, TaskProgressed
+from loopforge.errors import Changed, NotLetIn, Unknown
 from loopforge.models.scripted_model import ScriptedAnswer
-from loopforge.runtime.ports import Question
+from loopforge.runtime.ports import Question, Tool, ToolCall
 from loopforge.work.task_state import PREFIX
 from tests.work.conftest import Step, Workshop, in_order, kinds, says, uses, working
 
@@ -311,3 +313,64 @@ async def test_a_command_beside_the_host_works_on_nothing(place: Path) -> None:
             await shop.rest(id)
         assert (await shop.state(id)).stage == "finished"
         assert shop.file(id, "a.txt").read_text() == "hi\n"
+
+
+async def test_a_tool_that_asks_first_waits_for_a_yes(place: Path) -> None:
+    """The task waits with it, holding nothing up; a yes is for exactly that use, and counts once."""
+    ran: list[str] = []
+
+    async def send(call: ToolCall) -> str:
+        ran.append(str(call.arguments["to"]))
+        return "sent"
+
+    (place / "roles").mkdir()
+    role = "---\nname: Pia\nhandle: python-coder\nrole: coder\ntools: [send]\n---\nYou code."
+    (place / "roles" / "python-coder.md").write_text(role)
+    script = in_order(uses("send", to="bo"), uses("send", to="cy"), says("done", "Sent."))
+    async with working(place, script) as shop:
+        tool = Tool(name="send", summary="Sends.", asks=True, owner=True)
+        shop.app.tools.add(tool, send)
+        id = await shop.desk.open("Fix app.py in Python", "ana")
+        await shop.until(id, "turn.ended")
+        assert [use.tool for use in (await shop.state(id)).allowing.values()] == ["send"]
+        with pytest.raises(NotLetIn):
+            await shop.desk.allow(id, "bo", owner=False)
+        assert "runs" in await shop.desk.allow(id, "ana", owner=True)
+        await shop.until(id, "turn.ended", 2)
+        assert ran == ["bo"]
+        assert "does not run" in await shop.desk.allow(id, "ana", owner=True, yes=False)
+        await shop.rest(id)
+        assert ran == ["bo"]
+        assert (await shop.state(id)).stage == "finished"
+        with pytest.raises(Changed):
+            await shop.desk.allow(id, "ana", owner=True)
+
+
+async def test_stop_cuts_off_a_model_in_the_middle_of_its_answer(place: Path) -> None:
+    """What came of it stays on record as cancelled, and nobody is asked again until it goes on."""
+    slow = ScriptedAnswer(data=says("done", "Late."), wait=300)
+    async with working(place, lambda asked: slow if asked.schema else "So.") as shop:
+        id = await shop.desk.open("Fix app.py in Python", "ana")
+        await shop.until(id, "turn.asked")
+        await shop.desk.stop(id, "ana")
+        await shop.rest(id)
+        assert (await shop.state(id)).stage == "stopped"
+        assert [one.outcome for one in await shop.bodies(id, Answered)] == ["cancelled"]
+        assert len(shop.models.asked) <= 1
+
+
+async def test_a_mate_that_is_named_does_it_in_the_role(place: Path) -> None:
+    """Its character and the role's are both before the model; one that is not there is told."""
+    (place / "mates").mkdir()
+    mate = "---\nname: Maya\nhandle: maya\nrole: friend\n---\nYou are Maya of the slugs."
+    (place / "mates" / "maya.md").write_text(mate)
+    async with working(place, in_order()) as shop:
+        id = await shop.give("Fix app.py in Python", mate="maya")
+        system = shop.models.asked[0].messages[0][1]
+        assert "Maya of the slugs" in system
+        assert "you are the Python coder" in system
+        assert {one.actor for one in await shop.events(id) if one.kind == "turn.ended"} == {
+            "mate:maya"
+        }
+        with pytest.raises(Unknown, match="no mate 'zed'"):
+            await shop.give("Fix it", mate="zed")

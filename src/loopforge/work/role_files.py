@@ -25,6 +25,10 @@ class RoleFiles:
         self._mates, self._own = mates, home / FOLDER
         self._read: dict[str, tuple[int, Mate]] = {}
 
+    def is_mate(self, handle: str) -> bool:
+        """Whether there is a mate of that handle in this home."""
+        return handle in self._mates
+
     def mate_for(self, name: str, role: str) -> Mate:
         """Who does a task of this role, where that mate was named ("": the role's own)."""
         own = self.role(role)

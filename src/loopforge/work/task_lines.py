@@ -37,8 +37,9 @@ LONGEST = 200
 def lines_of(event: Event) -> list[str]:
     """What is said of an event; nothing of those that only the record needs."""
     match event.body:
-        case EffectProposed(tool=tool, arguments=arguments, within=""):
-            return [f"  {tool} {_short(str(arguments))}"]
+        case EffectProposed(tool=tool, arguments=arguments, within="", asks=asks):
+            row = f"  {tool} {_short(str(arguments))}"
+            return [row, "  It runs when a person says yes: `allow`, or `deny`."] if asks else [row]
         case body if isinstance(body, EffectEnd):
             rows = str(body.value).splitlines()
             more = [f"    [{counted(len(rows) - 6, 'more line')}]"] if len(rows) > 6 else []

@@ -33,11 +33,10 @@ PERSON = "Person"
 
 
 def tools_for(role: WorkRole, mate: Mate, known: Collection[Tool]) -> tuple[Tool, ...]:
-    """The tools of a role, and those of the mate's own file that ask nobody first."""
+    """The tools of a role, and those of the mate's own file; programs of mates are none of them."""
     there = {tool.name: tool for tool in known}
-    own = [there[name] for name in mate.tools if name in there and not there[name].asks]
-    given = [there[name] for name in role.tools if name in there]
-    plain = (tool for tool in (*given, *own) if not tool.composes and not tool.owner)
+    names = (*role.tools, *mate.tools)
+    plain = (there[name] for name in names if name in there and not there[name].composes)
     return tuple({tool.name: tool for tool in plain}.values())
 
 
@@ -55,7 +54,7 @@ def viewed(
 ) -> OpeningView:
     """What the mate is shown in this turn."""
     offers = tuple(
-        ToolOffer(name=one.name, summary=one.summary, schema=one.schema, reads=one.reads)
+        ToolOffer(name=one.name, summary=_summary(one), schema=one.schema, reads=one.reads)
         for one in tools
     )
     lines = [_line(state, entry, zone) for entry in state.entries]
@@ -93,6 +92,11 @@ def viewed(
         tools=offers,
     )
     return OpeningView(perception=seen, edits=edits, upto=state.seq)
+
+
+def _summary(tool: Tool) -> str:
+    """What a mate is told of a tool; also that a person is asked first."""
+    return f"{tool.summary} A person is asked first." if tool.asks else tool.summary
 
 
 def _line(state: TaskState, entry: TaskEntry, zone: ZoneInfo) -> Line:

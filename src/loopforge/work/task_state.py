@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct, field
 
 from loopforge.core.effect_states import (
+    EffectApproved,
     EffectEnd,
     EffectProposed,
     EffectReturned,
@@ -78,11 +79,12 @@ class ToolUse(NamedTuple):
 
 
 class OpenUse(NamedTuple):
-    """A use of a tool that is not over."""
+    """A use of a tool that is not over; `asks`: a person has to allow it first."""
 
     turn: str
     tool: str
     arguments: Words
+    asks: bool = False
 
 
 class TaskState(Struct, kw_only=True):
@@ -167,6 +169,11 @@ class TaskState(Struct, kw_only=True):
         return self.task.budget + self.extra if self.task.budget else 0.0
 
     @property
+    def allowing(self) -> dict[str, OpenUse]:
+        """Uses of tools that wait for the yes of a person, by id."""
+        return {id: use for id, use in self.running.items() if use.asks}
+
+    @property
     def dollars(self) -> Decimal:
         """What it cost so far in US dollars, as far as prices are known."""
         return Decimal(self.cost) / 10**12
@@ -224,6 +231,8 @@ class TaskState(Struct, kw_only=True):
             case TaskFinished():
                 self.finished, self.summarized, self.saved = body, False, False
                 self._enter("mine", self.task.mate, body.result, event)
+            case EffectApproved(effect=effect) if effect in self.running:
+                self.running[effect] = self.running[effect]._replace(asks=False)
             case _:
                 if isinstance(body, EffectEnd):
                     self._ended(event, body)
@@ -275,7 +284,7 @@ class TaskState(Struct, kw_only=True):
 
     def _proposed(self, event: Event, body: EffectProposed) -> None:
         if not body.within:
-            self.running[event.id] = OpenUse(body.turn, body.tool, body.arguments)
+            self.running[event.id] = OpenUse(body.turn, body.tool, body.arguments, body.asks)
 
     def _ended(self, event: Event, end: EffectEnd) -> None:
         found = self.running.pop(end.effect, None)

@@ -192,6 +192,14 @@ class TaskWorld:
                 return [self._fact(TaskStopped(kind=kind, why=Words(why)), state)]
         return []
 
+    def is_mate(self, handle: str) -> bool:
+        """Whether there is a mate of that handle in this home."""
+        return self._roles.is_mate(handle)
+
+    def only_owner(self, tool: str) -> bool:
+        """Whether the owner alone may allow a use of a tool."""
+        return any(one.owner for one in self._ports.tools.known() if one.name == tool)
+
     def turns_of(self, state: TaskState) -> int:
         """How many turns it may take at a time."""
         return TURNS[state.classified.complexity] if state.classified else TURNS["MEDIUM"]
@@ -307,7 +315,8 @@ class TaskWorld:
         role = role_of(state.classified.role if state.classified else "general")
         flow = state.classified.flow if state.classified else "triage"
         may = () if flow in ("simple", "branch", "breakglass") else self._ports.tools.known()
-        names = frozenset(one.name for one in tools_for(role, turn.due.mate, may))
+        there = {one.name: one for one in tools_for(role, turn.due.mate, may)}
+        names = frozenset(there)
 
         def permit(call: Call) -> CallPermission:
             people = (state.task.person,)
@@ -316,6 +325,8 @@ class TaskWorld:
             if turn.egress.leak([text for _, text in argument_texts(call.arguments)], ()):
                 why = f"{call.tool} was not used: it would have told a secret of this home."
                 return CallPermission("refused", EGRESS, people, names, why)
+            if there[call.tool].asks:
+                return CallPermission("asks", "task", people, names)
             return CallPermission("runs", "task", people, names)
 
         budget = self.budget_of(state)

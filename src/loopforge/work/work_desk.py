@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import TypeVar
 
+from loopforge.core.effect_states import EffectApproved, EffectDenied
 from loopforge.core.events import Body, Event, Fact
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.work import task_confidence
@@ -28,7 +29,7 @@ from loopforge.core.work.work_vocabulary import (
     TaskSteered,
     TaskStopped,
 )
-from loopforge.errors import BadLine, Changed
+from loopforge.errors import BadLine, Changed, NotLetIn, Unknown
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
 from loopforge.work.task_state import PREFIX, TaskState
@@ -70,6 +71,8 @@ class WorkDesk:
     ) -> str:
         """Give a task; its id. Raises BadLine, and Unknown for a repository that is not one."""
         text = checked_text(text)
+        if mate and not self.world.is_mate(mate):
+            raise Unknown(f"There is no mate {mate!r}; `loopforge mate list` shows them.")
         if repo:
             repo = self.places.repositories.registered.find(repo).name
         id = self._stamp.id()
@@ -156,6 +159,27 @@ class WorkDesk:
                     bodies.append(onward)
             await self._append(state, bodies, person, seq)
             return after
+
+        return await self._decided(task, attempt)
+
+    async def allow(self, task: str, person: str, *, owner: bool, yes: bool = True) -> str:
+        """Let a use of a tool that waits for a yes run, exactly as it was asked for; or not.
+
+        The oldest that waits. Raises Changed where none does, NotLetIn where only the owner may.
+        """
+
+        async def attempt(state: TaskState, seq: int) -> str:
+            if not state.allowing:
+                raise Changed("Nothing of this task waits for a yes.")
+            effect, use = next(iter(state.allowing.items()))
+            if not owner and self.world.only_owner(use.tool):
+                raise NotLetIn(f"Only the owner of this home may allow {use.tool}.")
+            body: Body = EffectApproved(effect=effect, by=f"person:{person}")
+            if not yes:
+                why = Words("A person said no to it.")
+                body = EffectDenied(effect=effect, rule="asked", value=why)
+            await self._append(state, [body], person, seq)
+            return f"{use.tool} {'runs' if yes else 'does not run'}: {str(use.arguments)[:200]}"
 
         return await self._decided(task, attempt)
 

@@ -134,6 +134,8 @@ def plain(text: str) -> str:
 
 def settled(state: TaskState) -> bool:
     """Whether nothing is left to be done without a person, and all of it was summed up."""
+    if state.allowing and not state.open:
+        return True
     if state.at_work or state.open or not state.saved or not state.summarized:
         return False
     return not (state.stage == "finished" and state.task.repo and state.offered is None)
@@ -142,6 +144,8 @@ def settled(state: TaskState) -> bool:
 def onward(state: TaskState) -> str:
     """What can be done with it now."""
     which = state.id[-8:]
+    if state.allowing:
+        return f"`loopforge work allow {which}` or `loopforge work deny {which}`."
     match state.stage:
         case "waiting":
             return f'Answer by `loopforge work say {which} "..."`.'

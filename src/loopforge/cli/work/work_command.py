@@ -171,6 +171,28 @@ def resume(
 
 
 @app.command()
+def allow(context: typer.Context, which: Which, as_json: Json = False) -> None:
+    """Say yes to the use of a tool that a task waits for, exactly as it was shown; and watch it."""
+    _go_on(
+        context,
+        which,
+        lambda home, person: home.work.desk.allow(which, person, owner=True),
+        as_json,
+    )
+
+
+@app.command()
+def deny(context: typer.Context, which: Which, as_json: Json = False) -> None:
+    """Say no to the use of a tool that a task waits for; it goes on without, and is watched."""
+    _go_on(
+        context,
+        which,
+        lambda home, person: home.work.desk.allow(which, person, owner=True, yes=False),
+        as_json,
+    )
+
+
+@app.command()
 def approve(
     context: typer.Context,
     which: Which,

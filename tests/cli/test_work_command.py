@@ -1,0 +1,92 @@
+"""loopforge work, as a person types it; the model answers by script, commands are real."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
+from tests.cli.conftest import Run
+
+NOUN = "work"
+TOML = """\
+embedded_model = false
+web = false
+
+[models.s]
+provider = "scripted"
+
+[tiers]
+1 = ["s"]
+2 = ["s"]
+3 = ["s"]
+4 = ["s"]
+"""
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A home that programs can come to which do not run as root."""
+    made = Path(tempfile.mkdtemp(prefix="work-"))
+    made.chmod(0o755)
+    (made / "loopforge.toml").write_text(TOML)
+    yield made
+    WorkspaceFiles(made).remove()
+
+
+def test_a_task_is_given_watched_and_taken(run: Run) -> None:
+    """From its line to a yes: every step is told, and all of it is on record."""
+    code, out, _ = run("run", "run echo hello")
+    assert code == 0
+    for told in ("Starting work.", "by shell", "[exit code 0", "hello", "Done after 1 turn"):
+        assert told in out
+    (row,) = json.loads(run("list", "--json")[1])
+    assert (row["stage"], row["flow"]) == ("finished", "shell")
+    short = row["id"][-8:]
+    assert f"{short}  finished" in run("list")[1]
+    assert "Taken as command" in run("show", short)[1]
+    assert run("approve", short)[1] == "Approved.\n"
+    assert run("approve", short)[1] == "It is approved already; nothing was done again.\n"
+    assert "Brier score" in run("calibration")[1]
+    kinds = [json.loads(line)["kind"] for line in run("export", short)[1].splitlines()]
+    assert kinds[0] == "task.opened"
+    assert kinds[-1] == "task.approved"
+
+
+def test_a_task_that_asks_is_answered(run: Run) -> None:
+    """A model that does not get on asks in the end; a line goes on, and another corrects it."""
+    code, out, _ = run("run", "Write a Python script hello.py that prints 42")
+    assert code == 0
+    assert "It asks: I do not get on with this" in out
+    (row,) = json.loads(run("list", "--json")[1])
+    assert row["stage"] == "waiting"
+    assert row["question"].startswith("I do not get on")
+    code, out, _ = run("say", row["id"], "no, just answer")
+    assert code == 0
+    assert "It is taken otherwise from now on: simple." in out
+    assert "Result:" in out
+
+
+def test_what_cannot_be_is_told(run: Run) -> None:
+    """No such task, nothing said, nothing that waits: a sentence each, and exit code 2."""
+    assert run("run", "run echo hello")[0] == 0
+    for words, told in (
+        (("show", "zzzz"), "there is no such task"),
+        (("run", "  "), "There is nothing in it"),
+        (("run", "x", "--mate", "zed"), "There is no mate 'zed'"),
+    ):
+        code, _, error = run(*words)
+        assert (code, told in error) == (2, True)
+
+
+def test_each_event_is_a_line_of_json(run: Run) -> None:
+    """With --json a program can follow a task."""
+    code, out, _ = run("run", "run echo hello", "--json")
+    assert code == 0
+    kinds = [json.loads(line)["kind"] for line in out.splitlines()]
+    assert kinds[:3] == ["task.opened", "task.classified", "task.leased"]
+    assert kinds[-1] == "task.summarized"
