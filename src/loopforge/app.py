@@ -46,6 +46,8 @@ from loopforge.chat.service.delivery_notices import LostNotices
 from loopforge.chat.service.line_deletion import Forgetting
 from loopforge.chat.service.line_history import LineHistory
 from loopforge.chat.service.mate_questions import ASK_MATE, MateQuestions
+from loopforge.chat.service.memory_notice import MemoryNotice
+from loopforge.chat.service.memory_wishes import MemoryWishes
 from loopforge.chat.service.recall_tool import RECALL, RecallTool
 from loopforge.chat.service.room_closing import Closing
 from loopforge.chat.service.trait_tool import PROPOSE_TRAIT, TraitTool
@@ -55,6 +57,7 @@ from loopforge.chat.turns.build_perception import Viewer
 from loopforge.chat.turns.fallback_mate import Relief
 from loopforge.chat.turns.program_calls import ProgramCalls
 from loopforge.chat.turns.tool_questions import ToolQuestions
+from loopforge.chat.turns.turn_recall import TurnRecall
 from loopforge.core.policy import Policy, as_policy
 from loopforge.errors import LedgerError
 from loopforge.io.platforms.surface_plugin import HomeParts, surfaces_of
@@ -67,7 +70,7 @@ from loopforge.mates.prompt_files import PromptBook
 from loopforge.mates.version_history import Chronicle
 from loopforge.memory.memory_view import Memories
 from loopforge.memory.transcript_index import TranscriptIndex
-from loopforge.memory_opening import RoomMemory, memory_of
+from loopforge.memory_opening import RoomMemory, memory_of, notes_of, wishes_of
 from loopforge.models.embedded_switch import EmbeddedSwitch
 from loopforge.models.files.file_shelf import file_of, is_small
 from loopforge.models.model_listing import ModelsDesk
@@ -208,6 +211,7 @@ class App(HomeParts):
     keeper: Keeper
     closing: Closing
     forgetting: Forgetting
+    wishes: MemoryWishes
     chronicle: Chronicle
     growth: MateGrowth
     usage: UsageView
@@ -345,7 +349,9 @@ async def open_app(
         app.rooms.is_guest = app.accounts.is_guest
         asking = MateQuestions(app.rooms, app.house, ledger, app.stamp, app.lanes.wake)
         app.tools.add(ASK_MATE, asking.ask)
-        recalling = RecallTool(app.memory.recall, app.house, ZoneInfo(settings.timezone))
+        recalling = RecallTool(
+            app.memory.recall, app.memory.items, app.house, ZoneInfo(settings.timezone)
+        )
         app.tools.add(RECALL, recalling.tell)
         app.tools.add(PROPOSE_TRAIT, TraitTool(app.growth.traits, app.house).ask)
         gone = partial(scratch_goes, app.settings.home, tasks, app.tools.servers.forget)
@@ -363,6 +369,9 @@ async def open_app(
             app.keeper.soon()
             await app.closing.resume()
             await app.forgetting.resume()
+            app.wishes.start()
+            MemoryNotice(ledger, app.house, app.stamp, tasks).start()
+            await app.wishes.resume()
             tasks.spawn(app.tools.servers.learn(), "what MCP servers offer")
             tasks.spawn(app.memory.vectors.run(), "vectors of what was said")
             tasks.spawn(app.work.keep_up(ledger), "what is said to tasks")
@@ -405,19 +414,23 @@ def _wired(
     effects = Effects(ledger, MeteredTools(tools, budgets, tasks), stamp, site)
     ports = Ports(ledger, paid, tools, effects, signals, stamp, recorder, tasks)
     policies, people = minds(PromptBook(settings.home / "prompts")), Registry(ledger, stamp)
-    viewer = Viewer(models, tools, clock, rules, cast, budgets.left)
+    recalling = TurnRecall(memory.recall, memory.items, house, rules, clock)
+    viewer = Viewer(models, tools, clock, rules, cast, budgets.left, recalling)
     relief = Relief(settings.fallback_mate, cast, roster.why_not, stamp, rules)
     book, bell = _reminding(ledger, house, people, stamp, live, tools, cast)
     conduct = Conduct(ledger, stamp, house, cast, rules, relief, bell)
     bot = Bot(ports, conduct, viewer, cast, rules, relief, files, questions)
     work = work_parts(ports, cast, models, lambda: live.now, lambda: live.zone, secrets)
-    timers, kinds = LocalTimers(lambda stream: lanes.wake(stream), clock), (bot, work.world)
+    looking_back = notes_of(memory, house, models, cast, rules, live, ledger, stamp)
+    timers = LocalTimers(lambda stream: lanes.wake(stream), clock)
+    kinds = (bot, work.world, looking_back)
     worlds = Worlds(ports, timers, policies, kinds, lambda: untold.union(secrets(), tools.keys()))
     lanes = LocalLanes(worlds.work, clock)
     notice, patience = notice_of(models), timedelta(hours=settings.platform_patience_hours)
     quota, budgets.same = Quota(ledger, clock, budgets.book), people.same
     rooms = Rooms(ledger, house, lanes, signals, people, cast, stamp, rules, quota, notice)
     worlds.follow(lanes)
+    looking_back.follow(lanes, signals)
     deliveries = Deliveries(ledger, stamp, surfaces, LostNotices(house.known, cast), patience)
     accounts, linking, pairing = _accounts(settings, ledger, people, stamp, tasks)
     closing = Closing(ledger, rooms, house, signals, lanes, effects, tasks)
@@ -448,6 +461,7 @@ def _wired(
         keeper=Keeper(ledger, artifacts, tasks, clock),
         closing=closing,
         forgetting=Forgetting(ledger, house, signals, tasks),
+        wishes=wishes_of(memory, house, cast, live, ledger, stamp, tasks),
         chronicle=growth.chronicle,
         growth=growth,
         usage=usage,

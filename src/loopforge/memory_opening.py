@@ -5,19 +5,26 @@ Belongs to the composition root (app.py), as the part of it that grows with memo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from loopforge.chat.remembering.note_taking import NoteWorld
+from loopforge.chat.room.room_store import House
+from loopforge.chat.service.memory_wishes import MemoryWishes
 from loopforge.chat.service.usable_items import usable_items
 from loopforge.chat.service.usable_rooms import usable_rooms
+from loopforge.chat.speaking.room_rules import Rules
+from loopforge.core.mates.mate_file import Mate
 from loopforge.memory.item_recall import KeptRecall
 from loopforge.memory.memory_lineage import MemoryLineage
+from loopforge.memory.memory_settings import MemorySettings
 from loopforge.memory.memory_store import MemoryStore
 from loopforge.memory.passage_vectors import PassageVectors
 from loopforge.memory.transcript_recall import TranscriptRecall
 from loopforge.models.embeddings.embeddings_choice import embeddings_of
-from loopforge.runtime.ports import Embeddings
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import Embeddings, Models
 
 if TYPE_CHECKING:
     from loopforge.ledger.sql_ledger import SqlLedger
@@ -52,3 +59,41 @@ def memory_of(live: LiveSettings, ledger: SqlLedger, stamp: Stamp) -> RoomMemory
         store=store,
         lineage=MemoryLineage(ledger, store, stamp),
     )
+
+
+def notes_of(
+    memory: RoomMemory,
+    house: House,
+    models: Models,
+    mates: Mapping[str, Mate],
+    rules: Rules,
+    live: LiveSettings,
+    ledger: SqlLedger,
+    stamp: Stamp,
+) -> NoteWorld:
+    """What mates make of talks in idle time, as the settings have it now."""
+    return NoteWorld(
+        ledger,
+        house,
+        memory.store,
+        models,
+        mates,
+        rules,
+        stamp.clock.now,
+        lambda: live.now.of("memory", MemorySettings),
+    )
+
+
+def wishes_of(
+    memory: RoomMemory,
+    house: House,
+    mates: Mapping[str, Mate],
+    live: LiveSettings,
+    ledger: SqlLedger,
+    stamp: Stamp,
+    tasks: Tasks,
+) -> MemoryWishes:
+    """What carries out what is asked to be kept or let go of."""
+    kept = lambda: live.now.of("memory", MemorySettings).keep  # noqa: E731
+    store, items = memory.store, memory.items
+    return MemoryWishes(ledger, house, store, items, mates, stamp, tasks, kept)

@@ -58,8 +58,8 @@ def test_small_talk_is_asked_for_four_fields(line: str) -> None:
 @pytest.mark.parametrize("line", ["remember that I am vegan", "vergiss das nicht", "step by step"])
 def test_a_note_is_offered_where_something_is_to_be_kept(line: str) -> None:
     """Notes and further steps are there where somebody asks to remember, or in a chain."""
-    assert fields(line) == [*BASE, "note", "again"]
-    assert fields("hi", summons="continue") == [*BASE, "note", "again"]
+    assert fields(line) == [*BASE, "note", "remember", "forget", "again"]
+    assert fields("hi", summons="continue") == [*BASE, "note", "remember", "forget", "again"]
 
 
 def test_tools_are_offered_where_they_are_granted() -> None:

@@ -25,6 +25,8 @@ from tests.still import still
 B = TypeVar("B")
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 NAMES = ("maya", "merlin", "zuzu", "otto", "vera")
+QUIET = {"LOOPFORGE_TIMEZONE": "UTC", "LOOPFORGE_MEMORY_KEEP": "asked"}
+"""What is set in these homes: no mate looks back on talks, unless a test is about that."""
 MATE = """---
 name: {name}
 role: {role}
@@ -146,7 +148,7 @@ async def living(
     clock = clock or SimClock(START)
     if not (path / "mates").exists():
         write_mates(path)
-    settings = load_settings(path, environ={"LOOPFORGE_TIMEZONE": "UTC", **environ})
+    settings = load_settings(path, environ={**QUIET, **environ})
     settings = dataclasses.replace(settings, **changes)
     (path / "data").mkdir(exist_ok=True)
     models = ScriptedModels(script or in_character, clock=clock)

@@ -33,6 +33,7 @@ from loopforge.chat.turns.apply_acts import (
 from loopforge.chat.turns.attached_files import attached
 from loopforge.chat.turns.build_perception import Viewer, own_tools
 from loopforge.chat.turns.fallback_mate import Relief, notice
+from loopforge.chat.turns.memory_grounds import grounds_of
 from loopforge.chat.turns.tool_questions import KEPT_IN, LEAK, Asking, ToolQuestions, leak_of
 from loopforge.core import act_guard
 from loopforge.core.act_guard import Rights
@@ -115,6 +116,7 @@ class Bot:
             tokens=view.tokens,
             before=before,
             upto=upto,
+            recalled=view.recalled,
         )
 
     def senses(self, state: RoomState, turn: Taken) -> Senses:
@@ -218,6 +220,7 @@ class Bot:
             max_say=self._rules.say_limit,
             max_file=self._rules.file_limit,
             lines=frozenset(state.lines),
+            memory=handle != SCRIBE,
             may_title=handle == SCRIBE and state.titled_by in ("", "room"),
             may_say=handle != SCRIBE,
             recent=tuple(str(entry.text) for entry in own[-RECENT:]),
@@ -247,6 +250,7 @@ class Bot:
             mate=handle,
             surfaces=(*self._rules.surfaces, *state.places),
             attached=turn.attached,
+            grounds=grounds_of(state, turn.perception, turn.due.called.lines),
         )
         refused = next((v.why for v in verdicts if v.act == "say" and not v.allowed), "")
 

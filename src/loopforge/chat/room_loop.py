@@ -29,6 +29,7 @@ from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.turns import room_titles
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.chat.turns.fallback_mate import UNABLE, Relief
+from loopforge.chat.turns.memory_grounds import wishes_in
 from loopforge.core.events import Fact
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.room_vocabulary import ConversationEnded, Told, TurnDropped, Weighed
@@ -130,6 +131,8 @@ class Conduct:
         ]
         weighed = Weighed(upto=pending[-1].seq, weights=tuple(now for _, now in weights))
         facts = [self._stamp.fact(weighed, actor="room", cause=pending[-1].id)]
+        for line, asked in wishes_in(state, pending, weighed.weights):
+            facts.append(self._stamp.fact(asked, actor=f"person:{asked.person}", cause=line))
         if names := [mates[mate].name for mate in guest_rules.refused(weights)]:
             body = Told(text=Words(guest_rules.told(names)))
             facts.append(self._stamp.fact(body, actor="room", cause=pending[-1].id))

@@ -61,6 +61,19 @@ class PieceRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     keep: int = 0
 
 
+class Recollection(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A line or an item of memory that came to a mind before its turn, by its event's id.
+
+    `score` says how well it fitted, `parts` of what that is made; `left` why it was not shown, ""
+    where it was.
+    """
+
+    of: str
+    score: float = 0.0
+    parts: tuple[tuple[str, float], ...] = ()
+    left: str = ""
+
+
 class Perceived(Struct, frozen=True, tag="turn.perceived", kw_only=True, omit_defaults=True):
     """A turn began: what one mind was shown. The event's id is the turn's.
 
@@ -69,6 +82,7 @@ class Perceived(Struct, frozen=True, tag="turn.perceived", kw_only=True, omit_de
     of the mate's file, `policy` a name with its version ("talk/1"). `line` is the event that called
     the turn, `summons` how (mention, reply, name, conversation, continue, title). `upto` is the
     sequence number up to which the stream had been read for it; 0: of before that was kept.
+    `recalled` is what was remembered for it.
     """
 
     mate: str
@@ -83,6 +97,7 @@ class Perceived(Struct, frozen=True, tag="turn.perceived", kw_only=True, omit_de
     edits: tuple[Edit, ...] = ()
     tokens: int = 0
     upto: int = 0
+    recalled: tuple[Recollection, ...] = ()
 
 
 class Asked(Struct, frozen=True, tag="turn.asked", kw_only=True, omit_defaults=True):

@@ -6,7 +6,7 @@ is named by `perception_mode`; the typed list of edits is the ledger's, not the 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self, cast, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import msgspec
 from msgspec import Struct
@@ -17,7 +17,11 @@ from loopforge.errors import BadPerception, InputError
 
 PerceptionMode = Literal["accurate", "partial", "spin"]
 MODES: tuple[str, ...] = get_args(PerceptionMode)
-LineKind = Literal["heard", "said", "mine", "note", "result", "told", "file"]
+LineKind = Literal[
+    "heard", "said", "mine", "note", "result", "told", "file", "standing", "recalled"
+]
+REMEMBERED = ("standing", "recalled")
+"""Kinds of lines that are no lines of the room, but what the mate remembers."""
 
 
 class Picture(Struct, frozen=True, kw_only=True):
@@ -37,8 +41,10 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `kind`: heard (a person, or another bot), said (another mate), mine (this mate's own, with the
     `mode`, `rule` and `narrative` it had then), note (its private note), result (a tool's), told
-    (the room's own notice), file (what came with a line; `who` is its name). `id` is the event it
-    rests on, `number` its place in the room (0: none is shown); `at` is local time, "14:05".
+    (the room's own notice), file (what came with a line; `who` is its name), standing (what it
+    keeps and goes by), recalled (what it remembers that may fit). Of the last two `who` is whom it
+    has it from, `at` the day, `which` what it is. `id` is the event it rests on, `number` its place
+    in the room (0: none is shown); `at` is local time, "14:05".
     `which` tells somebody from others of the same name. `untrusted`: it is of somebody who is not
     known here; it is to be read and gives no orders. `picture` is one that is shown with it, to a
     model that can see.
@@ -161,6 +167,14 @@ class AgentPerception(SeamValue, frozen=True, kw_only=True, forbid_unknown_field
     def lines(self) -> tuple[Line, ...]:
         """The local events that are lines of a room."""
         events = self.local_events
-        if set(map(type, events)) <= {Line}:
-            return cast("tuple[Line, ...]", events)
-        return tuple(event for event in events if isinstance(event, Line))
+        return tuple(e for e in events if isinstance(e, Line) and e.kind not in REMEMBERED)
+
+    @property
+    def standing(self) -> tuple[Line, ...]:
+        """What it keeps and goes by: core memories, standing instructions."""
+        return tuple(e for e in self.local_events if isinstance(e, Line) and e.kind == "standing")
+
+    @property
+    def recalled(self) -> tuple[Line, ...]:
+        """What it remembers that may fit what was just said."""
+        return tuple(e for e in self.local_events if isinstance(e, Line) and e.kind == "recalled")

@@ -11,6 +11,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from loopforge.core.memory.memory_vocabulary import EvidenceLine
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.core.text.turn_bounds import TurnBounds
 
@@ -74,10 +75,18 @@ class Entitle(Struct, frozen=True, tag="entitle", kw_only=True):
     title: str
 
 
-class Remember(Struct, frozen=True, tag="remember", kw_only=True):
-    """Keep something beyond this conversation."""
+class Remember(Struct, frozen=True, tag="remember", kw_only=True, omit_defaults=True):
+    """Keep something beyond this conversation.
+
+    What is noted of a talk in idle time says more: its layer, the names of persons it is `about`,
+    its subject, the numbers of the lines it rests on (see core/memory/memory_vocabulary.py).
+    """
 
     text: str
+    layer: str = ""
+    about: tuple[str, ...] = ()
+    subject: str = ""
+    lines: tuple[int, ...] = ()
 
 
 class Forget(Struct, frozen=True, tag="forget", kw_only=True):
@@ -324,6 +333,26 @@ class Noted(Struct, frozen=True, tag="room.noted", kw_only=True):
     text: Words
 
 
+class MemoryAsked(Struct, frozen=True, tag="room.memory_asked", kw_only=True, omit_defaults=True):
+    """Something is to be kept by these mates, or let go of: a person said so, or a mate's plan.
+
+    `lines` are what it rests on, `rests_on` items of memory. `standing` and `subject` as in a
+    MemoryWish; `trusted` is false where what it rests on was untrusted. What came of it stands in
+    the mates' own streams, with this event as its cause.
+    """
+
+    want: Literal["keep", "forget"]
+    text: Words
+    mates: tuple[str, ...]
+    lines: tuple[EvidenceLine, ...] = ()
+    rests_on: tuple[str, ...] = ()
+    person: str = ""
+    turn: str = ""
+    standing: bool = False
+    subject: str = ""
+    trusted: bool = True
+
+
 class Reacted(Struct, frozen=True, tag="room.reacted", kw_only=True):
     """A mate put an emoji on a line."""
 
@@ -481,6 +510,7 @@ RoomEvent = (
     | Heard
     | Said
     | Noted
+    | MemoryAsked
     | Reacted
     | ToolUsed
     | Told

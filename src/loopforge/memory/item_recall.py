@@ -6,9 +6,10 @@ may be used is asked once for each question, by `UsableItems`, and what may not 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 
+from msgspec.structs import replace
 from sqlalchemy.engine import Connection
 
 from loopforge.core.memory.memory_vocabulary import PREFIX
@@ -34,12 +35,13 @@ class KeptRecall:
         meant = await self._finder.meant(query.text)
         return await self._ledger.look(partial(self._find, query=query, meant=meant))
 
-    async def usable(self, query: RecallQuery) -> Sequence[KeptItem]:
+    async def usable(self, query: RecallQuery, layers: Collection[str] = ()) -> Sequence[KeptItem]:
         """See `ItemRecall.usable`."""
 
         def look(connection: Connection) -> list[KeptItem]:
             found = self._usable(connection, query)
-            return items_of(connection, query.mate, list(found)) if found else []
+            items = items_of(connection, query.mate, found, layers) if found else []
+            return [_as_known(item, found) for item in items]
 
         return [item for item in await self._ledger.look(look) if item.text.text]
 
@@ -50,13 +52,21 @@ class KeptRecall:
         stream, ids = PREFIX + query.mate, {seq: item for item, seq in usable.items()}
         ranked = self._finder.ranked(connection, query, {stream: runs_of(ids)}, meant)
         wanted = [ids[place.seq] for place in ranked]
-        items = {item.id: item for item in items_of(connection, query.mate, wanted)}
+        known = items_of(connection, query.mate, wanted)
+        items = {item.id: _as_known(item, usable) for item in known}
         found = [(items[item], place) for item, place in zip(wanted, ranked, strict=True)]
         return [
             RecalledItem(item=item, score=round(place.score, 4), parts=place.parts)
             for item, place in found
             if item.text.text
         ][: query.limit]
+
+
+def _as_known(item: KeptItem, usable: Mapping[str, int]) -> KeptItem:
+    """An item as it is known there: that another took its place is told where that one may be."""
+    if item.state != "superseded" or item.replaced in usable:
+        return item
+    return replace(item, state="held", until=None, replaced="")
 
 
 def runs_of(numbers: Iterable[int]) -> list[Span]:

@@ -79,6 +79,10 @@ class MemoryStore:
             raise Unknown(f"There is no item of memory with the id {id!r}.")
         return found[0]
 
+    async def known(self, id: str) -> bool:
+        """Whether an item has this id."""
+        return bool(await self._ledger.look(partial(items_of, ids=[id])))
+
     async def keeping(self, scopes: Collection[str]) -> dict[str, bool]:
         """What was said of these rooms ("room:NAME") and persons ("person:ID"); see KeepingSet."""
         return await self._ledger.look(partial(keeping_of, scopes=scopes))
@@ -95,31 +99,39 @@ class MemoryStore:
         """
 
         async def attempt(seq: int) -> list[str]:
-            known = [one for one in await self.items(mate) if one.state == "held"]
-            ids, facts = list[str](), list[Fact]()
-            for wanted in items:
-                item = await self._grounded(wanted)
-                if not await self._wanted(item):
-                    continue
-                if same := next((one.id for one in known if _says_the_same(one, item)), ""):
-                    ids.append(same)
-                    continue
-                fact = self._stamp.fact(item, actor=actor, cause=cause)
-                facts.append(fact)
-                ids.append(fact.id)
-                for old in known:
-                    if _replaces(item, old):
-                        body = MemorySuperseded(
-                            item=old.id, new=fact.id, when=item.since or fact.at
-                        )
-                        facts.append(self._stamp.fact(body, actor=actor, cause=fact.id))
-                known = [one for one in known if not _replaces(item, one)]
-                known.append(_as_kept(item, fact, mate))
+            ids, facts = await self.planned(mate, items, actor=actor, cause=cause)
             if facts:
                 await self._ledger.append(PREFIX + mate, facts, expect=seq)
             return ids
 
         return await self._decide(PREFIX + mate, attempt)
+
+    async def planned(
+        self, mate: str, items: Sequence[MemoryKept], *, actor: str, cause: str = ""
+    ) -> tuple[list[str], list[Fact]]:
+        """What keeping these items comes to: their ids, and the facts that are still to be written.
+
+        For a turn on the mate's own stream, which writes them with its end. See `keep`.
+        """
+        known = [one for one in await self.items(mate) if one.state == "held"]
+        ids, facts = list[str](), list[Fact]()
+        for wanted in items:
+            item = await self._grounded(wanted)
+            if not await self._wanted(item):
+                continue
+            if same := next((one.id for one in known if _says_the_same(one, item)), ""):
+                ids.append(same)
+                continue
+            fact = self._stamp.fact(item, actor=actor, cause=cause)
+            facts.append(fact)
+            ids.append(fact.id)
+            for old in known:
+                if _replaces(item, old):
+                    body = MemorySuperseded(item=old.id, new=fact.id, when=item.since or fact.at)
+                    facts.append(self._stamp.fact(body, actor=actor, cause=fact.id))
+            known = [one for one in known if not _replaces(item, one)]
+            known.append(_as_kept(item, fact, mate))
+        return ids, facts
 
     async def _grounded(self, item: MemoryKept) -> MemoryKept:
         """The item with the evidence of what it was made of. Raises InputError, Unknown."""

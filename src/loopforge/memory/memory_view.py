@@ -109,6 +109,8 @@ memory_keeping = Table(
     PrimaryKeyConstraint("scope", name="memory_keeping_scope"),
 )
 
+FEW = 500
+"""Ids that are put into a query; of more, the rows of all are read."""
 STATES = ("held", "superseded", "invalidated", "dropped", "forgotten")
 """What an item can be; only the first two are ever recalled."""
 
@@ -242,15 +244,20 @@ def keeping_of(connection: Connection, scopes: Collection[str]) -> dict[str, boo
 
 
 def items_of(
-    connection: Connection, mate: str = "", ids: Collection[str] | None = None
+    connection: Connection,
+    mate: str = "",
+    ids: Collection[str] | None = None,
+    layers: Collection[str] = (),
 ) -> list[KeptItem]:
-    """The items of a mate, or those with these ids, in the order in which they were kept."""
+    """The items of a mate, with these ids, of these layers, in the order they were kept in."""
     query = select(memories).order_by(memories.c.at, memories.c.item)
     if mate:
         query = query.where(memories.c.mate == mate)
-    if ids is not None:
+    if layers:
+        query = query.where(memories.c.layer.in_(list(layers)))
+    if ids is not None and len(ids) <= FEW:
         query = query.where(memories.c.item.in_(list(ids)))
-    rows = connection.execute(query).all()
+    rows = [r for r in connection.execute(query).all() if ids is None or r.item in ids]
     events = {event.id: event for event in by_id(connection, _events_of(rows))}
     return [_item(row, events) for row in rows]
 

@@ -73,6 +73,8 @@ def schema_of(seen: AgentPerception) -> dict[str, Any]:
         fields["attach"] = {"type": "array", "items": {"type": "string"}}
     if may_note(seen):
         fields["note"] = {"type": "string"}
+        fields["remember"] = {"type": "string"}
+        fields["forget"] = {"type": "string"}
         fields["again"] = {"type": "boolean"}
     if seen.offered:
         names = [one.name for one in seen.offered]

@@ -39,7 +39,7 @@ def small_prompt(
     """What a small model is asked with; `again`, where that made it repeat itself, with less."""
     parts = dialogue(seen.context.get("character", ""))
     base = fill(prompts["base-small"], fields_of(seen))
-    system = Message("system", (f"{parts.character}\n{base}".strip(),))
+    system = _with_memory(f"{parts.character}\n{base}".strip(), seen)
     since = _since_it_spoke(seen)
     if not since:
         return (system, *_last_exchange(seen), Message("user", ("Go on.",)))
@@ -51,6 +51,12 @@ def small_prompt(
         return (system, *shots * TWICE, row(line, small=True))
     exchange = () if again and not shown else _last_exchange(seen)
     return (system, *exchange, _latest(since, line))
+
+
+def _with_memory(text: str, seen: AgentPerception) -> Message:
+    """Who it is, and what it remembers that may fit: far from the end, where it would be copied."""
+    rows = [row(line, small=True) for line in (*seen.standing, *seen.recalled)]
+    return joined([Message("system", (text,)), *rows]) if rows else Message("system", (text,))
 
 
 def _shot(line: Line, example: Example) -> tuple[Message, Message]:

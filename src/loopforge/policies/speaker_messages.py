@@ -99,14 +99,26 @@ def _parts(line: Line, earlier: Lines, small: bool, *, numbered: bool) -> list[P
             return [("[result of ", PLAIN), (line.who, NAME), (": ", PLAIN), text, ("]", PLAIN)]
         case "told":
             return [("[the room: ", PLAIN), text, ("]", PLAIN)]
+        case "standing" | "recalled":
+            return [("[", PLAIN), *_origin(line, small), text, ("]", PLAIN)]
+
+
+def _origin(line: Line, small: bool) -> list[Part]:
+    """When and from whom it has what it remembers, and what kind of thing that is."""
+    which = f"{line.which}, " if line.which else ""
+    who: list[Part] = [(" from ", PLAIN), (line.who, NAME)] if line.who else []
+    return [(f"{which}{line.at}", PLAIN), *who, *_untrusted(line, small), (": ", PLAIN)]
 
 
 def _marks(line: Line, small: bool) -> list[Part]:
     """What the house says of who said it."""
-    marks = [line.which] if line.which else []
-    if line.untrusted:
-        marks.append(STRANGER_SMALL if small else STRANGER)
-    return [(f" [{mark}]", PLAIN) for mark in marks]
+    which: list[Part] = [(f" [{line.which}]", PLAIN)] if line.which else []
+    return [*which, *_untrusted(line, small)]
+
+
+def _untrusted(line: Line, small: bool) -> list[Part]:
+    mark = STRANGER_SMALL if small else STRANGER
+    return [(f" [{mark}]", PLAIN)] if line.untrusted else []
 
 
 def _answered(line: Line, earlier: Lines, *, numbered: bool) -> list[Part]:

@@ -28,7 +28,7 @@ from loopforge.core.policy import (
     Thinking,
     ask,
 )
-from loopforge.core.room_vocabulary import Continue, Note, Paper, Say
+from loopforge.core.room_vocabulary import Continue, Forget, Note, Paper, Remember, Say
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.policies.answer_form import (
     SAY,
@@ -53,6 +53,7 @@ from loopforge.policies.prompt_building import (
     may_pass,
     mode_of,
     opening,
+    remembered,
     silent,
     without_answer,
     without_tools,
@@ -68,7 +69,7 @@ from loopforge.policies.small_tools import HERE, by_tool, told_by_tool
 from loopforge.policies.speaker_messages import instruction
 from loopforge.policies.tool_requests import left_rows, use_tools, wanted_calls
 
-VERSION = "talk/7"
+VERSION = "talk/8"
 
 SHORT = 50
 """Tokens of a small model's answer: its first two sentences are the sensible ones."""
@@ -177,7 +178,7 @@ def _structured(seen: AgentPerception, prompts: Prompts, told: Transcripts) -> T
     front = opening(seen, prompts)
     while True:
         asked = instruction(f"{instructions(seen, prompts)}{told_left}", seen)
-        messages = (*front, *told.of(seen), asked)
+        messages = (*front, *told.of(seen), *remembered(seen), asked)
         answer = yield from ask(
             messages,
             schema=schema_of(seen),
@@ -240,8 +241,9 @@ def _plan(
     said = said or ", ".join(file.name for file in files) or (HERE if attach else "")
     if said and data.get(SPEAK, True):
         acts.append(Say(text=said, reply_to=_to(seen), files=files, attach=attach))
-    noted = (str(each.get("note") or "").strip() for each in (*before, data))
-    acts += [Note(text=note) for note in dict.fromkeys(noted) if note]
+    acts += [Note(text=note) for note in _each("note", before, data)]
+    acts += [Remember(text=text) for text in _each("remember", before, data)]
+    acts += [Forget(what=text) for text in _each("forget", before, data)]
     if data.get("again"):
         acts.append(Continue(why=narrative))
     if not acts:
@@ -253,6 +255,12 @@ def _plan(
         narrative=narrative,
         acts=tuple(acts),
     )
+
+
+def _each(field: str, before: list[dict[str, Any]], data: dict[str, Any]) -> list[str]:
+    """What stands in a field of any of its answers, each once."""
+    written = (str(each.get(field) or "").strip() for each in (*before, data))
+    return [one for one in dict.fromkeys(written) if one]
 
 
 def _words(data: dict[str, Any], seen: AgentPerception) -> str:

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.egress.egress_filter import Egress
-from loopforge.core.events import Fact, Judged, Perceived, TurnEnded, Verdict
+from loopforge.core.events import Fact, Judged, Perceived, Recollection, TurnEnded, Verdict
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.model_trouble import Delay, Trouble
 from loopforge.core.money.budget_limits import Charge
@@ -74,7 +74,7 @@ class TurnDue:
 class OpeningView:
     """What a mind is shown, how that departs from the truth, how long it is in tokens.
 
-    `before` is what has to be written down ahead of it; `upto` as in Perceived.
+    `before` is what has to be written down ahead of it; `upto` and `recalled` as in Perceived.
     """
 
     perception: AgentPerception
@@ -82,6 +82,7 @@ class OpeningView:
     tokens: int = 0
     upto: int = 0
     before: Sequence[Fact] = ()
+    recalled: tuple[Recollection, ...] = ()
 
 
 def _untold(_model: str, _others: str, _how: Delay) -> None:
@@ -287,6 +288,7 @@ class Worlds:
             edits=seen.edits,
             tokens=seen.tokens,
             upto=seen.upto,
+            recalled=seen.recalled,
         )
         now, actor = self._ports.stamp.clock.now(), f"mate:{mate.handle}"
         fact = Fact(id=id, at=now, actor=actor, body=perceived, cause=due.line)

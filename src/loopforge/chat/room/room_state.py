@@ -69,6 +69,7 @@ from loopforge.core.room_vocabulary import (
     Marked,
     MateJoined,
     MateLeft,
+    MemoryAsked,
     Noted,
     PersonJoined,
     PersonLeft,
@@ -250,7 +251,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
             case LineDeleted():
                 self.page.delete(body.line)
                 self.turns.deleted(body.line)
-            case PersonReacted():
+            case PersonReacted() | MemoryAsked():
                 pass
             case RightsSet():
                 self.rights[body.who] = Grant(rights=body.rights, tools=body.tools)

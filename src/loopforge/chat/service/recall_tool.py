@@ -3,7 +3,8 @@
 `room_history` lists lines of a room by exact words, by whom and by when; this finds what fits a
 question, also in other words, also from other rooms. Which lines may be used is decided where they
 are looked for (usable_rooms.py), by who is present and whom the turn answers. What comes is told
-with when, where and from whom, as material that gives no orders.
+with when, where and from whom, as material that gives no orders. What the mate keeps beyond lines
+comes after them, likewise.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from zoneinfo import ZoneInfo
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, House
 from loopforge.chat.service.line_history import NOBODY
+from loopforge.chat.turns.turn_recall import FITS, LAYERS, speaker_names
 from loopforge.core.room_vocabulary import Heard, Said
-from loopforge.runtime.looking_back import RecalledLine, RecallQuery
-from loopforge.runtime.ports import Recall, Tool, ToolCall
+from loopforge.runtime.looking_back import KeptItem, RecalledLine, RecallQuery
+from loopforge.runtime.ports import ItemRecall, Recall, Tool, ToolCall
 
 MOST = 20
 """Lines that are told at most."""
@@ -44,8 +46,8 @@ RECALL = Tool(
 class RecallTool:
     """Tells a mate what it heard, in the home's time zone."""
 
-    def __init__(self, recall: Recall, house: House, zone: ZoneInfo) -> None:
-        self._recall, self._house, self._zone = recall, house, zone
+    def __init__(self, recall: Recall, items: ItemRecall, house: House, zone: ZoneInfo) -> None:
+        self._recall, self._items, self._house, self._zone = recall, items, house, zone
 
     async def tell(self, call: ToolCall) -> str:
         """The lines that fit, the best first."""
@@ -57,7 +59,7 @@ class RecallTool:
             present=tuple(dict.fromkeys((*call.present, *call.people))),
             mate=call.mate,
             asker=f"person:{call.people[0]}" if len(call.people) == 1 else "",
-            names=_names(state),
+            names=speaker_names(state),
             everywhere=not call.arguments.get("here"),
             limit=limit + 1,
         )
@@ -65,9 +67,21 @@ class RecallTool:
         asking = turn.line if turn else ""
         found = [each for each in await self._recall.recall(query) if each.line.id != asking]
         rows = [await self._row(call.stream, each) for each in found[:limit]]
+        kept = [one for one in await self._items.recall_items(query) if one.score >= FITS]
+        rows += [await self._kept_row(call.stream, one.item) for one in kept[:limit]]
         if not rows:
             return "Nothing was heard of it that everybody here may know."
         return f"{len(rows)} lines that may fit, the likeliest first:\n" + "\n".join(rows)
+
+    async def _kept_row(self, here: str, item: KeptItem) -> str:
+        """One thing that it keeps: of when, from whom, what kind, what."""
+        state = await self._house.state(here)
+        who = f" from {_name(state, item.told_by)}" if item.told_by else ""
+        over = f" until {item.until.astimezone(self._zone):%Y-%m-%d}" if item.until else ""
+        mark = "" if item.trusted else " [a stranger's]"
+        day = f"{(item.since or item.at).astimezone(self._zone):%Y-%m-%d}"
+        text = " ".join(str(item.text).split())
+        return f"- {day}{over}{who}{mark} (kept: {LAYERS[item.layer]}): {text}"
 
     async def _row(self, here: str, found: RecalledLine) -> str:
         """One line: when, from whom, where, what."""
@@ -86,9 +100,3 @@ class RecallTool:
 def _name(state: RoomState, person: str) -> str:
     known = state.people.get(person) or state.former.get(person)
     return str(known.name) if known else NOBODY
-
-
-def _names(state: RoomState) -> dict[str, str]:
-    """The names of all who ever spoke here, by speaker."""
-    people = {f"person:{id}": _name(state, id) for id in (*state.people, *state.former)}
-    return people | {f"mate:{mate}": mate for mate in state.mates}

@@ -24,8 +24,9 @@ from msgspec.structs import replace
 from sqlalchemy import Row, select
 from sqlalchemy.engine import Connection
 
+from loopforge.chat.remembering.room_keeping import is_crowd
 from loopforge.chat.room.room_store import PREFIX
-from loopforge.chat.service.usable_rooms import Rooms, is_crowd, is_private, usable_rooms
+from loopforge.chat.service.usable_rooms import Rooms, is_private, usable_rooms
 from loopforge.core.memory.memory_vocabulary import EVERYWHERE
 from loopforge.memory.memory_view import (
     fallen,

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
+from loopforge.chat.remembering.room_keeping import is_crowd
 from loopforge.chat.room.member_visibility import FOREVER, Stay, sight, sights
-from loopforge.chat.room.platform_channels import places
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.core.events import decode
 from loopforge.core.room_vocabulary import MateJoined, MateLeft, RoomOpened
@@ -37,12 +36,6 @@ def usable_rooms(connection: Connection, query: RecallQuery) -> Rooms:
     if not query.everywhere or is_crowd(connection, query.stream):
         return here
     return _elsewhere(connection, query) | here
-
-
-def is_crowd(connection: Connection, stream: str) -> bool:
-    """Whether a room is a group, channel or thread of a platform: who reads along is not known."""
-    crowd = (places.c.stream == stream) & (places.c.kind != "private")
-    return connection.execute(select(places).where(crowd)).first() is not None
 
 
 def is_private(connection: Connection, stream: str) -> bool:

@@ -16,6 +16,7 @@ from loopforge.artifacts.file_intake import plain_name
 from loopforge.artifacts.media_types import TEXT
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.turns import room_titles
+from loopforge.chat.turns.memory_grounds import MemoryGrounds
 from loopforge.core.action_plan import Act, AgentActionPlan
 from loopforge.core.delivery_states import Queued, What
 from loopforge.core.egress.egress_filter import Egress
@@ -156,11 +157,14 @@ def carry_out(
     mate: str,
     surfaces: Sequence[str],
     attached: Mapping[str, File | str] = {},
+    grounds: MemoryGrounds | None = None,
 ) -> ActsOutcome:
     """The facts of every act that its verdict allows, in the plan's order.
 
-    `attached` are kept files by the handles that acts name; one that is not there stays.
+    `attached` are kept files by the handles that acts name; one that is not there stays. `grounds`
+    are what it may keep something of.
     """
+    grounds = grounds or MemoryGrounds()
     done = ActsOutcome()
 
     def add(body: Body) -> Fact:
@@ -201,7 +205,11 @@ def carry_out(
                 add(Titled(title=Words(title), by="room"))
             case Continue():
                 done.again = True
-            case StaySilent() | Remember() | Forget() | Schedule():
+            case Remember(text=text):
+                add(grounds.asked("keep", text, turn, mate))
+            case Forget(what=text):
+                add(grounds.asked("forget", text, turn, mate))
+            case StaySilent() | Schedule():
                 pass
             case _:
                 assert_never(act)

@@ -23,6 +23,7 @@ from loopforge.chat.room.permissions import charged, tools_in_turn, unasked
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.turn_queue import GREETING, Due
 from loopforge.chat.speaking.room_rules import Rules
+from loopforge.chat.turns.turn_recall import Remembered, TurnRecall
 from loopforge.core.context_window import (
     PICTURE_TOKENS,
     ContextEntry,
@@ -36,6 +37,7 @@ from loopforge.core.context_window import (
     shortened,
     told_apart,
 )
+from loopforge.core.events import Recollection
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.money.budget_limits import Charge
 from loopforge.core.perception import AgentPerception, Edit, Line, ToolOffer
@@ -59,6 +61,8 @@ PER_FILE = 60
 FILE_TOKENS = 3500
 """What the window must have besides lines, for a mate to be offered that it may write files."""
 RESERVE = 64
+SMALL_SEES = 4
+"""Lines that a small model is shown of those that fit, about (policies/small_prompt.py)."""
 LONGEST_TITLE = 80
 """Characters of a title that mates are told."""
 MADE = re.compile("room-[0-9a-f]{12}")
@@ -163,6 +167,7 @@ class RoomView(NamedTuple):
     edits: tuple[Edit, ...]
     purged: Purged | None
     tokens: int
+    recalled: tuple[Recollection, ...] = ()
 
 
 class Viewer:
@@ -176,8 +181,10 @@ class Viewer:
         rules: Rules,
         mates: Mapping[str, Mate],
         left: Callable[[Charge], Awaitable[str]],
+        memory: TurnRecall | None = None,
     ) -> None:
-        """With what `left` says of budgets to a charge, in words."""
+        """With what `left` says of budgets to a charge, in words; and what mates remember."""
+        self._memory = memory
         self._models, self._tools, self._clock, self._rules = models, tools, clock, rules
         self._mates, self._left = mates, left
         self.counter, self._shown = LineCounter(models), ShownContext(rules.zone)
@@ -188,6 +195,7 @@ class Viewer:
         """What this mate is shown now, called by this; of `entries`, if not all it may see."""
         route = route_of(mate)
         facts = self._models.facts(route)
+        whole = entries is None
         entries = state.visible(mate.handle) if entries is None else entries
         tokens = await self.counter.entries(route, entries)
         pictures = pictures_of(entries) if facts.vision else frozenset[Place]()
@@ -196,6 +204,7 @@ class Viewer:
         tools = await self._offered(state, mate, due, entries)
         system = await self.counter.prompt(route, mate) + TAIL_TOKENS
         system += 0 if facts.small else tool_tokens(tools)
+        system += self._memory.most(facts) if self._memory else 0
         budget = room_for_lines(
             facts.window,
             system=system,
@@ -228,6 +237,11 @@ class Viewer:
             if fitted.purged or fitted.shortened
             else None
         )
+        memory = Remembered()
+        if self._memory and whole:
+            near = seen[-SMALL_SEES:] if facts.small else seen
+            ids = frozenset(entry.id for entry in near)
+            memory = await self._memory.remembered(state, mate, due, ids, facts)
         perception = AgentPerception(
             step=due.step,
             name=mate.name,
@@ -235,7 +249,7 @@ class Viewer:
             location=state.name,
             traits=mate.traits,
             world_summary=self._world(state, mate),
-            local_events=lines,
+            local_events=(*memory.standing, *lines, *memory.recalled),
             protocols=(),
             context=self._context(state, mate, due, facts)
             | await self._spendable(state, mate, due),
@@ -244,7 +258,8 @@ class Viewer:
         spoken = sum(entry.kind in ("heard", "said") for entry in seen)
         short = [entry.id for entry in seen if entry.short]
         gone = max(state.spoken - spoken, len(fitted.purged))
-        return RoomView(perception, _edits(gone, fitted.cuts, short), purged, system + fitted.after)
+        edits = _edits(gone, fitted.cuts, short)
+        return RoomView(perception, edits, purged, system + fitted.after, memory.notes)
 
     async def _fitted(
         self,

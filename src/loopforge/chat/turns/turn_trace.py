@@ -56,6 +56,7 @@ OF_TURNS = (
     *THOUGHT,
     "room.said",
     "room.noted",
+    "room.memory_asked",
     "room.reacted",
     "room.tool_used",
     "room.marked",
@@ -71,7 +72,8 @@ class TurnTrace:
     """Everything of one turn: its `events` after its beginning, and what stands around it.
 
     With those that came of it later: the stages of its deliveries and of its uses of tools.
-    `prompts` are those of its questions, by the event that asked.
+    `prompts` are those of its questions, by the event that asked; `left` what it might have been
+    reminded of, and was not.
     """
 
     began: Event
@@ -85,12 +87,13 @@ class TurnTrace:
     prompts: dict[str, tuple[TextPiece, ...]] = field(default_factory=dict)
     before: Event | None = None
     after: Event | None = None
+    left: list[Event] = field(default_factory=list)
 
     @property
     def whole(self) -> list[Event]:
         """Every event of it, those before it included."""
         before = (self.caller, self.weighed, self.purged, self.began)
-        return [*(event for event in before if event is not None), *self.events]
+        return [*(event for event in before if event is not None), *self.events, *self.left]
 
     def told(self, kind: type[T]) -> T | None:
         """What the newest of its events of this kind says."""
@@ -176,6 +179,7 @@ async def turn_trace(ledger: Ledger, event: Event) -> TurnTrace:
     for event in own:
         if isinstance(event.body, Asked):
             found.prompts[event.id] = await pieces_of(ledger, event)
+    found.left = [await ledger.event(one.of) for one in found.shown.recalled if one.left]
     await _steps(ledger, found)
     return found
 

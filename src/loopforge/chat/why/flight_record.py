@@ -95,8 +95,29 @@ class Purge(Struct, frozen=True, kw_only=True):
     after: int
 
 
+class RecalledPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A line or an item of memory that came to the mate: when and from whom, how well it fitted.
+
+    `standing`: it keeps it and goes by it. `left` says why it was not shown, "" where it was.
+    """
+
+    id: str
+    text: str
+    who: str = ""
+    at: str = ""
+    which: str = ""
+    score: float = 0.0
+    parts: tuple[tuple[str, float], ...] = ()
+    left: str = ""
+    standing: bool = False
+    hidden: bool = False
+
+
 class ShownPrompt(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the mind was shown. `rest` is the perception without its lines, as JSON."""
+    """What the mind was shown. `rest` is the perception without its lines, as JSON.
+
+    `memory` is what came to it from earlier, also what was left out.
+    """
 
     lines: tuple[SpokenPart, ...]
     rest: str
@@ -104,6 +125,7 @@ class ShownPrompt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tokens: int = 0
     edits: tuple[Departure, ...] = ()
     purge: Purge | None = None
+    memory: tuple[RecalledPart, ...] = ()
 
     @property
     def spoken(self) -> int:

@@ -141,6 +141,8 @@ def _seen(record: TurnRecord) -> Iterator[str]:
     for edit in withheld:
         count = f"{edit.count:,} × " if edit.count > 1 else ""
         yield f"Not shown: {count}{edit.what}, because {edit.why}."
+    if told := [one for one in shown.memory if not one.left]:
+        yield f"It remembered {counted(len(told), 'thing')} from earlier."
     for edit in shown.edits:
         if edit.kind != "withheld":
             yield f"{edit.what.capitalize()} was {edit.kind} by the {edit.by}: {edit.why}."

@@ -10,7 +10,7 @@ room does not exist; of one that they saw begin, events that they could not see 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from msgspec.structs import replace
@@ -27,6 +27,7 @@ from loopforge.chat.why.flight_record import (
     LineRecord,
     Purge,
     Reason,
+    RecalledPart,
     ShownPrompt,
     SpeakerCandidate,
     TurnRecord,
@@ -43,7 +44,7 @@ from loopforge.chat.why.turn_report import (
     timeline,
 )
 from loopforge.core.events import Answered, Event, Perceived, Returned, TurnEnded
-from loopforge.core.perception import Line
+from loopforge.core.perception import REMEMBERED, Line
 from loopforge.core.room_vocabulary import (
     Heard,
     PlaceJoined,
@@ -230,7 +231,8 @@ def _shown(found: TurnTrace, view: RecordRedaction) -> ShownPrompt:
     shown: Perceived = found.shown
     purge = found.purged.body if found.purged else None
     return ShownPrompt(
-        lines=tuple(spoken(line, view) for line in found.lines),
+        lines=tuple(spoken(line, view) for line in found.lines if not _is_memory(line)),
+        memory=tuple(_memory(found, view)),
         rest=view.words(shown.shown),
         character=view.words(shown.character),
         tokens=shown.tokens,
@@ -248,6 +250,41 @@ def _shown(found: TurnTrace, view: RecordRedaction) -> ShownPrompt:
         if isinstance(purge, Purged) and purge.lines
         else None,
     )
+
+
+def _is_memory(line: Line | str) -> bool:
+    return isinstance(line, Line) and line.kind in REMEMBERED
+
+
+def _memory(found: TurnTrace, view: RecordRedaction) -> Iterator[RecalledPart]:
+    """What came to the mate from earlier: what it was shown, then what was left out."""
+    noted = {one.of: one for one in found.shown.recalled}
+    for line in found.lines:
+        if not isinstance(line, Line) or line.kind not in REMEMBERED:
+            continue
+        marker, note = view.marker(line.text, line.id), noted.get(line.id)
+        part = RecalledPart(
+            id=line.id,
+            text=marker or view.words(line.text),
+            score=note.score if note else 0.0,
+            parts=note.parts if note else (),
+            standing=line.kind == "standing",
+            hidden=bool(marker),
+        )
+        shown = replace(part, who=view.who(line.who), at=line.at, which=line.which)
+        yield part if marker else shown
+    for event in found.left:
+        note, text = noted[event.id], getattr(event.body, "text", public(""))
+        marker = view.marker(text, event.id)
+        yield RecalledPart(
+            id=event.id,
+            text=marker or view.words(text),
+            at=f"{event.at.day} {event.at:%B %Y}",
+            score=note.score,
+            parts=note.parts,
+            left=note.left,
+            hidden=bool(marker),
+        )
 
 
 def _caller(found: TurnTrace, view: RecordRedaction, names: Names) -> Caller | None:

@@ -12,7 +12,8 @@ here; but such a turn was shown older lines. Three things are withheld:
   of it with a digit, of four characters or more.
 
 What a line that they can see says as well is no secret, and stays. Texts of another room are never
-shown. A paraphrase is not found.
+shown, nor what a mate keeps, unless all that it rests on are lines of this room that the reader can
+see. A paraphrase is not found.
 
 Does not know what a record looks like, nor where rights come from: a Sight says what may be seen.
 """
@@ -25,6 +26,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from msgspec import Struct
+from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
 from loopforge.chat.room.member_visibility import FOREVER, MemberSight
@@ -32,6 +34,7 @@ from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.why.flight_record import Changed
 from loopforge.core.events import Event
 from loopforge.core.line_revision import Revision
+from loopforge.core.memory.memory_vocabulary import PREFIX as MEMORY
 from loopforge.core.perception import Line
 from loopforge.core.room_vocabulary import Heard, PersonJoined, PersonLeft, Said, Told
 from loopforge.core.text.erasable_text import Words, mended
@@ -47,6 +50,7 @@ from loopforge.ledger.erasure.later_quotes import (
 from loopforge.ledger.storage.revised_lines import latest
 from loopforge.ledger.storage.row_codec import listed, within
 from loopforge.ledger.table_access import Tables
+from loopforge.memory.memory_view import memory_evidence
 
 SHORTEST = 12
 """Characters from which on a whole text is looked for in others."""
@@ -313,14 +317,21 @@ async def veil(
 
     def look(
         connection: Connection,
-    ) -> tuple[dict[str, RecordPlace], dict[str, RecordPlace], dict[str, Revision]]:
-        return owners(connection, refs), places(connection, ids), latest(connection, ids)
+    ) -> tuple[dict[str, RecordPlace], dict[str, RecordPlace], dict[str, Revision], set[str]]:
+        owned, stand = owners(connection, refs), places(connection, ids)
+        open = _open_items(connection, stream, sight, stand)
+        return owned, stand, latest(connection, ids), open
 
-    owned, stand, changes = await tables.look(look)
+    owned, stand, changes, open = await tables.look(look)
     judge = _Judge(stream, sight)
     met, unknown = judge.people(presence)
     hidden = {id: mark for id, place in stand.items() if (mark := judge.marker(place))}
     hidden |= {ref: mark for ref, place in owned.items() if (mark := judge.text(place))}
+    for id in open:
+        hidden.pop(id, None)
+    for line in lines:
+        if line.id in open:
+            hidden.pop(line.text.ref, None)
     named = {e.body.name.ref for e in presence if isinstance(e.body, PersonJoined)}
     for line in lines:
         if mark := hidden.get(line.id, ""):
@@ -342,6 +353,17 @@ async def veil(
         sight=sight,
         changes=changes,
     )
+
+
+def _open_items(
+    connection: Connection, stream: str, sight: MemberSight, stand: Mapping[str, RecordPlace]
+) -> set[str]:
+    """The items of memory that rest on lines of this room alone, all of which may be seen."""
+    items = [id for id, place in stand.items() if place.stream.startswith(MEMORY)]
+    mine = memory_evidence.c.item.in_(items)
+    rows = connection.execute(select(memory_evidence).where(mine)).all() if items else []
+    shut = {row.item for row in rows if row.stream != stream or not sight.sees(row.seq)}
+    return {row.item for row in rows} - shut
 
 
 def _open(events: Sequence[Event], lines: Sequence[Line], hidden: Mapping[str, str]) -> set[str]:
@@ -371,6 +393,8 @@ class _Judge:
 
     def text(self, place: RecordPlace) -> str:
         """The marker for a text that this event brought in."""
+        if place.stream.startswith(MEMORY):
+            return ELSEWHERE
         if not place.stream.startswith(PREFIX) or place.kind in COMPOSED:
             return ""  # names are judged by who met whom; what was composed is searched
         return self.marker(place)

@@ -55,7 +55,15 @@ from loopforge.core.model_trouble import for_anybody
 from loopforge.core.money.budget_limits import noting
 from loopforge.core.money.money_amounts import dollars, picos
 from loopforge.core.perception import Line
-from loopforge.core.room_vocabulary import Marked, Noted, Reacted, Said, Titled, ToolUsed
+from loopforge.core.room_vocabulary import (
+    Marked,
+    MemoryAsked,
+    Noted,
+    Reacted,
+    Said,
+    Titled,
+    ToolUsed,
+)
 from loopforge.core.text.prompt_rows import NAME, PLAIN, QUOTE, TEXT, laid_out
 from loopforge.errors import BadPlan
 from loopforge.runtime.effect_worker import TOLD
@@ -316,6 +324,8 @@ def _deed(event: Event, view: RecordRedaction) -> ActRecord | None:
             kind, told = "said", view.line(text, event.id)
         case Noted(text=text):
             kind, told = "noted", view.words(text)
+        case MemoryAsked(want=want, text=text):
+            kind, told = "kept" if want == "keep" else "let go", view.words(text)
         case Reacted(emoji=emoji):
             kind, told = "reacted", emoji
         case ToolUsed(tool=tool, outcome=outcome, value=value):
@@ -439,6 +449,8 @@ def _what(event: Event, found: TurnTrace, name: str) -> str:
             return f"{name} said it"
         case Noted():
             return f"{name} made a note"
+        case MemoryAsked(want=want):
+            return f"{name} {'keeps something' if want == 'keep' else 'lets something go'}"
         case Reacted():
             return f"{name} reacted"
         case ToolUsed() | Marked() | Titled() | Queued():

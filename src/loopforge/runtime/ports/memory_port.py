@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from loopforge.core.events import Event
@@ -35,8 +35,8 @@ class ItemRecall(Protocol):
         """The items of `query.mate` that fit best, the best first."""
         ...
 
-    async def usable(self, query: RecallQuery) -> Sequence[KeptItem]:
-        """All items of `query.mate` that may be used there, the first kept first."""
+    async def usable(self, query: RecallQuery, layers: Collection[str] = ()) -> Sequence[KeptItem]:
+        """All items of `query.mate`, of these layers, that may be used there, the oldest first."""
         ...
 
 

@@ -1,0 +1,159 @@
+"""What a mate wants kept of a talk is checked against the talk: by code, not by a model.
+
+    cites lines that were there, and says what they say    kept, resting on them
+    cites none, but some hold its words                    kept, resting on those
+    no line holds enough of it                             refused
+    a core memory                                          rests on all lines; travels if it holds
+                                                           no person, no quote and no fact
+
+Whoever it is about is told by name, and must be somebody of the room; else it is about whoever said
+it. What a stranger, a bot or a tool said is kept as untrusted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import get_args
+
+from msgspec import Struct
+
+from loopforge.chat.room.room_state import RoomState
+from loopforge.core.action_plan import Act
+from loopforge.core.context_window import ContextEntry
+from loopforge.core.effect_states import EffectFailed, EffectProposed
+from loopforge.core.events import Event, Verdict, kind_of
+from loopforge.core.mates.mate_file import Mate
+from loopforge.core.memory.core_memory import LONGEST_CORE, travels
+from loopforge.core.memory.evidence_overlap import resting_on, supported
+from loopforge.core.memory.memory_vocabulary import EvidenceLine, Layer, MemoryKept
+from loopforge.core.room_vocabulary import Remember, StaySilent
+from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.topics import folded, written_words
+from loopforge.memory.memory_store import LONGEST_ITEM
+
+LAYERS: tuple[str, ...] = get_args(Layer)
+UNSUPPORTED = "No line that it cites says so."
+LONG_LESSON = 160
+MOST_LESSONS = 3
+
+
+class NotedTalk(Struct, frozen=True, kw_only=True):
+    """The lines that a mate looks back on, and the room that they were said in."""
+
+    room: RoomState
+    mate: Mate
+    entries: tuple[ContextEntry, ...]
+
+
+class CheckedNote(Struct, frozen=True):
+    """What is said of an act, and the item that it comes to."""
+
+    verdict: Verdict
+    item: MemoryKept | None = None
+
+
+def checked(act: Act, talk: NotedTalk) -> CheckedNote:
+    """Whether what an act wants kept rests on the talk."""
+    if isinstance(act, StaySilent):
+        return CheckedNote(Verdict(act="stay_silent", allowed=True))
+    if not isinstance(act, Remember):
+        why = "When notes are taken, nothing else is done."
+        return CheckedNote(Verdict(act=kind_of(act), allowed=False, rule="notes", why=why))
+    layer: Layer = act.layer if act.layer in LAYERS else "note"  # type: ignore[assignment]
+    text, grounds = act.text.strip()[:LONGEST_ITEM], _grounds(act, talk)
+    if not text or not grounds or not _holds(text, layer, grounds):
+        return CheckedNote(Verdict(act="remember", allowed=False, rule="evidence", why=UNSUPPORTED))
+    item = _item(act, text, layer, grounds, talk)
+    return CheckedNote(Verdict(act="remember", allowed=True), item)
+
+
+def _grounds(act: Remember, talk: NotedTalk) -> list[ContextEntry]:
+    """The lines that an act rests on: of a core memory all; else those cited, and those it repeats.
+
+    What it says may be from a line that it does not cite: whoever did not hear that one is not to
+    hear this, either.
+    """
+    if act.layer == "core":
+        return list(talk.entries)
+    cited = {entry.id for entry in talk.entries if entry.seq in act.lines}
+    near = resting_on(act.text, [str(entry.text) for entry in talk.entries])
+    wanted = cited | {talk.entries[place].id for place in near}
+    return [entry for entry in talk.entries if entry.id in wanted]
+
+
+def _holds(text: str, layer: Layer, grounds: Sequence[ContextEntry]) -> bool:
+    if layer == "core":
+        return len(text) <= LONGEST_CORE
+    return supported(text, [str(entry.text) for entry in grounds])
+
+
+def _item(
+    act: Remember, text: str, layer: Layer, grounds: Sequence[ContextEntry], talk: NotedTalk
+) -> MemoryKept:
+    told = {entry.who for entry in grounds if entry.kind == "heard"}
+    one = next(iter(told)) if len(told) == 1 else ""
+    named = _people(act.about, talk.room)
+    named += [id for id in _mentioned(text, talk.room) if id not in named]
+    about = tuple(named) or ((one,) if one and layer in ("fact", "instruction") else ())
+    everybody = (*talk.room.people.values(), *talk.room.former.values())
+    names = [str(person.name) for person in everybody]
+    names += [talk.mate.name, *talk.room.mates]
+    said = [str(entry.text) for entry in talk.entries]
+    return MemoryKept(
+        layer=layer,
+        text=Words(text),
+        made_by="idle",
+        evidence=tuple(EvidenceLine(talk.room.stream, e.seq, e.id) for e in grounds),
+        about=about,
+        told_by=one,
+        subject=Words(act.subject) if act.subject else public(""),
+        room=talk.room.stream,
+        travels=layer == "core" and travels(text, names, said),
+        trusted=not any(entry.untrusted or entry.bot for entry in grounds),
+    )
+
+
+def _people(names: Sequence[str], room: RoomState) -> list[str]:
+    """The ids of the persons of the room that are called so; of two of one name, neither."""
+    known: dict[str, list[str]] = {}
+    for id, person in (*room.former.items(), *room.people.items()):
+        known.setdefault(folded(str(person.name)), []).append(id)
+    found = (dict.fromkeys(known.get(folded(name.strip().strip('@“”"')), ())) for name in names)
+    return [next(iter(ids)) for ids in found if len(ids) == 1]
+
+
+def _mentioned(text: str, room: RoomState) -> list[str]:
+    """The persons of the room whose names stand in a text."""
+    said = f" {' '.join(map(folded, written_words(text)))} "
+    people = (*room.former.items(), *room.people.items())
+    names = [(id, " ".join(map(folded, written_words(str(one.name))))) for id, one in people]
+    return list(dict.fromkeys(id for id, name in names if name and f" {name} " in said))
+
+
+def lessons(events: Sequence[Event], mate: str) -> list[MemoryKept]:
+    """What a mate's tools failed at, each once: the tool, with what, and what it said."""
+    proposed = {e.id: e for e in events if isinstance(e.body, EffectProposed)}
+    kept: dict[str, MemoryKept] = {}
+    for event in events:
+        if not isinstance(event.body, EffectFailed) or event.body.value.text is None:
+            continue
+        began = proposed.get(event.body.effect)
+        if began is None or began.actor != f"mate:{mate}":
+            continue
+        assert isinstance(began.body, EffectProposed)
+        why = " ".join(event.body.value.text.split())[:LONG_LESSON]
+        given = json.dumps(str(began.body.arguments)[:LONG_LESSON], ensure_ascii=False)[1:-1]
+        text = f"The tool {began.body.tool} failed with {given}: {why}"
+        kept[f"{began.body.tool} {why}"] = MemoryKept(
+            layer="lesson",
+            text=Words(text[:LONGEST_ITEM]),
+            made_by="tool",
+            evidence=(
+                EvidenceLine(began.stream, began.seq, began.id),
+                EvidenceLine(event.stream, event.seq, event.id),
+            ),
+            room=event.stream,
+            trusted=False,
+        )
+    return list(kept.values())[-MOST_LESSONS:]

@@ -1,0 +1,272 @@
+"""Taking notes: the streams memory:MATE as a world, in which a mate looks back on talks when idle.
+
+    a talk goes on for long, or has ended, and is quiet
+      -> a turn of the mind `notes` on the mate's own stream, on its lines since the last one
+      -> each thing it wants kept is checked against the lines that it cites
+      -> what holds is kept with the end of the turn (MemoryKept), all in one append
+
+It has a lane of its own, and whoever speaks in one of the mate's rooms halts it: no reply waits for
+it. It is paid for like the talk itself. What failed tools taught is kept without a model. Which
+rooms have lines that were not looked at is known from following them; up to where a room was looked
+at stands in the mate's stream.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from loopforge.chat.remembering.note_checks import CheckedNote, NotedTalk, checked, lessons
+from loopforge.chat.remembering.room_keeping import is_remembered
+from loopforge.chat.room.permissions import charged
+from loopforge.chat.room.room_state import RoomState
+from loopforge.chat.room.room_store import PREFIX as ROOMS
+from loopforge.chat.room.room_store import House
+from loopforge.chat.speaking.room_rules import Rules
+from loopforge.core.action_plan import AgentActionPlan
+from loopforge.core.context_window import ContextEntry, as_lines
+from loopforge.core.events import Event, Fact, Perceived, TurnEnded, Verdict
+from loopforge.core.mates.mate_file import Mate
+from loopforge.core.memory.memory_vocabulary import PREFIX, MemoryKept
+from loopforge.core.perception import AgentPerception
+from loopforge.core.text.erasable_text import public
+from loopforge.ledger.table_access import Readable
+from loopforge.memory.memory_settings import MemorySettings
+from loopforge.memory.memory_store import MemoryStore
+from loopforge.runtime.ports import CallPermission, Lanes, Models, Route, Signals
+from loopforge.runtime.turn_driver import TurnEnding
+from loopforge.runtime.world import Applied, OpeningView, Senses, TakenTurn, TurnDue
+
+POLICY = "notes"
+LULL = timedelta(seconds=90)
+"""A talk is quiet when nobody said anything for so long."""
+LEAST = 4
+"""Lines that a talk that has ended must have, to be looked back on."""
+MOST = 40
+"""Lines that are looked at in one turn, the newest; after so many it counts as a whole talk."""
+SPOKE = "somebody spoke"
+
+
+@dataclass(kw_only=True)
+class NoteState:
+    """What is true in a mate's stream: up to where each room was looked at, what is under way."""
+
+    stream: str
+    seq: int = 0
+    covered: dict[str, int] = field(default_factory=dict)
+    open: dict[str, Perceived] = field(default_factory=dict)
+
+    @property
+    def mate(self) -> str:
+        """Whose memory it is."""
+        return self.stream.removeprefix(PREFIX)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoteTurn(TurnDue):
+    """A mate is to look back on a room's lines; `final`: on the whole of a talk."""
+
+    room: str = ""
+    final: bool = False
+
+
+class NoteWorld:
+    """Mates' own streams, as a `World`. `settings` are those of now."""
+
+    prefix = PREFIX
+    waking: Collection[str] = ("turn.ended",)
+
+    def __init__(
+        self,
+        ledger: Readable,
+        house: House,
+        store: MemoryStore,
+        models: Models,
+        mates: Mapping[str, Mate],
+        rules: Rules,
+        now: Callable[[], datetime],
+        settings: Callable[[], MemorySettings],
+    ) -> None:
+        self._ledger, self._house, self._store, self._models = ledger, house, store, models
+        self._mates, self._rules, self._now = mates, rules, now
+        self._settings = settings
+        self._states: dict[str, NoteState] = {}
+        self._fresh: dict[str, OrderedDict[str, None]] = {}
+        self._ready: dict[str, list[Fact]] = {}
+
+    def follow(self, lanes: Lanes, signals: Signals) -> None:
+        """Follow what is said in rooms from now on."""
+
+        def heard(stream: str, events: Sequence[Event]) -> None:
+            state = self._house.known(stream)
+            spoken = any(event.kind == "room.heard" for event in events)
+            for mate in state.mates if state else ():
+                if spoken:
+                    signals.halt(PREFIX + mate, SPOKE)
+                self._fresh.setdefault(mate, OrderedDict())[stream] = None
+                lanes.wake(PREFIX + mate)
+
+        kinds = ("room.heard", "room.said", "room.conversation_ended")
+        self._ledger.subscribe(heard, streams=ROOMS, kinds=kinds)
+
+    # ------------------------------------------------------------ what is due
+
+    async def fold(self, stream: str) -> NoteState:
+        """See `World.fold`."""
+        state = self._states.setdefault(stream, NoteState(stream=stream))
+        kinds = ("turn.perceived", "turn.ended")
+        for event in await self._ledger.read(stream, after=state.seq, kinds=kinds):
+            state.seq = event.seq
+            match event.body:
+                case Perceived() as began:
+                    state.open[event.id] = began
+                case TurnEnded(turn=turn, outcome=outcome) if turn in state.open:
+                    over = state.open.pop(turn)
+                    if outcome in ("done", "failed"):
+                        line = await self._ledger.event(over.line)
+                        state.covered[line.stream] = line.seq
+                case _:
+                    pass
+        return state
+
+    async def due(self, state: NoteState) -> NoteTurn | Sequence[Fact] | datetime | None:
+        """See `World.due`."""
+        mate = self._mates.get(state.mate)
+        if mate is None:
+            return None
+        for id, began in state.open.items():
+            line = await self._ledger.event(began.line)
+            return self._turn(mate, line.stream, line.id, final=began.summons == "final", open=id)
+        if self._settings().keep != "all":
+            return None
+        waits: list[datetime] = []
+        fresh = self._fresh.setdefault(state.mate, OrderedDict())
+        for stream in list(fresh):
+            match await self._room_due(state, mate, stream):
+                case NoteTurn() as turn:
+                    return turn
+                case datetime() as when:
+                    waits.append(when)
+                case None:
+                    fresh.pop(stream, None)
+        return min(waits, default=None)
+
+    async def _room_due(
+        self, state: NoteState, mate: Mate, stream: str
+    ) -> NoteTurn | datetime | None:
+        """A turn on this room, when to look again, or None where nothing is to be noted of it."""
+        room = await self._house.state(stream)
+        entries = self._entries(room, state.covered.get(stream, 0))
+        ended = not room.conversation
+        enough = len(entries) >= (LEAST if ended else self._settings().lines)
+        spoke = any(entry.kind == "said" and entry.who == mate.handle for entry in entries)
+        if room.closed or not enough or not spoke:
+            return None
+        if not await self._ledger.look(lambda tables: is_remembered(tables, stream)):
+            return None
+        quiet = entries[-1].at + LULL
+        if room.open or room.due or room.pending() or quiet > self._now():
+            return max(quiet, self._now() + LULL / 2)
+        final = ended or len(entries) >= MOST
+        return self._turn(mate, stream, entries[-1].id, final=final)
+
+    def _turn(self, mate: Mate, room: str, line: str, *, final: bool, open: str = "") -> NoteTurn:
+        summons = "final" if final else "note"
+        return NoteTurn(
+            mate=mate, policy=POLICY, line=line, summons=summons, room=room, final=final, open=open
+        )
+
+    def _entries(self, room: RoomState, after: int, upto: int = 0) -> list[ContextEntry]:
+        """The lines of a room after a place, the newest MOST."""
+        spoken = [
+            entry
+            for entry in room.lines.values()
+            if entry.kind in ("heard", "said")
+            and entry.text.text is not None
+            and entry.seq > after
+            and (not upto or entry.seq <= upto)
+        ]
+        return spoken[-MOST:]
+
+    # ------------------------------------------------------------ the turn
+
+    async def perceive(self, state: NoteState, due: NoteTurn) -> OpeningView:
+        """See `World.perceive`."""
+        room = await self._house.state(due.room)
+        entries = await self._kept_of(self._entries(room, state.covered.get(due.room, 0)))
+        names = {handle: public(one.name) for handle, one in self._mates.items()}
+        mate = due.mate
+        route = Route(tier=mate.tier, model=mate.model, temperature=mate.temperature)
+        small = self._models.facts(route).small
+        perception = AgentPerception(
+            step=0,
+            name=mate.name,
+            role=mate.role,
+            location=room.name,
+            local_events=as_lines(entries, mate.handle, names, self._rules.zone),
+            context={
+                "summons": due.summons,
+                "model": "small" if small else "full",
+                "handle": mate.handle,
+            },
+            tools=(),
+        )
+        return OpeningView(perception=perception, upto=entries[-1].seq if entries else 0)
+
+    async def _kept_of(self, entries: Sequence[ContextEntry]) -> list[ContextEntry]:
+        """Without the lines of people of whom nothing is kept."""
+        people = {f"person:{entry.who}" for entry in entries if entry.kind == "heard"}
+        said = await self._store.keeping(people)
+        return [
+            entry
+            for entry in entries
+            if entry.kind != "heard" or said.get(f"person:{entry.who}", True)
+        ]
+
+    def senses(self, state: NoteState, turn: TakenTurn[NoteTurn]) -> Senses:  # noqa: ARG002
+        """See `World.senses`: nothing reaches it, and it uses no tools."""
+        room = self._house.known(turn.due.room)
+        charge = charged(room, [turn.due.line]) if room is not None else None
+        return Senses(
+            permit=lambda _: CallPermission(
+                verdict="refused", by="notes", why="No tool is used when notes are taken."
+            ),
+            charge=charge,
+        )
+
+    async def judge(
+        self, state: NoteState, turn: TakenTurn[NoteTurn], plan: AgentActionPlan
+    ) -> tuple[AgentActionPlan, tuple[Verdict, ...]]:
+        """See `World.judge`: what no line holds is not kept."""
+        due = turn.due
+        room = await self._house.state(due.room)
+        after = state.covered.get(due.room, 0)
+        last = await self._ledger.event(due.line)
+        entries = await self._kept_of(self._entries(room, after, last.seq))
+        talk = NotedTalk(room=room, mate=due.mate, entries=tuple(entries))
+        found: list[CheckedNote] = [checked(act, talk) for act in plan.acts]
+        items = [one.item for one in found if one.item is not None]
+        items += await self._lessons(due, after, last.seq)
+        _, facts = await self._store.planned(
+            state.mate, items, actor=f"mate:{state.mate}", cause=turn.id
+        )
+        self._ready[turn.id] = facts
+        return plan, tuple(one.verdict for one in found)
+
+    async def _lessons(self, due: NoteTurn, after: int, upto: int) -> list[MemoryKept]:
+        """What the mate's tools failed at in these lines."""
+        kinds = ("effect.proposed", "effect.failed")
+        events = await self._ledger.read(due.room, after=after, before=upto + 1, kinds=kinds)
+        return lessons(events, due.mate.handle)
+
+    def apply(
+        self,
+        state: NoteState,  # noqa: ARG002
+        turn: TakenTurn[NoteTurn],
+        ended: TurnEnding,  # noqa: ARG002
+        verdicts: Sequence[Verdict],  # noqa: ARG002
+    ) -> Applied:
+        """See `World.apply`."""
+        return Applied(facts=self._ready.pop(turn.id, []))

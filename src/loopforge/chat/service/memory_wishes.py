@@ -1,0 +1,177 @@
+"""Wishes of memory are carried out: what people and mates asked to be kept, or let go of.
+
+    room.memory_asked -> the mates' own streams, with that as the cause -> a quiet line of the room
+
+Whoever asked in words is told by the room what came of it, in one line; what a mate does by itself
+stands in its flight record. Done once for each wish, also after a crash. A person may forget for
+good what concerns them alone; all else is only let go of, and can be brought back.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+
+from loopforge.chat.remembering.room_keeping import is_remembered
+from loopforge.chat.room.room_store import PREFIX as ROOMS
+from loopforge.chat.room.room_store import House
+from loopforge.chat.turns.apply_acts import queued
+from loopforge.core.events import Event
+from loopforge.core.mates.mate_file import Mate
+from loopforge.core.memory.evidence_overlap import stems_of
+from loopforge.core.memory.memory_vocabulary import PREFIX, EvidenceLine, Layer, MemoryKept
+from loopforge.core.room_vocabulary import MemoryAsked, Told
+from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.spoken_lists import listed
+from loopforge.errors import LoopforgeError
+from loopforge.ledger.table_access import Readable
+from loopforge.memory.memory_settings import KeptWhat
+from loopforge.memory.memory_store import MemoryStore
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.looking_back import KeptItem, RecallQuery
+from loopforge.runtime.ports import ItemRecall
+from loopforge.runtime.system_clock import Stamp
+
+log = logging.getLogger(__name__)
+KIND = "room.memory_asked"
+AFTER = timedelta(hours=1)
+"""A wish that was not carried out for so long, since nothing ran, is not carried out any more."""
+LATEST = 20
+"""Wishes of a room that are looked at after a start."""
+SAME = 0.6
+"""The share of words of a wish to forget that an item must hold."""
+NOTHING_KEPT = "Nothing was kept: this room, or somebody whom it is about, is not remembered."
+STAYS = " What was said stays in the room until its line is deleted."
+KNEW_NOTHING = "{who} kept nothing of the kind." + STAYS
+LET_GO = "{who} forgot it." + STAYS
+
+
+class MemoryWishes:
+    """Carries them out, in the order in which they came."""
+
+    def __init__(
+        self,
+        ledger: Readable,
+        house: House,
+        store: MemoryStore,
+        recall: ItemRecall,
+        mates: Mapping[str, Mate],
+        stamp: Stamp,
+        tasks: Tasks,
+        keep: Callable[[], KeptWhat],
+    ) -> None:
+        self._keeping = keep
+        self._ledger, self._house, self._store, self._recall = ledger, house, store, recall
+        self._mates, self._stamp, self._tasks = mates, stamp, tasks
+
+    def start(self) -> None:
+        """Follow the rooms from now on."""
+        self._ledger.subscribe(self._follow, streams=ROOMS, kinds=[KIND])
+
+    async def resume(self) -> None:
+        """Carry out what was left when the program ended."""
+        since = self._stamp.clock.now() - AFTER
+        for stream in await self._ledger.heads(ROOMS):
+            for event in await self._ledger.read(stream, kinds=[KIND], limit=LATEST, newest=True):
+                if event.at > since:
+                    await self._carry_out(event)
+
+    def _follow(self, _stream: str, events: Sequence[Event]) -> None:
+        self._tasks.spawn(self._each(events), "what is to be remembered")
+
+    async def _each(self, events: Sequence[Event]) -> None:
+        for event in events:
+            await self._carry_out(event)
+
+    async def _carry_out(self, event: Event) -> None:
+        asked = event.body
+        if not isinstance(asked, MemoryAsked) or asked.text.text is None:
+            return
+        try:
+            if asked.want == "keep":
+                done = [mate for mate in asked.mates if await self._keep(mate, event, asked)]
+                told = f"{self._named(done)} will remember that." if done else NOTHING_KEPT
+            else:
+                done = [mate for mate in asked.mates if await self._let_go(mate, event, asked)]
+                told = (LET_GO if done else KNEW_NOTHING).format(
+                    who=self._named(done or asked.mates)
+                )
+            if not asked.turn:
+                await self._tell(event, told)
+        except LoopforgeError as error:
+            log.warning("A wish of memory in %s was not carried out. %s", event.stream, error)
+
+    def _named(self, mates: Sequence[str]) -> str:
+        return listed([self._mates[one].name if one in self._mates else one for one in mates])
+
+    async def _tell(self, event: Event, text: str) -> None:
+        """Say it in the room, once for each wish."""
+        later = await self._ledger.read(event.stream, after=event.seq, kinds=["room.told"])
+        if any(one.cause == event.id for one in later):
+            return
+        state = await self._house.state(event.stream)
+        told = self._stamp.fact(Told(text=public(text)), actor="room", cause=event.id)
+        await self._ledger.append(event.stream, [told, *queued(told, state.places, self._stamp)])
+
+    # ------------------------------------------------------------ keeping
+
+    async def _keep(self, mate: str, event: Event, asked: MemoryAsked) -> bool:
+        remembered = await self._ledger.look(lambda tables: is_remembered(tables, event.stream))
+        if not remembered or self._keeping() == "nothing":
+            return False
+        done = await self._ledger.read(PREFIX + mate, kinds=["memory.kept"])
+        if any(one.cause == event.id for one in done):
+            return True
+        items, lines = await self._grounds(asked.rests_on)
+        layer: Layer = "instruction" if asked.standing else "note" if asked.turn else "fact"
+        item = MemoryKept(
+            layer=layer,
+            text=Words(asked.text.text),
+            made_by="mate" if asked.turn else "person",
+            evidence=(*asked.lines, *lines),
+            rests_on=items,
+            about=(asked.person,) if asked.person else (),
+            told_by=asked.person,
+            subject=Words(asked.subject) if asked.subject else public(""),
+            room=event.stream,
+            trusted=asked.trusted,
+        )
+        actor = f"mate:{mate}" if asked.turn else f"person:{asked.person}"
+        return bool(await self._store.keep(mate, [item], actor=actor, cause=event.id))
+
+    async def _grounds(
+        self, ids: Sequence[str]
+    ) -> tuple[tuple[str, ...], tuple[EvidenceLine, ...]]:
+        """What was remembered: which of these are items, and which lines, of whatever room."""
+        items = [one for one in ids if await self._store.known(one)]
+        events = [await self._ledger.event(one) for one in ids if one not in items]
+        return tuple(items), tuple(EvidenceLine(e.stream, e.seq, e.id) for e in events)
+
+    # ------------------------------------------------------------ letting go
+
+    async def _let_go(self, mate: str, event: Event, asked: MemoryAsked) -> bool:
+        """Let go of what fits, of that which may be used there; a person's own for good."""
+        state = await self._house.state(event.stream)
+        query = RecallQuery(
+            text=str(asked.text),
+            stream=event.stream,
+            present=tuple(dict.fromkeys((*state.people, *filter(None, [asked.person])))),
+            mate=mate,
+            everywhere=True,
+        )
+        wanted = stems_of(str(asked.text))
+        found = [one for one in await self._recall.usable(query) if _fits(one, wanted)]
+        for item in found:
+            own = {item.told_by, *item.about} - {""} == {asked.person}
+            if not asked.turn and own:
+                await self._store.forget(item.id, by=asked.person, why="they said so")
+            elif not item.locked:
+                by = f"mate:{mate}" if asked.turn else asked.person
+                await self._store.drop(item.id, "it was said so", by=by, because=event.id)
+        return bool(found)
+
+
+def _fits(item: KeptItem, wanted: frozenset[str]) -> bool:
+    """Whether an item says what is to be forgotten."""
+    return bool(wanted) and len(wanted & stems_of(str(item.text))) / len(wanted) >= SAME

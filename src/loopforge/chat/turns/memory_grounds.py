@@ -1,0 +1,113 @@
+"""What is to be kept rests on something: the lines and items that a wish or a mate's act is of.
+
+A mate keeps what it says in its own words; so it rests on the line it answered, on each line before
+its eyes that shares a word of weight with it, and on all that was remembered in that turn and does:
+who was not there for one of them is not told the whole. What somebody says ("remember that ...")
+rests on their line alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from loopforge.chat.room.permissions import answered_people
+from loopforge.chat.room.room_state import RoomState
+from loopforge.chat.speaking.memory_words import memory_wish
+from loopforge.core.context_window import ContextEntry
+from loopforge.core.memory.evidence_overlap import resting_on
+from loopforge.core.memory.memory_vocabulary import EvidenceLine
+from loopforge.core.perception import AgentPerception
+from loopforge.core.room_vocabulary import MemoryAsked, Weight
+from loopforge.core.text.erasable_text import Words
+
+
+class GroundLine(Struct, frozen=True):
+    """A line, or an item of memory (its stream is ""), that something may rest on."""
+
+    stream: str
+    seq: int
+    id: str
+    text: Words
+    trusted: bool
+
+
+class MemoryGrounds(Struct, frozen=True):
+    """What a turn may keep something of: the lines it answered, and all that it was shown."""
+
+    called: tuple[GroundLine, ...] = ()
+    shown: tuple[GroundLine, ...] = ()
+    person: str = ""
+
+    def asked(
+        self, want: Literal["keep", "forget"], text: str, turn: str, mate: str
+    ) -> MemoryAsked:
+        """That a mate wants this kept or let go of."""
+        texts = [str(one.text) for one in self.shown]
+        near = [self.shown[place] for place in resting_on(text, texts)]
+        grounds = list({one.id: one for one in (*self.called, *near)}.values())
+        return MemoryAsked(
+            want=want,
+            text=Words(text),
+            mates=(mate,),
+            lines=tuple(EvidenceLine(g.stream, g.seq, g.id) for g in grounds if g.seq),
+            rests_on=tuple(g.id for g in grounds if not g.seq),
+            person=self.person,
+            turn=turn,
+            trusted=all(ground.trusted for ground in grounds),
+        )
+
+
+def grounds_of(state: RoomState, seen: AgentPerception, called: Sequence[str]) -> MemoryGrounds:
+    """What a turn that answers these lines may keep something of."""
+    shown = [
+        _ground(state, entry)
+        for line in seen.lines
+        if (entry := state.lines.get(line.id)) is not None
+    ]
+    shown += [
+        GroundLine("", 0, line.id, line.text, not line.untrusted)
+        for line in (*seen.standing, *seen.recalled)
+    ]
+    people = answered_people(state, called)
+    return MemoryGrounds(
+        called=tuple(_ground(state, state.lines[id]) for id in called if id in state.lines),
+        shown=tuple({one.id: one for one in shown}.values()),
+        person=people[0] if len(people) == 1 else "",
+    )
+
+
+def _ground(state: RoomState, entry: ContextEntry) -> GroundLine:
+    foreign = entry.kind in ("result", "told") or entry.untrusted or entry.bot
+    return GroundLine(state.stream, entry.seq, entry.id, entry.text, not foreign)
+
+
+def wishes_in(
+    state: RoomState, pending: Sequence[ContextEntry], weights: Sequence[Weight]
+) -> Iterator[tuple[str, MemoryAsked]]:
+    """What people asked to be kept or forgotten in these lines, each with its line.
+
+    Of the mates that were called by the line; of all in the room where none was.
+    """
+    for entry in pending:
+        if entry.kind != "heard" or entry.bot or entry.text.text is None:
+            continue
+        if (wish := memory_wish(entry.text.text)) is None:
+            continue
+        called = [w.mate for w in weights if w.verdict == "speak" and w.caller == entry.id]
+        named = [w.mate for w in weights if w.summons in ("mention", "name") and w.mate in called]
+        yield (
+            entry.id,
+            MemoryAsked(
+                want=wish.want,
+                text=Words(wish.text),
+                mates=tuple(named or called or state.mates),
+                lines=(EvidenceLine(state.stream, entry.seq, entry.id),),
+                person=entry.who,
+                standing=wish.standing,
+                subject=wish.subject,
+                trusted=not entry.untrusted,
+            ),
+        )

@@ -1,0 +1,261 @@
+"""What comes to a mate before its turn: what it keeps, and what it remembers that may fit.
+
+    standing   core memories and standing wishes that may be used here; they change seldom, and
+               stand before the lines
+    recalled   items and lines that fit what was just said and are not before its eyes anyway; they
+               stand after the lines, so that what a provider has cached of these stays
+
+No model is asked. What may be used is decided where it is looked for, by all who are in the room
+and all whom the turn answers. What fitted and what did not is noted with the turn. Where memory
+cannot be searched just now, a turn goes without it.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from loopforge.chat.room.permissions import answered_people
+from loopforge.chat.room.room_state import RoomState
+from loopforge.chat.room.room_store import House
+from loopforge.chat.room.turn_queue import Due
+from loopforge.chat.speaking.room_rules import Rules
+from loopforge.core.events import Recollection
+from loopforge.core.mates.mate_file import Mate
+from loopforge.core.perception import Line
+from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.core.text.erasable_text import Words, public
+from loopforge.errors import LoopforgeError
+from loopforge.runtime.looking_back import KeptItem, RecalledItem, RecalledLine, RecallQuery
+from loopforge.runtime.ports import Clock, ItemRecall, ModelFacts, Recall
+
+log = logging.getLogger(__name__)
+BYTES, SMALL_BYTES = 1200, 360
+"""Of what is recalled, at most: some 400 tokens; for a small model 120."""
+KEPT_BYTES, SMALL_KEPT = 1800, 240
+"""Of what stands before the lines, at most."""
+ROW = 40
+"""Bytes that a row takes besides its text."""
+FITS = 0.25
+"""The least score of what is recalled unasked: in between stands what shares a word by chance."""
+FOUND, LOOKED = 8, 40
+"""Items and lines that are weighed; so many are looked at, as many stand there anyway."""
+ASKED = 3
+"""Newest lines of people by which it is looked for, at most."""
+CLEAN = timedelta(hours=1)
+"""Lines of this room's last talk do not come back into a new one for so long: somebody wanted a
+clean page."""
+LONGEST_QUESTION, LONGEST_ROW = 600, 400
+UNLIKE, FULL, AGAIN = "it hardly fits", "there was no room for it", "that was told already"
+LAYERS = {
+    "note": "a note",
+    "final": "a note",
+    "core": "your own",
+    "fact": "a fact",
+    "instruction": "a wish",
+    "saved": "saved",
+    "lesson": "a lesson",
+    "reflection": "a thought",
+}
+
+
+class Remembered(NamedTuple):
+    """What a mate is shown of its memory, as lines, and what is noted of it."""
+
+    standing: tuple[Line, ...] = ()
+    recalled: tuple[Line, ...] = ()
+    notes: tuple[Recollection, ...] = ()
+
+
+class TurnRecall:
+    """Remembers for turns in rooms."""
+
+    def __init__(
+        self, lines: Recall, items: ItemRecall, house: House, rules: Rules, clock: Clock
+    ) -> None:
+        self._lines, self._items, self._house, self._rules = lines, items, house, rules
+        self._clock = clock
+
+    def most(self, facts: ModelFacts) -> int:
+        """Tokens that what is remembered takes at most, about."""
+        return sum(_bounds(facts)) // 3
+
+    async def remembered(
+        self, state: RoomState, mate: Mate, due: Due, seen: frozenset[str], facts: ModelFacts
+    ) -> Remembered:
+        """What comes to a mate that is called so, and has these lines before its eyes."""
+        query, (kept_bytes, left) = self._query(state, mate, due), _bounds(facts)
+        if query is None:
+            return Remembered()
+        try:
+            standing = await self._standing(query, kept_bytes, small=facts.small)
+            shown = {line.id for line in standing}
+            items = await self._items.recall_items(query)
+            lines = await self._lines.recall(query)
+        except LoopforgeError as error:
+            log.warning("A turn goes without memory. %s", error)
+            return Remembered()
+        told = _Told(seen | shown)
+        since = self._clock.now() - CLEAN
+        lines = [one for one in lines if not _put_aside(one, state, since)]
+        every: list[RecalledItem | RecalledLine] = [*items, *lines]
+        found = sorted((one for one in every if not told.knows(one)), key=lambda one: -one.score)
+        rows, notes = list[Line](), list[Recollection]()
+        for one in found[:FOUND]:
+            row = await self._row(state, one)
+            size = ROW + len(str(row.text).encode("utf-8", "replace"))
+            why = UNLIKE if one.score < FITS else FULL if size > left else ""
+            why = AGAIN if told.knows(one) else why
+            if not why:
+                left -= size
+                rows.append(row)
+                told.add(one)
+            parts = tuple(one.parts.items())
+            notes.append(Recollection(of=row.id, score=one.score, parts=parts, left=why))
+        kept = [Recollection(of=line.id) for line in standing]
+        return Remembered(tuple(standing), tuple(rows), (*kept, *notes))
+
+    def _query(self, state: RoomState, mate: Mate, due: Due) -> RecallQuery | None:
+        """What is asked of memory; nothing where nobody said anything that could be asked by."""
+        entries = [state.lines[id] for id in due.lines if id in state.lines]
+        said = [str(e.text) for e in entries[-ASKED:] if e.text.text]
+        people = answered_people(state, due.lines)
+        if not said:
+            return None
+        names = speaker_names(state)
+        return RecallQuery(
+            text=_without_call("\n".join(said), mate)[-LONGEST_QUESTION:],
+            stream=state.stream,
+            present=tuple(dict.fromkeys((*state.people, *people))),
+            mate=mate.handle,
+            asker=f"person:{people[0]}" if len(people) == 1 else "",
+            names={who: one for who, one in names.items() if who != f"mate:{mate.handle}"},
+            everywhere=True,
+            limit=LOOKED,
+        )
+
+    # ------------------------------------------------------------ rows
+
+    async def _standing(self, query: RecallQuery, left: int, *, small: bool) -> list[Line]:
+        """Its core memories and the wishes of those present, the newest first to find room."""
+        usable = await self._items.usable(query, ("core", "instruction"))
+        state = await self._house.state(query.stream)
+        wanted = [
+            item
+            for item in usable
+            if item.state == "held"
+            and item.trusted
+            and (not small if item.layer == "core" else item.told_by in query.present)
+        ]
+        rows: list[Line] = []
+        for item in reversed(wanted):
+            row = await self._item_row(state, item, "standing")
+            left -= ROW + len(str(row.text).encode("utf-8", "replace"))
+            if left < 0:
+                break
+            rows.append(row)
+        return rows[::-1]
+
+    async def _row(self, state: RoomState, one: RecalledItem | RecalledLine) -> Line:
+        if isinstance(one, RecalledItem):
+            return await self._item_row(state, one.item, "recalled")
+        line, body = one.line, one.line.body
+        assert isinstance(body, Heard | Said)
+        here = line.stream == state.stream
+        there = state if here else await self._house.state(line.stream)
+        who = public(body.mate) if isinstance(body, Said) else _name(there, body.person)
+        return Line(
+            kind="recalled",
+            who=who,
+            text=_short(body.text),
+            id=line.id,
+            at=self._day(line.at),
+            which="" if here else "in another room",
+            untrusted=isinstance(body, Heard) and (body.untrusted or body.bot),
+        )
+
+    async def _item_row(self, state: RoomState, item: KeptItem, kind: str) -> Line:
+        there = state
+        if item.told_by not in {*state.people, *state.former} and item.room.startswith("room:"):
+            there = await self._house.state(item.room)
+        which = LAYERS[item.layer]
+        if item.until is not None:
+            which = f"{which} that held until {self._day(item.until)}"
+        return Line(
+            kind="standing" if kind == "standing" else "recalled",
+            who=_name(there, item.told_by) if item.told_by else public(""),
+            text=item.text,
+            id=item.id,
+            at=self._day(item.since or item.at),
+            which=which,
+            untrusted=not item.trusted,
+        )
+
+    def _day(self, at: datetime) -> str:
+        local = at.astimezone(self._rules.zone)
+        return f"{local.day} {local:%B %Y}"
+
+
+def _without_call(text: str, mate: Mate) -> str:
+    """What was said, without the name of the mate that is called by it."""
+    names = "|".join(re.escape(name) for name in {mate.handle, mate.name})
+    return re.sub(rf"@?\b(?:{names})\b", "", text, flags=re.IGNORECASE)
+
+
+def _bounds(facts: ModelFacts) -> tuple[int, int]:
+    """Bytes of what it keeps, and of what is recalled: less where the window is narrow."""
+    if facts.small:
+        return SMALL_KEPT, SMALL_BYTES
+    return min(KEPT_BYTES, facts.window // 4), min(BYTES, facts.window // 5)
+
+
+def _put_aside(one: RecalledLine, state: RoomState, since: datetime) -> bool:
+    """Whether a line was said in this room just before the present talk began."""
+    here = one.line.stream == state.stream and one.line.seq < state.began
+    return here and one.line.at > since
+
+
+class _Told:
+    """What a mate has before its eyes by now, so that nothing is told it twice."""
+
+    def __init__(self, seen: Iterable[str]) -> None:
+        self._seen = set(seen)
+
+    def knows(self, one: RecalledItem | RecalledLine) -> bool:
+        """Whether it, or all that it rests on, is there."""
+        return _id(one) in self._seen or set(_grounds(one)) <= self._seen
+
+    def add(self, one: RecalledItem | RecalledLine) -> None:
+        """It is told now."""
+        self._seen |= {_id(one), *_grounds(one)}
+
+
+def _id(one: RecalledItem | RecalledLine) -> str:
+    return one.item.id if isinstance(one, RecalledItem) else one.line.id
+
+
+def _grounds(one: RecalledItem | RecalledLine) -> Sequence[str]:
+    """The lines that it is, or rests on."""
+    if isinstance(one, RecalledLine):
+        return [one.line.id]
+    return [line.line for line in one.item.evidence] or [one.item.id]
+
+
+def _short(text: Words) -> Words:
+    """The text itself; of a long one a copy of its beginning, which is erased with its record."""
+    whole = text.text or ""
+    return text if len(whole) <= LONGEST_ROW else Words(f"{whole[:LONGEST_ROW].rstrip()}…")
+
+
+def _name(state: RoomState, person: str) -> Words:
+    known = state.people.get(person) or state.former.get(person)
+    return known.name if known else public("somebody")
+
+
+def speaker_names(state: RoomState) -> dict[str, str]:
+    """The names of all who ever spoke in a room, by speaker."""
+    people = {f"person:{id}": str(_name(state, id)) for id in (*state.people, *state.former)}
+    return people | {f"mate:{mate}": mate for mate in state.mates}

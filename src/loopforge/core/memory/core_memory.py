@@ -1,0 +1,49 @@
+"""Core memories: whether one may travel, because it holds no person, no quote and no fact.
+
+Checked by code when it is made, and strictly: what is not sure to be free of others stays where its
+lines were seen. Only English sentences in "I" can pass; all others obey presence, which is safe.
+Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from loopforge.core.text.topics import COMMON, folded, stem, topics, written_words
+
+LONGEST_CORE = 200
+"""Characters of a core memory."""
+_OTHERS = re.compile(
+    r"\b(?:he|she|him|her|hers|his|they|them|their|theirs|you|your|we|us|our|someone|somebody"
+    r"|anyone|man|woman|boy|girl|child|wife|husband|mother|father|sister|brother|son|daughter"
+    r"|friend|boss|colleague|neighbou?r|doctor|user|person|secret|said|told|asked|named|called"
+    r"|mentioned|confessed|admitted|who|whose)\b",
+    re.IGNORECASE,
+)
+_SIGNS = re.compile(r"[\d\"“”„«»@#/\\:<>{}\[\]()]|['‘]\w+\s")
+_NAMELIKE = re.compile(r"(?<=[\w,;.!?] )(?!I\b)[^\W\d_a-z]\w*")
+_RUN = 4
+
+
+def travels(text: str, names: Iterable[str], lines: Sequence[str]) -> bool:
+    """Whether a core memory may be used anywhere; `lines` are what was said when it was made."""
+    if len(text) > LONGEST_CORE or not text.isascii() or not re.match(r"I\b", text):
+        return False
+    if _SIGNS.search(text) or _OTHERS.search(text) or _NAMELIKE.search(text):
+        return False
+    said = {folded(word) for word in written_words(text)}
+    if any(said & {folded(part) for part in written_words(name)} - COMMON for name in names):
+        return False
+    own = topics(text) | {stem(word) for word in said - COMMON}
+    heard = frozenset[str]().union(*({*topics(line), *_stems(line)} for line in lines))
+    return not own & heard and not _runs(text) & frozenset[str]().union(*map(_runs, lines))
+
+
+def _stems(line: str) -> set[str]:
+    return {stem(word) for word in map(folded, written_words(line)) if word not in COMMON}
+
+
+def _runs(text: str) -> frozenset[str]:
+    words = [folded(word) for word in written_words(text)]
+    return frozenset(" ".join(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1))

@@ -1,0 +1,33 @@
+"""Which lines a sentence rests on: those of whose words it says enough again.
+
+Told apart by stems, so that "allergic to fish" rests on "fish makes me ill, I am allergic". Pure;
+what is not found is a translation, or a paraphrase without a word in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from loopforge.core.text.topics import folded, stem, topics, written_words
+
+LEAST = 0.34
+"""The share of a sentence's words of weight that lines must hold, for it to rest on them."""
+
+
+def stems_of(text: str) -> frozenset[str]:
+    """The stems of the words of a text that say something, numbers among them."""
+    numbers = {word for word in map(folded, written_words(text)) if any(map(str.isdigit, word))}
+    return topics(text) | frozenset(map(stem, numbers))
+
+
+def resting_on(sentence: str, lines: Sequence[str]) -> list[int]:
+    """The places of the lines that share a word of weight with a sentence, in their order."""
+    said = stems_of(sentence)
+    return [place for place, line in enumerate(lines) if said & stems_of(line)]
+
+
+def supported(sentence: str, lines: Sequence[str]) -> bool:
+    """Whether lines hold enough of a sentence's words for it to rest on them."""
+    said = stems_of(sentence)
+    held = said & frozenset[str]().union(*map(stems_of, lines))
+    return bool(said) and len(held) / len(said) >= LEAST

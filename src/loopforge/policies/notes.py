@@ -1,0 +1,156 @@
+"""notes: a mind that keeps what matters of a talk. It reads lines and plans acts of Remember.
+
+A capable model writes notes, facts about people, wishes, and at the end core memories in its own
+"I", each with the numbers of the lines that it rests on. A small model only chooses lines worth
+keeping; their own words are kept. Whether a line says so is checked by code, not here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from loopforge.core.action_plan import Act, AgentActionPlan
+from loopforge.core.perception import AgentPerception, Line
+from loopforge.core.policy import Message, Mind, Policy, Prompts, Thinking, ask
+from loopforge.core.room_vocabulary import Remember, StaySilent
+from loopforge.policies.prompt_building import (
+    fields_of,
+    fill,
+    form_of,
+    fresh,
+    is_small,
+    without_answer,
+)
+from loopforge.policies.speaker_messages import SpeakerTold, instruction, joined, row, was_said
+
+VERSION = "notes/1"
+MOST = 8
+"""Things of one kind that are kept of one talk, at most."""
+CORE = 3
+SMALL_LINES, SMALL_KEEPS = 8, 2
+LONG = 900
+"""Tokens of the answer."""
+_TEXT = {"type": "string", "maxLength": 240}
+_LINES = {"type": "array", "items": {"type": "integer"}, "maxItems": 6}
+
+
+def _list(**fields: Any) -> dict[str, Any]:
+    items = form_of({**fields, "text": _TEXT, "lines": _LINES})
+    return {"type": "array", "items": items, "maxItems": MOST}
+
+
+_NAME = {"type": "string", "maxLength": 60}
+NOTES = {
+    "notes": _list(),
+    "facts": _list(about=_NAME, subject=_NAME),
+    "wishes": _list(about=_NAME),
+}
+FINAL = {**NOTES, "core": {**_list(), "maxItems": CORE}}
+LAYERS = {"notes": "note", "facts": "fact", "wishes": "instruction", "core": "core"}
+
+
+def notes(prompts: Prompts) -> Policy:
+    """The noting mind with these prompts."""
+
+    def policy(seen: AgentPerception) -> Thinking:
+        if is_small(seen):
+            return (yield from _chosen(seen, prompts))
+        final = seen.context.get("summons") == "final"
+        known = fields_of(seen)
+        told = "\n".join(fill(prompts[name], known) for name in _parts(final=final))
+        messages = (Message("system", (told,)), _rows(seen), instruction("Now the JSON.", seen))
+        answer = yield from ask(
+            messages,
+            schema=form_of(FINAL if final else NOTES),
+            purpose="notes",
+            max_tokens=LONG,
+        )
+        if answer.small:
+            return (yield from _chosen(seen, prompts))
+        if answer.outcome != "answered" or answer.data is None:
+            return without_answer(answer)
+        kinds = (kind for kind in LAYERS if kind != "core" or final)
+        return _plan([act for kind in kinds for act in _acts(kind, answer.data, final=final)])
+
+    return policy
+
+
+def _parts(*, final: bool) -> tuple[str, ...]:
+    return ("notes", "notes-core") if final else ("notes",)
+
+
+def _plan(acts: list[Act]) -> AgentActionPlan:
+    return AgentActionPlan(
+        intent="note",
+        mode="context",
+        narrative="I kept what matters of this talk.",
+        acts=tuple(acts) or (StaySilent(why="there was nothing to be kept"),),
+    )
+
+
+def _acts(kind: str, data: dict[str, Any], *, final: bool) -> list[Act]:
+    """What an answer keeps of one kind; what has no proper form is passed over."""
+    written = data.get(kind)
+    given = [one for one in written if isinstance(one, dict)] if isinstance(written, list) else []
+    layer = "final" if final and kind == "notes" else LAYERS[kind]
+    return [
+        Remember(
+            text=text,
+            layer=layer,
+            about=(about,) if (about := str(one.get("about") or "").strip()) else (),
+            subject=str(one.get("subject") or "").strip(),
+            lines=_numbers(one.get("lines")),
+        )
+        for one in given[: CORE if kind == "core" else MOST]
+        if (text := " ".join(str(one.get("text") or "").split()))
+    ]
+
+
+def _numbers(written: object) -> tuple[int, ...]:
+    given = written if isinstance(written, list) else []
+    return tuple(dict.fromkeys(one for one in given if type(one) is int and one > 0))
+
+
+def _rows(seen: AgentPerception) -> Message:
+    told = SpeakerTold()
+    return joined([row(line, told.before(line), numbered=True) for line in seen.lines])
+
+
+# ---------------------------------------------------------------- a small model
+
+
+def _chosen(seen: AgentPerception, prompts: Prompts) -> Thinking:
+    """A small model says which of the last lines of others are worth keeping, by their place."""
+    lines = [line for line in seen.lines if line.kind == "heard"][-SMALL_LINES:]
+    if not lines:
+        return _plan([])
+    schema = form_of(
+        {
+            "keep": {
+                "type": "array",
+                "items": {"type": "integer", "enum": list(range(1, len(lines) + 1))},
+                "maxItems": SMALL_KEEPS,
+            }
+        }
+    )
+    rows = joined([_numbered(place, line) for place, line in enumerate(lines, 1)])
+    messages = (*fresh(prompts["notes-small"], fields_of(seen)), rows)
+    answer = yield from ask(messages, schema=schema, purpose="notes", max_tokens=30, fits="any")
+    if answer.outcome != "answered" or answer.data is None:
+        return without_answer(answer)
+    kept = [lines[place - 1] for place in _numbers(answer.data.get("keep")) if place <= len(lines)]
+    acts: list[Act] = [
+        Remember(text=str(line.text)[:240], layer="fact", about=(str(line.who),), lines=(n,))
+        for line in kept
+        if was_said(line) and line.text.text and (n := line.number)
+    ]
+    return _plan(acts)
+
+
+def _numbered(place: int, line: Line) -> Message:
+    shown = row(line, small=True)
+    layout = shown.layout or "." * len(shown.parts)
+    return Message(shown.role, (f"{place}. ", *shown.parts), (), f".{layout}")
+
+
+MIND = Mind(VERSION, notes, hidden=True)

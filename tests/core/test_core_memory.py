@@ -1,0 +1,48 @@
+"""A core memory travels only where it surely holds no person, no quote and no fact of anybody."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopforge.core.memory.core_memory import travels
+
+LINES = ("I live in Riga and bake rye bread", "my sister Rosa is ill", "keep calm and carry on")
+NAMES = ("Ana", "Will", "maya")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I enjoy being patient.", "I listen before I judge.", "I want to ask more and guess less."],
+)
+def test_what_is_about_itself_alone_travels(text: str) -> None:
+    """In the mate's own I."""
+    assert travels(text, NAMES, LINES)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I like Ana.",
+        "I like ana.",
+        "I learned that somebody is ill.",
+        "I bake now.",
+        "I keep calm and carry on.",
+        "I told her the truth.",
+        "I met a man in pain.",
+        "I was asked for patience.",
+        "I think of Rosa often.",
+        "I trust Zoltan.",
+        "I remember 1912.",
+        'I say "hush" too often.',
+        "I admire (secretly) towers.",
+        "Patience is good.",
+        "Ich bin geduldig.",
+        "J'aime le calme.",
+        "I müde.",
+        "I am " + "very " * 60 + "calm.",
+        "",
+    ],
+)
+def test_whatever_is_not_sure_stays_where_it_was(text: str) -> None:
+    """Names, in any case; others without a name; words of the talk; numbers, quotes, languages."""
+    assert not travels(text, NAMES, LINES)

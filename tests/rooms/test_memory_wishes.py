@@ -1,0 +1,111 @@
+"""Remember and forget work, said by a person or meant by a mate, and are done once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loopforge.core.memory.memory_vocabulary import KeepingSet
+from loopforge.core.room_vocabulary import MemoryAsked, Told
+from loopforge.runtime.looking_back import KeptItem
+from loopforge.runtime.ports import Question, ToolCall
+from tests.rooms.conftest import Home, living
+
+
+def keen(question: Question) -> dict[str, str]:
+    """A mate that keeps something whenever its form lets it."""
+    said = {"say": "Noted!", "mode": "context", "rule": "", "narrative": "I keep it."}
+    asked = question.messages[-1][1]
+    keeps = {"remember": "Ana grows quince trees", "forget": ""} if "`remember`" in asked else {}
+    lets = {"remember": "", "forget": "quince trees"} if "let it go" in str(question) else {}
+    return said | keeps | lets
+
+
+async def items(home: Home, mate: str = "maya") -> list[KeptItem]:
+    """What a mate keeps now."""
+    return [one for one in await home.app.memory.store.items(mate) if one.state == "held"]
+
+
+async def told(home: Home) -> list[str]:
+    """What the room said."""
+    return [str(one.text) for one in await home.bodies(Told)]
+
+
+async def test_a_person_says_remember(home: Home) -> None:
+    """It is kept by whoever was called, rests on that line, and the room says so in one line."""
+    line = await home.hears("ana", "@maya please remember that I am allergic to nuts")
+    (item,) = await items(home)
+    assert (str(item.text), item.layer, item.made_by) == ("I am allergic to nuts", "fact", "person")
+    assert [each.line for each in item.evidence] == [line.id]
+    assert item.about == (home.people["ana"],) == (item.told_by,)
+    assert "Maya will remember that." in await told(home)
+    assert not await items(home, "zuzu")
+
+
+async def test_a_person_says_forget(home: Home) -> None:
+    """Their own goes for good; what is not known is said not to be."""
+    await home.hears("ana", "@maya remember that my garden has zarquon roses")
+    await home.hears("ana", "@maya forget that my garden has zarquon roses")
+    assert not await items(home)
+    assert [one.state for one in await home.app.memory.store.items("maya")] == ["forgotten"]
+    await home.hears("ana", "@maya forget that I sing at night")
+    assert any("kept nothing of the kind" in line for line in await told(home))
+
+
+async def test_somebody_else_cannot_forget_it_for_good(home: Home) -> None:
+    """What concerns another is only let go of, and can come back."""
+    await home.hears("ana", "@maya remember that my garden has zarquon roses")
+    await home.hears("bo", "@maya forget that the garden has zarquon roses")
+    (item,) = await home.app.memory.store.items("maya")
+    assert item.state == "dropped"
+    await home.app.memory.store.restore(item.id, by=home.people["ana"])
+    assert len(await items(home)) == 1
+
+
+async def test_a_room_that_is_not_remembered_says_so(home: Home) -> None:
+    """Nothing is kept, in no mate."""
+    await home.enter("ana")
+    setting = KeepingSet(scope="room:commons", kept="off", by=home.people["ana"])
+    await home.app.memory.store.set_keeping(setting)
+    await home.hears("ana", "@maya remember that I am allergic to nuts")
+    assert not await items(home)
+    assert any("Nothing was kept" in line for line in await told(home))
+
+
+async def test_a_mate_keeps_something_and_lets_it_go(tmp_path: Path) -> None:
+    """Its acts are allowed, rest on the lines of that, and stand in its record, not in the room."""
+    async with living(tmp_path, keen) as home:
+        first = await home.hears("ana", "There are quince trees behind my house")
+        await home.clock.advance(60)
+        line = await home.hears("ana", "@maya I love my trees, next time I tell you more")
+        (item,) = await items(home)
+        assert (str(item.text), item.made_by) == ("Ana grows quince trees", "mate")
+        assert {first.id, line.id} <= {each.line for each in item.evidence}
+        assert not any("remember" in one for one in await told(home))
+        asked = await home.bodies(MemoryAsked)
+        assert [one.want for one in asked] == ["keep"]
+
+
+async def test_a_wish_is_carried_out_once(tmp_path: Path) -> None:
+    """Also where the program ended before, and began again."""
+    async with living(tmp_path) as home:
+        await home.hears("ana", "@maya remember that I am allergic to nuts")
+        clock = home.clock
+        (item,) = await items(home)
+        await home.app.memory.store.drop(item.id, "of no use", by=home.people["ana"])
+        before = await told(home)
+    async with living(tmp_path, clock=clock, seed=8) as home:
+        await home.rest()
+        assert not await items(home)
+        assert await told(home) == before
+
+
+async def test_the_tool_recall_tells_what_is_kept_too(home: Home) -> None:
+    """After the lines, with the day, from whom, and what kind of thing it is."""
+    await home.hears("ana", "@maya remember that I am allergic to nuts")
+    ana = home.people["ana"]
+    arguments = {"about": "what is Ana allergic to?"}
+    call = ToolCall(
+        arguments=arguments, stream="room:commons", mate="maya", people=(ana,), present=(ana,)
+    )
+    _, given = await home.app.tools.call("recall", call)
+    assert "- 2026-11-21 from ana (kept: a fact): I am allergic to nuts" in str(given)

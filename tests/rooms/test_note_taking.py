@@ -1,0 +1,206 @@
+"""In idle time a mate looks back on a talk, and keeps what its lines really say."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loopforge.chat.service.memory_notice import NOTICE
+from loopforge.core.events import Event, TurnEnded
+from loopforge.core.memory.memory_vocabulary import KeepingSet
+from loopforge.core.room_vocabulary import PlaceJoined, Told
+from loopforge.core.text.erasable_text import Words
+from loopforge.models.scripted_model import ScriptedAnswer
+from loopforge.runtime.looking_back import KeptItem
+from loopforge.runtime.ports import Question
+from tests.rooms.conftest import Home, living
+
+HOURS = 5 * 3600
+Notes = dict[str, list[dict[str, Any]]]
+NOTES: Notes = {
+    "notes": [{"text": "Ana promised to bring quince jam", "lines": []}],
+    "facts": [
+        {"about": "ana", "subject": "home", "text": "Ana lives in Riga", "lines": []},
+        {"about": "ana", "subject": "job", "text": "Ana flies spaceships", "lines": []},
+    ],
+    "wishes": [{"about": "ana", "text": "Talk slowly with Ana", "lines": []}],
+    "core": [
+        {"text": "I enjoy being patient.", "lines": []},
+        {"text": "I learned that Ana likes quince jam.", "lines": []},
+    ],
+}
+
+
+def noting(notes: Notes) -> Callable[[Question], dict[str, Any]]:
+    """A model that notes this, and hums in talk."""
+
+    def answer(question: Question) -> dict[str, Any]:
+        if "Note what will matter" in question.messages[0][1]:
+            return notes
+        return {"say": "Hm.", "mode": "context", "rule": "", "narrative": "I hum."}
+
+    return answer
+
+
+@asynccontextmanager
+async def noted(path: Path, notes: Notes = NOTES, keep: str = "all") -> AsyncIterator[Home]:
+    """A home in which mates look back on talks."""
+    environ = {"LOOPFORGE_MEMORY_KEEP": keep}
+    async with living(path, noting(notes), environ=environ) as home:
+        yield home
+
+
+async def talk(home: Home, *more: str) -> None:
+    """A talk of ana with maya, which ends."""
+    for line in (
+        "@maya I live in Riga now, talk slowly with me",
+        "@maya I promise to bring you quince jam",
+        "nice weather",
+        *more,
+    ):
+        await home.hears("ana", line)
+    await home.clock.advance(HOURS)
+    await home.rest()
+
+
+async def held(home: Home, mate: str = "maya") -> dict[str, KeptItem]:
+    """What a mate keeps now, by its words."""
+    items = await home.app.memory.store.items(mate)
+    return {str(one.text): one for one in items if one.state == "held"}
+
+
+async def turns(home: Home) -> list[Event]:
+    """What became of the turns in which maya looked back."""
+    return await home.app.ledger.read("memory:maya", kinds=["turn.ended"])
+
+
+async def test_what_matters_of_a_talk_is_kept_when_it_has_ended(tmp_path: Path) -> None:
+    """Each in its layer, about whom it names, on the lines that say so; nothing that none says."""
+    async with noted(tmp_path) as home:
+        await talk(home)
+        kept = await held(home)
+        assert "Ana flies spaceships" not in kept
+        assert kept["Ana promised to bring quince jam"].layer == "final"
+        home_fact = kept["Ana lives in Riga"]
+        assert (home_fact.layer, home_fact.about) == ("fact", (home.people["ana"],))
+        line = await home.app.ledger.event(home_fact.evidence[0].line)
+        assert "Riga" in str(getattr(line.body, "text", ""))
+        assert kept["Talk slowly with Ana"].layer == "instruction"
+        assert kept["I enjoy being patient."].travels
+        assert not kept["I learned that Ana likes quince jam."].travels
+        (judged,) = await home.app.ledger.read("memory:maya", kinds=["turn.judged"])
+        refused = [one for one in judged.body.verdicts if not one.allowed]  # type: ignore[union-attr]
+        assert [one.rule for one in refused] == ["evidence"]
+
+
+async def test_a_new_fact_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+    """Of the same subject about the same person; the old one says until when it held."""
+    notes = {**NOTES, "facts": NOTES["facts"][:1]}
+    async with noted(tmp_path, notes) as home:
+        await talk(home)
+        notes["facts"] = [
+            {"about": "ana", "subject": "home", "text": "Ana moved to Oslo", "lines": []}
+        ]
+        await talk(home, "@maya I moved to Oslo")
+        items = {str(one.text): one for one in await home.app.memory.store.items("maya")}
+        assert items["Ana lives in Riga"].state == "superseded"
+        assert items["Ana lives in Riga"].until is not None
+        assert items["Ana moved to Oslo"].state == "held"
+
+
+async def test_a_talk_that_goes_on_is_noted_when_it_is_quiet(tmp_path: Path) -> None:
+    """After enough lines, and a lull; not again for the same lines; nobody waits for it."""
+    async with noted(tmp_path) as home:
+        for nth in range(16):
+            await home.hears("ana", f"@maya I live in Riga, {nth}")
+        assert not await turns(home)
+        await home.clock.advance(200)
+        assert len(await turns(home)) == 1
+        assert "Ana lives in Riga" in await held(home)
+        await home.clock.advance(600)
+        assert len(await turns(home)) == 1
+
+
+@pytest.mark.parametrize("scope", ["room", "person", "home"])
+async def test_it_can_be_switched_off(scope: str, tmp_path: Path) -> None:
+    """For a room no turn is taken; of a person no line is looked at; for the home, neither."""
+    async with noted(tmp_path, keep="asked" if scope == "home" else "all") as home:
+        await home.enter("ana")
+        ana = home.people["ana"]
+        of = {"room": "room:commons", "person": f"person:{ana}", "home": "room:other"}[scope]
+        await home.app.memory.store.set_keeping(KeepingSet(scope=of, kept="off", by=ana))
+        await talk(home)
+        assert not any("Ana" in text for text in await held(home))
+        asked = [q for q in home.models.asked if "Note what will" in q.messages[0][1]]
+        assert not any("quince" in text for q in asked for _, text in q.messages)
+
+
+async def test_a_group_of_a_platform_is_not_remembered_until_somebody_says_so(
+    tmp_path: Path,
+) -> None:
+    """Then it is."""
+    async with noted(tmp_path) as home:
+        await home.enter("ana")
+        place = PlaceJoined(place="discord:1", name=Words("general"), kind="group")
+        await home.app.ledger.append("room:commons", [home.app.stamp.fact(place, actor="room")])
+        await talk(home)
+        assert not await held(home)
+        await home.hears("ana", "@maya remember that I live in Riga")
+        assert not await held(home)
+        setting = KeepingSet(scope="room:commons", kept="on", by=home.people["ana"])
+        await home.app.memory.store.set_keeping(setting)
+        await home.hears("ana", "@maya remember that I live in Riga")
+        assert await held(home)
+
+
+async def test_somebody_who_speaks_halts_it(tmp_path: Path) -> None:
+    """The reply does not wait; the talk is looked back on later, and what it says is kept."""
+    slow = ScriptedAnswer(data=NOTES, wait=60)
+
+    def answer(question: Question) -> ScriptedAnswer | dict[str, Any]:
+        said = noting(NOTES)(question)
+        return slow if said is NOTES else said
+
+    environ = {"LOOPFORGE_MEMORY_KEEP": "all"}
+    async with living(tmp_path, answer, environ=environ) as home:
+        for nth in range(16):
+            await home.hears("ana", f"@maya I live in Riga, {nth}")
+        await home.clock.advance(100)
+        before = home.clock.now()
+        await home.hears("ana", "@maya are you there?")
+        assert (home.clock.now() - before).total_seconds() < 30
+        await home.clock.advance(400)
+        outcomes = [e.body.outcome for e in await turns(home) if isinstance(e.body, TurnEnded)]
+        assert outcomes == ["stopped", "done"]
+        assert "Ana lives in Riga" in await held(home)
+
+
+async def test_it_is_taken_up_after_a_crash(tmp_path: Path) -> None:
+    """What had been looked at is not looked at again by the next program."""
+    async with noted(tmp_path) as home:
+        await talk(home)
+        clock, before = home.clock, await held(home)
+    environ = {"LOOPFORGE_MEMORY_KEEP": "all"}
+    async with living(tmp_path, noting(NOTES), clock=clock, seed=9, environ=environ) as home:
+        await home.clock.advance(HOURS)
+        assert (await held(home)).keys() == before.keys()
+        assert len(await turns(home)) == 1
+
+
+async def test_people_are_told_once_that_a_room_is_remembered(tmp_path: Path) -> None:
+    """When something is first kept, and again where somebody came since."""
+    async with noted(tmp_path) as home:
+        await talk(home)
+        told = [str(one.text) for one in await home.bodies(Told)]
+        assert told.count(NOTICE) == 1
+        await talk(home, "@maya I live in Riga, and in Bonn")
+        assert [str(one.text) for one in await home.bodies(Told)].count(NOTICE) == 1
+        await home.enter("bo")
+        NOTES["notes"].append({"text": "Ana lives in Bonn", "lines": []})
+        await talk(home, "@maya I live in Riga, and in Bonn")
+        NOTES["notes"].pop()
+        assert [str(one.text) for one in await home.bodies(Told)].count(NOTICE) == 2
