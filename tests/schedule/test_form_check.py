@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -10,8 +11,13 @@ from hypothesis import given, strategies
 
 from loopforge.schedule.form_check import check
 from loopforge.schedule.reminder_form import AsksBack, Checked, Fits, Refused
+from tests.schedule.outside_english import ENGLISH
+from tests.schedule.outside_french import FRENCH
+from tests.schedule.outside_german import GERMAN
+from tests.schedule.outside_spanish import SPANISH
 from tests.schedule.phrase_rows import FITTING, ROWS, at, rule, span
 from tests.schedule.phrases_spoken import MORE
+from tests.schedule.twisted_phrases import TWISTS
 
 ZONE = "Europe/Berlin"
 BERLIN = ZoneInfo(ZONE)
@@ -39,6 +45,68 @@ def test_phrases(language: str, said: str, form: dict[str, str], wanted: str) ->
     """Each phrase of the tables comes out as it says, and in words of its language."""
     found = checked(said, form, language=language)
     assert outcome(found) in wanted.split(" or "), found
+
+
+MOVES = [timedelta(hours=h) for h in (-12, -1, 1, 12)] + [timedelta(days=d) for d in (-7, -1, 1, 7)]
+
+
+def _moved(form: dict[str, str], by: timedelta) -> dict[str, str]:
+    then = datetime.fromisoformat(form["at"]) + by
+    return {"at": then.isoformat(timespec="minutes")}
+
+
+AUTUMN = datetime(2026, 10, 13, 10, 20, tzinfo=BERLIN)
+OUTSIDE = [*ENGLISH, *GERMAN, *FRENCH, *SPANISH]
+
+
+@pytest.mark.parametrize(("language", "said", "forms", "wanted"), OUTSIDE)
+def test_phrases_of_strangers(
+    language: str, said: str, forms: list[dict[str, str]], wanted: str
+) -> None:
+    """Each phrase that was written without a look at the tables comes out as it says."""
+    for form in forms:
+        found = checked(said, form, AUTUMN, language)
+        assert outcome(found) in wanted.split(" or "), (form, found)
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "form"),
+    [(row[0], row[1], row[2][0]) for row in OUTSIDE if row[3] == "fits" and "at" in row[2][0]],
+)
+def test_no_other_moment_is_set_for_strangers(
+    language: str, said: str, form: dict[str, str]
+) -> None:
+    """Nor is one of theirs set by a form that misses by an hour, half a day, a day or a week."""
+    for by in MOVES:
+        found = checked(said, _moved(form, by), AUTUMN, language)
+        assert outcome(found) != "fits", (by, found)
+
+
+@pytest.mark.parametrize(("language", "said", "form"), TWISTS)
+def test_what_is_twisted_sets_nothing(language: str, said: str, form: dict[str, str]) -> None:
+    """A form that goes by a part of the words alone is asked about, or refused."""
+    assert outcome(checked(said, form, AUTUMN, language)) != "fits"
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "form"),
+    [
+        ("en", "every 30 minutes until 5pm", rule("MINUTELY;INTERVAL=30;UNTIL=20261013T170000")),
+        ("en", "every day at 9am until the 20th", rule("DAILY;BYHOUR=9;UNTIL=20261020T235900")),
+        ("fr", "le lendemain de Noël à 9h", at(12, 26, 9)),
+        ("es", "la víspera de Navidad a las 9:00", at(12, 24, 9)),
+    ],
+)
+def test_an_end_and_a_feast_are_followed(language: str, said: str, form: dict[str, str]) -> None:
+    """An hour at which it ends, and the days around a feast, are read."""
+    assert outcome(checked(said, form, AUTUMN, language)) == "fits"
+
+
+def test_an_offset_in_a_form_is_taken_into_the_zone() -> None:
+    """A moment with an offset is the local one there, and is held against the words like others."""
+    there = {"at": "2026-03-27T09:00+01:00"}
+    assert outcome(checked("on Friday at nine", there)) == "fits"
+    assert outcome(checked("on Friday at nine", {"at": "2026-03-27T09:00Z"})) == "differs"
 
 
 def test_a_moment_is_said_back() -> None:
@@ -73,14 +141,6 @@ def test_both_ways_are_offered() -> None:
     found = checked("at 3", at(3, 25, 15))
     assert isinstance(found, AsksBack)
     assert found.choices == ("Wednesday 25 March, 15:00", "Thursday 26 March, 03:00")
-
-
-def _moved(form: dict[str, str], by: timedelta) -> dict[str, str]:
-    then = datetime.fromisoformat(form["at"]) + by
-    return {"at": then.isoformat(timespec="minutes")}
-
-
-MOVES = [timedelta(hours=h) for h in (-12, -1, 1, 12)] + [timedelta(days=d) for d in (-7, -1, 1, 7)]
 
 
 @pytest.mark.parametrize(
@@ -157,3 +217,27 @@ def test_any_words_come_to_something(said: str, language: str) -> None:
     """Whatever the words and the form are, the checking ends with one of the three."""
     for form in (at(3, 27, 9), span("PT2H"), rule("DAILY;BYHOUR=9")):
         assert outcome(checked(said, form, language=language))
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "rule_of"),
+    [
+        (row[0], row[1], row[2][0]["rule"])
+        for row in OUTSIDE
+        if row[3] == "fits" and "rule" in row[2][0]
+    ],
+)
+def test_no_other_rule_is_set_for_strangers(language: str, said: str, rule_of: str) -> None:
+    """Nor is a rule of theirs set that rings once, at another step, hour or minute."""
+    step = re.search(r"INTERVAL=(\d+)", rule_of)
+    other = [f"{rule_of};COUNT=1"] if "COUNT" not in rule_of and "UNTIL" not in rule_of else []
+    other += [
+        rule_of.replace(step[0], f"INTERVAL={int(step[1]) + 1}")
+        if step
+        else f"{rule_of};INTERVAL=2"
+    ]
+    if hour := re.search(r"BYHOUR=(\d+)", rule_of):
+        other += [rule_of.replace(hour[0], f"BYHOUR={(int(hour[1]) + by) % 24}") for by in (1, 12)]
+    for each in other:
+        found = checked(said, {"rule": each}, AUTUMN, language)
+        assert outcome(found) != "fits", (each, found)

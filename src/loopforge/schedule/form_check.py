@@ -96,14 +96,14 @@ def duration(text: str) -> list[tuple[float, str]]:
     return parts
 
 
-def local(text: str) -> datetime:
-    """A local date with a time, without a zone. Raises InputError."""
+def local(text: str, zone: ZoneInfo) -> datetime:
+    """A date with a time of day, as it is in the zone, whatever offset is written. InputError."""
     try:
         found = datetime.fromisoformat(text.strip())
     except ValueError as error:
         raise InputError(f"{text[:40]!r} is no moment such as 2026-03-27T09:00") from error
     if found.tzinfo is not None:
-        raise InputError(f"{text[:40]!r} names an offset; give the local time and `zone` instead")
+        found = found.astimezone(zone).replace(tzinfo=None, fold=0)
     return found.replace(second=0, microsecond=0)
 
 
@@ -184,7 +184,7 @@ class _Check:
     def _given_moment(self) -> datetime:
         """The moment of a form that rings once, local. Raises InputError, OverflowError."""
         if not self._form.after:
-            return local(self._form.at)
+            return local(self._form.at, self._zone)
         found = self._now
         for number, unit in duration(self._form.after):
             if unit in EXACT_UNITS:
@@ -289,7 +289,7 @@ class _Check:
         """Whether the rule can be kept, and is what the words say."""
         form, now = self._form, self._local
         try:
-            start = local(form.start) if form.start else beginning(form.rule, now)
+            start = local(form.start, self._zone) if form.start else beginning(form.rule, now)
             rule = rule_of(form.rule, start)
         except InputError as error:
             return Refused(reason="form", why=self._say("written", problem=str(error)))

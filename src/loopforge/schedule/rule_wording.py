@@ -72,8 +72,10 @@ def told_rule(rule: str, rings: Sequence[datetime], now: datetime, language: str
     if "COUNT" in parts:
         told += f", {sentence(language, 'ends', n=parts['COUNT'])}"
     elif "UNTIL" in parts:
-        last = datetime.strptime(parts["UNTIL"][:8], "%Y%m%d")  # noqa: DTZ007  (a local day)
-        day = told_moment(last, now, language).rpartition(",")[0]
+        last = datetime.fromisoformat(parts["UNTIL"].rstrip("Z"))
+        day = told_moment(last, now, language)
+        if parts["FREQ"] not in ("HOURLY", "MINUTELY"):
+            day = day.rpartition(",")[0]
         told += f", {sentence(language, 'last', day=day)}"
     return told
 

@@ -59,7 +59,8 @@ def _after(spoken: SpokenWhen, now: datetime) -> Moments:
     found = now
     for number, unit in spoken.offset:
         found = shifted(found, number, unit)
-    return Moments(all=(found,), likely=(found,))
+    both = (found - timedelta(days=1), found) if spoken.inclusive else (found,)
+    return Moments(all=both, likely=both)
 
 
 def shifted(start: datetime, number: float, unit: str) -> datetime:
@@ -117,10 +118,11 @@ def _calendar(spoken: SpokenWhen) -> bool:
 
 def _stepped(spoken: SpokenWhen, named: list[DayClaim], now: datetime) -> list[date]:
     """Days so many days, weeks or months on; on a day of that week, where one is named."""
-    target = _after(spoken, now).all[0].date()
+    days = [one.date() for one in _after(spoken, now).all]
+    target = days[-1]
     weeks = [number for number, unit in spoken.offset if unit == "w"]
     if not named or len(weeks) != len(spoken.offset):
-        return [target]
+        return days
     weekday = named[0].weekday
     monday = target - timedelta(days=target.weekday())
     coming = _coming(now.date(), weekday) + timedelta(days=7 * sum(weeks))
@@ -250,6 +252,7 @@ def _agrees(hour: int, part: str) -> bool:
         "evening": (*range(16, 24), 24),
         "night": (*range(4), *range(17, 25)),
         "small": range(6),
+        "midday": range(11, 16),
     }
     return hour in spans[part] or (hour == 24 and part in ("am", "night", "small"))
 
@@ -265,8 +268,10 @@ def _timed(spoken: SpokenWhen, days: list[date], now: datetime) -> Moments:
             ahead = _on_days(hour, claim.minute, days, spoken, now, tonight=tonight)
             here.update(ahead)
             good.update(ahead if hour in sure else ())
-        found = here if nth == 0 else found & here or found | here
-        likely = good if nth == 0 else likely & good or likely | good
+        if nth and not found & here:
+            return _open_between(found | here)
+        found = found & here if nth else here
+        likely = likely & good or (likely | good) & found if nth else good
     if not found:
         return Moments(open="past" if days else "unclear")
     likely &= found
@@ -277,6 +282,12 @@ def _timed(spoken: SpokenWhen, days: list[date], now: datetime) -> Moments:
     if len(found) == 1:
         likely = found
     return Moments(all=tuple(sorted(found)), likely=tuple(sorted(likely)))
+
+
+def _open_between(found: set[datetime]) -> Moments:
+    """Several times of day that are not one: whoever said them has to choose."""
+    both = tuple(sorted(found))
+    return Moments(all=both, likely=both)
 
 
 def _on_days(

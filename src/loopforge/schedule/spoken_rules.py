@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from itertools import islice, product, takewhile
 from typing import Any
 
 from msgspec import Struct
 
-from loopforge.schedule.phrases.phrase_reading import DayClaim, HourClaim, SpokenWhen
+from loopforge.schedule.phrases.phrase_reading import WORKING, DayClaim, HourClaim, SpokenWhen
 from loopforge.schedule.rule_expansion import rings
-from loopforge.schedule.spoken_moments import Open, days_of, hours_of, shifted
+from loopforge.schedule.spoken_moments import Open, days_of, hours_of, moments, shifted
 
 _FREQ = {"min": "MINUTELY", "h": "HOURLY", "d": "DAILY", "w": "WEEKLY", "mo": "MONTHLY"}
 _FREQ |= {"y": "YEARLY"}
@@ -32,6 +33,8 @@ def rules(spoken: SpokenWhen) -> SpokenRules:
         return SpokenRules(open="past" if spoken.past else "vague")
     if spoken.offset:
         return SpokenRules(open="unclear")
+    if spoken.inclusive and spoken.every:
+        return _either_way(spoken, int(spoken.every[0]))
     if spoken.every and spoken.every[1] == "d" and spoken.every[0] % 7 == 0:
         spoken.every = (spoken.every[0] / 7, "w")  # every 14 days, on a Monday
     parts = _days_of_rule(spoken)
@@ -57,6 +60,19 @@ def rules(spoken: SpokenWhen) -> SpokenRules:
     return _at_hours(spoken, fixed, short=short)
 
 
+def _either_way(spoken: SpokenWhen, days: int) -> SpokenRules:
+    """Every so many days, and with today counted: "tous les quinze jours" may be two weeks."""
+    found = [
+        rules(replace(spoken, every=(number, "d"), inclusive=False)) for number in (days - 1, days)
+    ]
+    if any(one.open == "hour" for one in found):
+        return SpokenRules(open="hour")
+    if any(one.open for one in found):
+        return SpokenRules(open="unclear")
+    every = tuple(rule for one in found for rule in one.all)
+    return SpokenRules(all=every, likely=every)
+
+
 def _days_of_rule(spoken: SpokenWhen) -> list[str] | Open:
     """The parts of a rule that say on which days; or what is open."""
     unit = spoken.every[1] if spoken.every else "w"
@@ -71,6 +87,8 @@ def _days_of_rule(spoken: SpokenWhen) -> list[str] | Open:
     if spoken.nth:
         nth, weekday = spoken.nth
         parts = [f"BYDAY={nth}{_DAYS[weekday]}"]
+        if weekday == WORKING:
+            parts = [f"BYDAY={','.join(_DAYS[:5])}", f"BYSETPOS={nth}"]
     if days and unit not in ("w", "h", "min") and not spoken.nth:
         return "unclear"
     monthdays = list(spoken.monthdays)
@@ -189,6 +207,12 @@ def _ended(due: Sequence[datetime], spoken: SpokenWhen, now: datetime) -> list[l
             *([one for one in due if one < end] for end in ends),
             *([one for one in due if one <= end] for end in ends),
         ]
+    if spoken.until is not None and spoken.until.hours:
+        likely = moments(spoken.until, now).likely
+        if len(likely) != 1:
+            return []
+        inside = list(takewhile(lambda one: one <= likely[0], due))
+        return [inside, [one for one in inside if one < likely[0]]]
     if spoken.until is not None:
         days = days_of(spoken.until, now)
         if isinstance(days, str) or not days:

@@ -189,8 +189,9 @@ class ReminderDesk:
 
     def _start(self, form: ReminderForm, found: Fits) -> str:
         """From when on a rule goes, local: as the form says, or from its first moment on."""
-        now = self._stamp.clock.now().astimezone(ZoneInfo(found.zone)).replace(tzinfo=None)
-        start: datetime = local(form.start) if form.start else beginning(form.rule, now)
+        zone = ZoneInfo(found.zone)
+        now = self._stamp.clock.now().astimezone(zone).replace(tzinfo=None)
+        start: datetime = local(form.start, zone) if form.start else beginning(form.rule, now)
         return start.isoformat(timespec="minutes")
 
     def _own(self, state: RoomState, asker: Asker, number: int) -> Reminder:

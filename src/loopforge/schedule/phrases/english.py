@@ -96,6 +96,10 @@ HOLIDAYS = {
     "good friday": "easter-2",
 }
 
+_ONCE = "(?<!every )(?<!each )"
+_REST = "(?:every ?day|each day|daily|every week ?day|each week ?day|all week)"
+_NTHDAY = "third|fourth|fifth|sixth|3rd|4th|5th|6th"
+
 PATTERNS: tuple[tuple[str, str], ...] = (
     (
         "past",
@@ -105,9 +109,14 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("count", r"(?:for )?<n> times"),
     ("count", r"(?P<n>once|twice)$"),
     ("span", r"for (?:the next )?<n> (?P<unit>days|weeks|months|years|day|week|month|year)"),
-    ("weekon", r"(?:a|one|1) week (?:on |from )(?:on )?<wd>|<wd> week"),
-    ("weekoff", r"<n> (?P<unit>weeks?|days?) from (?P<from>today|tomorrow|now)"),
-    ("weekoff", r"<n> (?P<unit>weeks?) (?:on|from) <wd>"),
+    ("weekon", r"(?<!every )(?:a|one|1) week (?:on |from )(?:on )?<wd>|<wd> week"),
+    (
+        "weekoff",
+        rf"{_ONCE}<n> (?P<unit>weeks?|fortnights?|days?) (?:from )?(?P<from>today|tomorrow|now)",
+    ),
+    ("weekoff", r"(?P<from>today|tomorrow|<wd>) (?P<unit>week|fortnight)"),
+    ("offset", rf"{_ONCE}<n> (?P<unit>months?|years?) from (?:today|now)"),
+    ("weekoff", rf"{_ONCE}<n> (?P<unit>weeks?|fortnights?) (?:on|from) <wd>"),
     (
         "window",
         r"(?:from|between) (?:<h>(?::<mm>)? ?(?P<ap>am|pm)?) (?:to|until|till|and|through) "
@@ -130,7 +139,14 @@ PATTERNS: tuple[tuple[str, str], ...] = (
         r"some day|someday|(?<!in )(?<!after )one day(?! later| from)|whenever|eventually|shortly|asap|now and then|from time to time|"
         r"regularly|often|(?:bi ?weekly|bi ?monthly|semi ?weekly|fortnightish))",
     ),
+    ("vague", r"(?:his|her|their|your|my [a-z]+'s|[a-z]+'s) (?:local )?time(?! from)"),
     ("vague", r"(?:twice|thrice|<n> times|several times|once) (?:a|per|every|each) <unit>"),
+    ("except", rf"{_REST},? (?:except|but|but not|save|bar)(?: for)?(?: on)? <wds>"),
+    (
+        "nthwork",
+        r"(?:on )?the (?P<ord>first|second|third|last|1st) (?:week ?day|work(?:ing)? ?day|business day)"
+        r" (?P<mo>(?:of|in) (?:every|each|the|a) month|(?:every|each) month)",
+    ),
     ("range", r"(?:from )?<wd> (?:to|through|until|till|-) <wd2>"),
     ("weekdays", r"(?:(?:every|each|on|all) )?(?:week ?days?|work(?:ing)? ?days?|business days?)"),
     (
@@ -152,7 +168,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     (
         "monthend",
         r"(?P<mo>(?:on |at )?(?:the )?(?:end|last day) of (?:every|each|the|this|a|next) "
-        r"month|month's end|month end)",
+        r"month|month's end|month end|(?:every|each) month on the last day)",
     ),
     ("monthdays", r"(?:on )?the <ord>(?: and (?:the )?<ord2>)? of (?:every|each|the) month"),
     ("monthdays", r"(?:every|each) month on the <ord>(?: and (?:the )?<ord2>)?"),
@@ -164,19 +180,29 @@ PATTERNS: tuple[tuple[str, str], ...] = (
         r"(?:every|each) (?P<second>second|2nd|two weeks on(?: a)?|2 weeks on(?: a)?) (?:<wds>)",
     ),
     ("everyday", r"(?:every|each) (?P<nth>third|3rd|fourth|4th) (?:<wds>)"),
+    ("yearly", r"(?:every|each)(?= (?:the )?(?:<mon> <ord>|<ord>(?: of)? <mon>|<hol>))"),
     ("every1", r"(?:every|each) <wds>"),
     ("every", r"(?:every|each) (?P<other>other|second) (?P<unit>day|week|month|year|hour)"),
+    ("every", rf"(?:every|each) (?P<nth>{_NTHDAY}) (?P<unit>day|week|month|year|hour)"),
+    ("everypart", r"(?P<part>night)ly"),
     ("every", r"(?:every|each) (?P<n>half) (?:an )?(?P<unit>hour)|half[ -]?hourly"),
     ("every", r"(?:every|each) <n> <unit>"),
     ("every", r"(?:every|each|per) (?:single )?(?P<unit>minute|hour|day|week|month|year)"),
-    ("every", r"(?P<unit>hourly|daily|weekly|monthly|yearly|annually)"),
+    ("every", r"(?P<unit>hourly|daily|weekly|fortnightly|monthly|yearly|annually)"),
     ("everypart", r"(?:every|each) (?P<part>morning|afternoon|evening|night)"),
     (
         "offset",
         r"(?:in|after|within|for in) (?P<n>half an|a quarter of an|three quarters of an) (?P<unit>hour)",
     ),
     ("offset", r"(?:in |after )?<n> (?P<half>and a half) <unit>(?: from now| time)?"),
-    ("offset", r"(?:in|after) <n> <unit> and (?P<half>a half)"),
+    (
+        "offset",
+        r"(?:in |after )?<n> <unit> and (?:(?P<half>a half)|(?P<quarter>a quarter))(?: from now)?",
+    ),
+    (
+        "offset",
+        r"(?:in |after )?<n> ?(?:h|hrs?|hours?) ?(?:and )?<m> ?(?:m|mins?|minutes?)(?: from now)?",
+    ),
     ("offset", r"(?:in|after) <n> <unit>(?: and)? <n2> <unit2>(?: from now)?"),
     ("shifted", r"<n> <unit> (?P<dir>before|after) (?:the )?<hol>"),
     ("shifted", r"the (?P<unit>day) (?P<dir>before|after) <hol>"),
@@ -200,7 +226,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
         r"(?P<a>\d{1,2})(?:/|\.(?=\d{1,2}\.20))(?P<b>\d{1,2})(?:[/.](?P<y>20\d\d|\d\d))?(?!\d)",
     ),
     ("date", r"(?:the )?<ord>(?: day)? of <mon>(?: <y>)?"),
-    ("date", r"<mon> (?:the )?<ord>(?: <y>)?"),
+    ("date", r"(?<!\d )(?<!st )(?<!nd )(?<!rd )(?<!th )<mon> (?:the )?<ord>(?: <y>)?"),
     ("date", r"<ord> <mon>(?: <y>)?"),
     ("holiday", r"(?:on )?<hol>(?: <y>)?"),
     ("thiswd", r"(?:this|this coming|the coming|coming) <wd>"),
@@ -209,12 +235,15 @@ PATTERNS: tuple[tuple[str, str], ...] = (
         r"(?:on )?(?P<wds>(?:mon|tues|wednes|thurs|fri|satur|sun)days(?:(?: and|,)? "
         r"(?:mon|tues|wednes|thurs|fri|satur|sun)days)*)",
     ),
+    ("wdday", r"(?:on )?<wd> (?P<ord>\d{1,2}(?:st|nd|rd|th))"),
     ("wds", r"(?:on )?<wds>"),
     ("time", r"(?:at |by )?half past <h>(?: ?<ap>)?"),
     ("quarterpast", r"(?:at )?(?:a )?quarter (?:past|after) <h>(?: ?<ap>)?"),
     ("quarterto", r"(?:at )?(?:a )?quarter (?:to|of|till) <h>(?: ?<ap>)?"),
     ("minpast", r"(?:at )?<m> (?:minutes? )?past <h>(?: ?<ap>)?"),
     ("minto", r"(?:at )?<m> (?:minutes? )?(?:to|till) <h>(?: ?<ap>)?"),
+    ("hhmm", r"(?:at |@ ?|by )?(?P<h>[01]\d|2[0-3])(?P<mm>[0-5]\d) ?(?:hours|hrs|h)"),
+    ("hhmm", r"(?:at |@ ?)(?P<h>[01]\d|2[0-3])(?P<mm>[0-5]\d)"),
     ("clock", r"(?:at |@ ?|by |around |about )?<h>[:.]<mm> ?(?P<ap>am|pm)?(?: hours| o'clock)?"),
     (
         "clock",
@@ -226,6 +255,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
         r"(?:at|@|by|around|about) <h> (?P<mm>fifteen|thirty|forty five|twenty|ten|fifty|forty)"
         r"(?: ?<ap>)?",
     ),
+    ("clock", r"<h> (?P<mm>fifteen|thirty|forty five)(?: ?<ap>)?"),
     ("clock", r"(?:at|@) <h> and (?:at )?<h2>"),
     ("clock", r"(?:at|@|by|around|about) <h>(?: sharp)?"),
     ("noon", r"(?:at )?(?:high )?(?:noon|midday|mid day)|12 noon|twelve noon"),
@@ -250,12 +280,14 @@ ENGLISH = PhraseTable(
     patterns=PATTERNS,
     idle=frozenset(
         "at on the in of and please remind me us them to tell for i i'd want by day a an that s "
-        "time around about exactly sharp every my".split()
+        "time around about exactly sharp my".split()
     ),
     heavy=frozenset(
         "before after except not but or unless between when if while without sunrise sunset dawn "
         "dusk lunch lunchtime dinner breakfast work bedtime early late last next until till since "
-        "birthday holiday other half quarter this week month year hour minute".split()
+        "birthday holiday other half quarter this week month year hour minute every each per "
+        "thanksgiving ramadan penultimate nightly quarterly summer winter spring autumn season "
+        "holidays vacation during daytime eve only".split()
     ),
     joins="and|or|&|on|plus",
 )

@@ -40,7 +40,7 @@ UNITS = {
     **dict.fromkeys(("heure", "heures", "h"), "h"),
     **dict.fromkeys(("jour", "jours", "journee"), "d"),
     **dict.fromkeys(("semaine", "semaines"), "w"),
-    **dict.fromkeys(("quinzaine",), "f"),
+    **dict.fromkeys(("quinzaine", "quinzaine de jours"), "f15"),
     "mois": "mo",
     **dict.fromkeys(("an", "ans", "annee", "annees"), "y"),
 }
@@ -96,12 +96,21 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("vague", r"(?:dans |d'ici )?(?:quelques|plusieurs|une paire d[e']) ?<unit>"),
     (
         "vague",
-        r"plus tard|bientot|tout a l'heure|un jour|de temps en temps|regulierement|dans un moment|"
+        r"plus tard|bientot|tout a l'heure|un jour(?! sur)|de temps en temps|regulierement|dans un moment|"
         r"dans un instant|sous peu|souvent|prochainement|a l'occasion|parfois|d'ici peu|bimensuel|bimestriel",
     ),
     ("vague", r"(?:<n> fois|une fois) (?:par|chaque) <unit>"),
     ("window", r"(?:de|entre) <h>(?: ?h(?:eures?)?)? (?:a|et) <h2> ?(?:h(?:eures?)?)"),
     ("range", r"du <wd> au <wd2>"),
+    (
+        "except",
+        rf"(?:tous les jours|chaque jour),? (?:sauf|excepte|a part|hormis)(?: le| les)? <wds>",
+    ),
+    (
+        "nthwork",
+        rf"(?:{_EVERY} |le )?(?P<ord>{_ORD}) jour (?:ouvre|ouvrable) "
+        r"(?P<mo>(?:de chaque|du|de tous les|par|chaque) mois)",
+    ),
     (
         "weekdays",
         rf"(?:{_EVERY} )?jours? (?:ouvres?|ouvrables?|de semaine|de la semaine)|en semaine|les jours"
@@ -121,8 +130,9 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     (
         "monthend",
         r"(?P<mo>(?:a |le |en |chaque )?(?:la )?(?:fin (?:du|de ce|de chaque) mois|fin de mois|"
-        r"dernier jour (?:du|de chaque|de ce) mois|fin du mois prochain))",
+        r"dernier jour (?:du|de chaque|de ce) mois|fin du mois prochain)|chaque mois le dernier jour)",
     ),
+    ("monthdays", r"(?:tous les|chaque) (?P<ord>\d{1,2}) (?:du|de chaque) mois"),
     (
         "monthdays",
         r"(?:le |les )<ord>(?: et (?:le )?<ord2>)? (?:de chaque|du|de tous les|chaque) mois",
@@ -131,8 +141,12 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("everyday", r"(?P<second>un <wd> sur deux)"),
     ("everyday", r"(?P<second>(?:toutes les|chaque) (?:deux|2) semaines)(?: le| les)? <wds>"),
     ("everyday", r"<wds> (?P<second>toutes les (?:deux|2) semaines)"),
+    ("yearly", rf"{_EVERY}(?= (?:<ord> <mon>|<hol>))"),
     ("every1", rf"{_EVERY} <wds>"),
-    ("every", r"(?:un|une) (?P<unit>jour|semaine|mois|an) sur (?P<other>deux)"),
+    (
+        "every",
+        r"(?:un|une) (?P<unit>jour|semaine|mois|an|heure) sur (?:(?P<other>deux)|(?P<nth>trois|quatre))",
+    ),
     ("every", r"toutes les (?P<n>demi)(?:es)? ?(?P<unit>heures?)"),
     ("every", r"(?:tous|toutes) les <n> <unit>"),
     ("every", rf"{_EVERY} <unit>"),
@@ -155,6 +169,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
         r"(?:de )?(?P<from>demain|aujourd'hui) en (?P<fort>huit|quinze)|<wd> en (?P<fort2>huit|quinze)",
     ),
     ("offset", r"(?:dans|d'ici|apres) <n> ?<unit>"),
+    ("shifted", r"(?:le |la )?(?P<dir>lendemain|veille) (?:de |du |de la )?<hol>"),
     ("shifted", r"(?:le |la )?(?:jour|<n> jours) (?P<dir>avant|apres) <hol>"),
     ("offset", r"(?P<n>\d{1,3}) ?(?P<unit>minutes|min|jours|semaines|mois)"),
     ("plus2", r"apres demain"),
@@ -173,10 +188,11 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("date", r"(?:le |au )?<ord> <mon>(?: <y>)?"),
     ("holiday", r"(?:a |au |le |la |pour )*(?:jour de )?<hol>(?: <y>)?"),
     ("thiswd", r"(?:ce|cette) <wd>|<wd> qui vient"),
+    ("wdday", r"(?:le )?<wd> (?P<ord>\d{1,2}|1er)(?! ?(?:h|heures?)\b)"),
     (
         "plurals",
         r"les <wds>|le (?P<wds2>(?:lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)"
-        r"(?: et (?:le )?(?:lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche))*)(?! (?:\d|premier))",
+        r"(?: et (?:le )?(?:lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche))*)(?! +(?:\||\d|premier))",
     ),
     ("wds", r"(?:le )?<wds>"),
     (
@@ -193,6 +209,8 @@ PATTERNS: tuple[tuple[str, str], ...] = (
         r"(?:a |vers |pour |des )?<h> ?(?:h(?:eures?)?) ?<mm>?(?:(?<= )<m>)?(?: precises?| pile)?",
     ),
     ("hourclock", r"(?:a |vers |pour |des )<h> et (?:a )?<h2> ?h(?:eures?)"),
+    ("aroundnoon", r"(?:a )?(?P<noon>midi|minuit) (?:(?P<less>moins le quart)|moins <m>)"),
+    ("aroundnoon", r"(?:a )?(?P<noon>midi|minuit) (?:(?P<quarter>et quart)|et (?P<half>demie?))"),
     ("noonhalf", r"(?:a )?midi (?P<half>et demie?|trente)"),
     ("clock", r"(?:a |vers )?<h>[:.]<mm>"),
     ("clock", r"(?:a|vers) <h>(?! (?:lundi|mardi))"),
@@ -217,7 +235,9 @@ FRENCH = PhraseTable(
     heavy=frozenset(
         "avant apres sauf pas mais ou entre quand si pendant sans aube coucher lever dejeuner diner "
         "petit travail tot tard dernier derniere prochain prochaine depuis anniversaire ferie demi "
+        "ete hiver printemps automne vacances lendemain veille avant-veille seulement uniquement "
         "quart semaine mois annee jour chaque tous toutes jusqu'a jusqu'au partir midi".split()
     ),
     joins="et|ou|&|le|les",
+    inclusive=frozenset({8, 15}),
 )

@@ -137,6 +137,12 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ),
     ("window", r"(?:von|zwischen) <h>(?::<mm>)?(?: uhr)? (?:bis|und) <h2>(?::00)?(?: uhr)?"),
     ("range", r"(?:von )?<wd> bis <wd2>"),
+    ("except", r"(?:jeden tag|taglich|alle tage),? (?:ausser|bis auf|nur nicht)(?: am| an)? <wds>"),
+    (
+        "nthwork",
+        r"(?:immer )?(?:am|jeden) (?P<ord>ersten|zweiten|dritten|letzten|1\.) (?:werktag|arbeitstag)"
+        r" (?P<mo>(?:im|eines|jedes|jeden|in jedem|des) monats?)",
+    ),
     (
         "weekdays",
         rf"(?:(?:an )?{_EVERY} )?(?:werktage?[ns]?|werktaglich|wochentage?[ns]?|wochentags|"
@@ -158,7 +164,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     (
         "monthend",
         rf"(?P<mo>(?:am |zum )?(?:monatsende|ende (?:des|dieses|jedes|jeden|nachsten) monats|"
-        rf"letzten? tag (?:des|jedes|jeden|im|eines|dieses) monats?))",
+        rf"letzten? tag (?:des|jedes|jeden|im|eines|dieses) monats?)|jeden monat am (?:letzten tag|ende))",
     ),
     (
         "monthdays",
@@ -169,6 +175,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("everyday", r"(?P<second>jede[nr] (?:zweite[nr]?|2\.)) (?:<wds>)"),
     ("everyday", r"(?P<second>alle (?:zwei|2) wochen)(?: am| immer)?(?: (?:<wds>))"),
     ("everyday", r"jede[nr] (?P<nth>dritte[nr]?|vierte[nr]?) (?:<wds>)"),
+    ("yearly", r"(?:jede[nsrm]?|immer am)(?= (?:<ord> <mon>|\d{1,2}\.\d{1,2}\.|<hol>))"),
     ("every1", rf"{_EVERY} (?:am )?<wds>"),
     ("every", r"jede[nrs]? (?P<other>zweite[nrs]?|2\.) (?P<unit>tag|woche|monat|jahr|stunde)"),
     (
@@ -180,6 +187,8 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("every", r"jede[nrs]? <unit>"),
     ("every", r"(?P<unit>stundlich|taglich|wochentlich|monatlich|jahrlich|alljahrlich|minutlich)"),
     ("everypart", r"jede[nr]? <part>"),
+    ("weekoff", r"(?P<from>heute|morgen) in <n> (?P<unit>wochen?|tagen?)"),
+    ("offset", r"in <n> ?(?:h|std|stunden?) ?(?:und )?<m> ?(?:m|min|minuten?)"),
     ("offset", r"in <n> (?P<unit>stunden?) und <n2> (?P<unit2>minuten?)"),
     ("offset", r"(?:in|nach) (?:einer )?<n> ?<unit>"),
     ("offset", r"(?:in|nach) <n>(?P<unit>viertelstunde)"),
@@ -213,7 +222,9 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("holiday", r"(?:an |am |zu )?<hol>(?: <y>)?"),
     ("thiswd", rf"(?:am )?{_THIS} <wd>"),
     ("plurals", rf"(?P<wds>{_DAY}s(?:(?: und|,)? {_DAY}s)*|mittwochs)"),
+    ("wdday", r"(?:am )?<wd> (?:den |dem |der )?(?P<ord>\d{1,2}\.)"),
     ("wds", r"(?:am |an einem )?<wds>"),
+    ("minhalf", r"(?:um |gegen )?<m> (?:minuten )?(?P<dir>vor|nach) halb <h>"),
     ("halfto", r"(?:um |gegen )?halb <h>"),
     ("threequarter", r"(?:um |gegen )?dreiviertel <h>"),
     ("quarterpast", r"(?:um |gegen )?viertel nach <h>"),
@@ -221,15 +232,16 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("vague", r"(?:um )?viertel <h>"),
     ("minpast", r"(?:um |gegen )?<m> (?:minuten )?nach <h>"),
     ("minto", r"(?:um |gegen )?<m> (?:minuten )?vor <h>"),
+    ("hourclock", r"(?:um|gegen) <h> und (?:um )?<h2> uhr"),
     (
         "hourclock",
         r"(?:um |gegen |ab )?<h>(?:[:.]<mm>)? ?uhr(?: <m>)?(?: und (?:um )?<h2>(?:[:.]<mm2>)? ?uhr)?",
     ),
     ("clock", r"(?:um |gegen )?<h>[:.]<mm>"),
-    ("hourclock", r"(?:um|gegen) <h> und (?:um )?<h2> uhr"),
     ("clock", r"(?:um|gegen) <h> und (?:um )?<h2>"),
     ("clock", r"(?:um|gegen|punkt) <h>"),
-    ("noon", r"(?:am |um |zu )?(?:12 uhr )?(?:mittags?)"),
+    ("noon", r"(?:um )?12 uhr mittags?"),
+    ("midday", r"(?:am |um |zu )?(?:mittags?)"),
     ("midnight", r"(?:um |zu )?mitternacht"),
     ("day0", r"(?:am|zum) (?P<ord>\d{1,2}\.|ersten|funfzehnten|zehnten|zwanzigsten|dreissigsten)"),
     ("part", r"(?:ganz )?<part>"),
@@ -252,7 +264,10 @@ GERMAN = PhraseTable(
         "vor nach ausser nicht aber oder zwischen wenn sobald wahrend ohne sonnenaufgang "
         "sonnenuntergang mittagessen abendessen fruhstuck arbeit feierabend fruhestens spatestens "
         "letzter letzten nachste nachsten seit geburtstag feiertag halb viertel woche monat jahr "
-        "stunde minute jeden jede alle mittag bis ab".split()
+        "stunde minute jeden jede jeder jedes jedem alle mittag bis ab vorletzten vorletzter "
+        "pfingsten pfingstmontag fronleichnam quartal sommer winter fruhling herbst ferien "
+        "urlaub tagsuber vorabend nur".split()
     ),
     joins="und|oder|&|am|sowie",
+    inclusive=frozenset({8}),
 )

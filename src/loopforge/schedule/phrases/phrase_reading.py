@@ -31,6 +31,7 @@ _FREQUENT = {
     "quotidiennement": "d",
     "diariamente": "d",
     "weekly": "w",
+    "fortnightly": "f",
     "wochentlich": "w",
     "hebdomadairement": "w",
     "semanalmente": "w",
@@ -55,6 +56,10 @@ _NTH = (
     (("fifth", "5", "funft", "cinq", "quint"), 5),
     (("last", "letzt", "dern", "ult"), -1),
 )
+_DAY = re.compile(r"\d{1,2}(?:st|nd|rd|th|er|\.|º|o)?")
+_ELIDED = re.compile(r"^(?:[dlnsjmt]|qu)'")
+WORKING = -1
+"""In place of a day of the week: any day on which people work."""
 _WORD = re.compile(r"[^\s|]+")
 
 
@@ -88,7 +93,8 @@ class DayClaim(Struct, frozen=True, kw_only=True):
 class SpokenWhen:
     """What was said of when. `vague` and `unread` are words that leave something open.
 
-    `every` is a unit and how many of them; `strange` are words that may mean anything.
+    `every` is a unit and how many of them; `strange` are words that may mean anything. `inclusive`:
+    a number of days may count today ("in acht Tagen").
     """
 
     days: list[DayClaim] = field(default_factory=list)
@@ -105,6 +111,7 @@ class SpokenWhen:
     count: int = 0
     span: tuple[float, str] | None = None
     past: bool = False
+    inclusive: bool = False
     vague: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     strange: list[str] = field(default_factory=list)
@@ -152,11 +159,15 @@ def _read(said: str, table: PhraseTable) -> tuple[SpokenWhen, int]:
     reader = _Reader(found, table)
     for kind, pattern in _patterns(language):
         text = pattern.sub(lambda match, kind=kind: reader.take(kind, match), text)  # type: ignore[misc]
-    known = {*table.weekdays, *table.months, *table.units, *table.parts} | {
+    known = {*table.weekdays, *table.months, *table.units, *table.parts, *table.ordinals} | {
         word for word, value in table.numbers.items() if value != 1 and " " not in word
     }
+    if "midday" in found.parts and not found.hours:
+        found.parts.remove("midday")
+        found.hours.append(HourClaim(hour=12, style="exact"))
     for word in _WORD.findall(text):
-        if word in table.idle:
+        word = _ELIDED.sub("", word)
+        if not word or word in table.idle:
             continue
         timely = word in known or word in table.heavy or any(sign.isdigit() for sign in word)
         (found.unread if timely else found.strange).append(word)
@@ -206,7 +217,7 @@ class _Reader:
     def _units(self, text: str) -> tuple[float, str]:
         """A unit as one that is counted in, and how many of those it is."""
         unit = self._table.units.get(text) or _FREQUENT.get(text, "d")
-        return {"q": (15, "min"), "f": (2, "w")}.get(unit, (1, unit))
+        return {"q": (15, "min"), "f": (2, "w"), "f15": (15, "d")}.get(unit, (1, unit))
 
     def _spanned(self, groups: dict[str, str], tail: str = "") -> tuple[float, str]:
         each, unit = self._units(groups.get(f"unit{tail}", ""))
@@ -224,11 +235,13 @@ class _Reader:
         if text in self._table.months:
             claim = DayClaim(kind="date", day=1, month=self._table.months[text])
             return SpokenWhen(days=[claim])
-        if self._ordinal(text) and len(text.split()) == 1:
+        if _DAY.fullmatch(text) or text in self._table.ordinals:
             return SpokenWhen(days=[DayClaim(kind="monthday", day=self._ordinal(text))])
         return _read(text, self._table)[0]
 
-    def _until(self, groups: dict[str, str], _text: str) -> None:
+    def _until(self, groups: dict[str, str], text: str) -> None:
+        if groups["rest"].strip() in self._table.months:
+            self._found.vague.append(text)  # to its beginning, or to its end?
         self._found.until = self._inner(groups["rest"].strip())
 
     def _from(self, groups: dict[str, str], _text: str) -> None:
@@ -259,6 +272,14 @@ class _Reader:
     def _weekdays(self, _groups: dict[str, str], _text: str) -> None:
         self._weekly([0, 1, 2, 3, 4])
 
+    def _except(self, groups: dict[str, str], text: str) -> None:
+        left = set(range(5 if "week" in text else 7)) - set(self._days_in(groups["wds"]))
+        self._weekly(sorted(left))
+
+    def _nthwork(self, groups: dict[str, str], _text: str) -> None:
+        self._found.nth = (_nth_of(groups["ord"]), WORKING)
+        self._found.every = (1, "mo")
+
     def _weekends(self, _groups: dict[str, str], _text: str) -> None:
         self._weekly([5, 6])
 
@@ -285,6 +306,13 @@ class _Reader:
         if "nth" in groups:
             number = _nth_of(groups["nth"])
         self._found.every = (number * each, counted)
+        self._inclusive(*self._found.every)
+
+    def _inclusive(self, number: float, unit: str) -> None:
+        self._found.inclusive |= unit == "d" and number in self._table.inclusive
+
+    def _yearly(self, _groups: dict[str, str], _text: str) -> None:
+        self._found.every = (1, "y")
 
     def _everypart(self, groups: dict[str, str], _text: str) -> None:
         self._found.every = (1, "d")
@@ -333,6 +361,7 @@ class _Reader:
         if "quarter" in groups:
             number += 0.25
         self._found.offset.append((number, unit))
+        self._inclusive(number, unit)
         if "n2" in groups:
             self._found.offset.append(self._spanned(groups, "2"))
         if "m" in groups:
@@ -341,7 +370,7 @@ class _Reader:
     def _shifted(self, groups: dict[str, str], _text: str) -> None:
         number, unit = self._spanned(groups)
         days = int(number * {"d": 1, "w": 7}.get(unit, 1))
-        before = groups["dir"].startswith(("before", "vor", "avant", "antes"))
+        before = groups["dir"].startswith(("before", "vor", "avant", "antes", "veille", "vispera"))
         name = self._table.holidays[groups["hol"]]
         self._found.days.append(DayClaim(kind="shifted", n=-days if before else days, name=name))
 
@@ -352,6 +381,8 @@ class _Reader:
         fort = groups.get("fort") or groups.get("fort2")
         number, unit = self._spanned(groups)
         days = int(number * (7 if unit == "w" else 1))
+        if unit == "d" and days in self._table.inclusive:
+            self._found.vague.append(text)
         if fort:
             days = 7 if fort in ("huit", "ocho") else 14
         if weekdays := self._days_in(text):
@@ -375,7 +406,7 @@ class _Reader:
 
     def _midday0(self, _groups: dict[str, str], _text: str) -> None:
         self._found.days.append(DayClaim(kind="plus", n=0))
-        self._noon({}, "")
+        self._midday({}, "")
 
     def _wdpart(self, groups: dict[str, str], text: str) -> None:
         self._wds(groups, text)
@@ -387,7 +418,13 @@ class _Reader:
 
     def _wdmidday(self, groups: dict[str, str], text: str) -> None:
         self._wds(groups, text)
-        self._noon({}, "")
+        self._midday({}, "")
+
+    def _wdday(self, groups: dict[str, str], text: str) -> bool | None:
+        if self._day0(groups, text) is False:
+            return False
+        self._wds(groups, text)
+        return None
 
     def _wdweek(self, groups: dict[str, str], _text: str, weeks: int = 1) -> None:
         weekday = self._table.weekdays[groups.get("wd") or groups["wd2"]]
@@ -493,6 +530,21 @@ class _Reader:
 
     _threequarter = _quarterto
 
+    def _minhalf(self, groups: dict[str, str], _text: str) -> None:
+        minutes = int(self._number(groups["m"]))
+        self._relative(groups, -30 + (-minutes if groups["dir"] == "vor" else minutes))
+
+    def _hhmm(self, groups: dict[str, str], _text: str) -> None:
+        self._add(int(groups["h"]), int(groups["mm"]), "exact")
+
+    def _aroundnoon(self, groups: dict[str, str], _text: str) -> None:
+        minutes = 24 * 60 if groups["noon"] == "minuit" else 12 * 60
+        if "quarter" in groups or "half" in groups:
+            minutes += 15 if "quarter" in groups else 30
+        else:
+            minutes -= 15 if "less" in groups else int(self._number(groups["m"]))
+        self._add(minutes // 60, minutes % 60, "exact")
+
     def _halfto(self, groups: dict[str, str], _text: str) -> None:
         self._relative(groups, -30)
 
@@ -501,6 +553,9 @@ class _Reader:
 
     def _minto(self, groups: dict[str, str], _text: str) -> None:
         self._relative(groups, -int(self._number(groups["m"])))
+
+    def _midday(self, _groups: dict[str, str], _text: str) -> None:
+        self._found.parts.append("midday")  # noon, unless an hour is named beside it
 
     def _noon(self, _groups: dict[str, str], _text: str) -> None:
         self._add(12, 0, "exact")

@@ -15,7 +15,7 @@ PATTERN = re.compile(r"(?<!\?P)<([a-z]+)(\d?)>")
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "´": "'", "–": "-", "—": "-"})
 _HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
 _POINTED = re.compile(r"\b([ap])\.\s?m\b\.?")
-_MARKS = re.compile(r"[,;!?¿¡\"()«»„“”]|\.(?=\s|$)(?<!\d\.)|(?<=\d)\.$")
+_MARKS = re.compile(r"(?<!\d),|,(?!\d{1,2}(?!\d))|[;!?¿¡\"()«»„“”]|\.(?=\s|$)(?<!\d\.)|(?<=\d)\.$")
 
 
 class PhraseTable(Struct, frozen=True, kw_only=True):
@@ -24,6 +24,7 @@ class PhraseTable(Struct, frozen=True, kw_only=True):
     `patterns` are kinds and regular expressions, tried in order; what one of them takes, no later
     one sees. In them <n> is a number, <h> an hour, <m> minutes, <wd> a day of the week, <wds>
     several, <mon> a month, <unit> a span, <ord> a day of the month, <part> a part of the day.
+    `inclusive` are numbers of days in which people may count today ("in acht Tagen": in a week).
     `idle` are words without a meaning of their own; `heavy` those that change what others mean.
     """
 
@@ -38,6 +39,7 @@ class PhraseTable(Struct, frozen=True, kw_only=True):
     idle: frozenset[str]
     heavy: frozenset[str]
     joins: str
+    inclusive: frozenset[int] = frozenset()
 
 
 def plain(text: str) -> str:

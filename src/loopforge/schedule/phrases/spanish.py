@@ -37,7 +37,7 @@ UNITS = {
     **dict.fromkeys(("hora", "horas", "h"), "h"),
     **dict.fromkeys(("dia", "dias"), "d"),
     **dict.fromkeys(("semana", "semanas"), "w"),
-    **dict.fromkeys(("quincena",), "f"),
+    **dict.fromkeys(("quincena",), "f15"),
     **dict.fromkeys(("mes", "meses"), "mo"),
     **dict.fromkeys(("ano", "anos"), "y"),
 }
@@ -99,6 +99,15 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ),
     ("range", r"(?:de|del|desde el)? ?<wd> (?:a|al|hasta el) <wd2>"),
     (
+        "except",
+        r"(?:todos los dias|cada dia|a diario|diariamente),? (?:excepto|salvo|menos)(?: el| los)? <wds>",
+    ),
+    (
+        "nthwork",
+        rf"(?:{_EVERY} |el )?(?P<ord>{_ORD}) dia (?:laborable|habil) "
+        r"(?P<mo>(?:de cada|del|de todos los|cada) mes(?:es)?)",
+    ),
+    (
         "weekdays",
         rf"(?:{_EVERY} |los )?dias? (?:laborables?|habil(?:es)?|de semana|entre semana)|entre semana",
     ),
@@ -115,7 +124,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ),
     (
         "monthend",
-        r"(?P<mo>(?:a |el |al )?(?:fin(?:al|ales)?|ultimo dia) (?:de(?: este| cada)?|del|de cada) mes)",
+        r"(?P<mo>(?:a |el |al )?(?:fin(?:al|ales)?|ultimo dia) (?:de(?: este| cada)?|del|de cada) mes|cada mes el ultimo dia)",
     ),
     (
         "monthdays",
@@ -129,6 +138,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("everyday", r"(?P<second>cada (?:dos|2)) (?:<wds>)"),
     ("everyday", r"(?P<second>cada (?:dos|2) semanas)(?: el| los)? (?:<wds>)"),
     ("everyday", r"(?:el |los )?(?:<wds>),? (?P<second>cada (?:dos|2) semanas)"),
+    ("yearly", rf"{_EVERY}(?= (?:<ord> de <mon>|<hol>))"),
     ("every1", rf"{_EVERY} <wds>"),
     ("every", r"(?:un (?P<unit>dia) si y (?P<other>otro no)|(?P<unit2>dias) (?P<other2>alternos))"),
     ("every", r"cada (?P<n>media) (?P<unit>hora)"),
@@ -136,7 +146,9 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("every", rf"{_EVERY} <unit>"),
     ("every", r"(?:a diario|(?P<unit>diariamente|semanalmente|mensualmente|anualmente))"),
     ("everypart", rf"{_EVERY} <part>"),
+    ("weekoff", r"de (?P<from>hoy|manana) en <n> (?P<unit>semanas?|dias?)"),
     ("offset", r"(?:en|dentro de|tras) (?P<n>media) (?P<unit>hora)"),
+    ("offset", r"(?:en|dentro de) <n> ?h ?<m>(?: ?min)?"),
     ("offset", r"(?:en|dentro de) (?P<quarters>tres) cuartos de hora"),
     (
         "offset",
@@ -149,6 +161,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
         r"(?:de )?(?P<from>hoy|manana) en (?P<fort>ocho|quince)(?: dias)?|(?:el )?<wd> en (?P<fort2>ocho) dias",
     ),
     ("offset", r"(?:en|dentro de|tras|de aqui a) <n> ?<unit>"),
+    ("shifted", r"(?:la )?(?P<dir>vispera) de (?:la )?<hol>"),
     ("shifted", r"(?:el )?(?:dia|<n> dias) (?P<dir>antes de|despues de) (?:la )?<hol>"),
     ("offset", r"(?P<n>\d{1,3}) ?(?P<unit>minutos|min|dias|semanas|meses)"),
     ("plus2", r"pasado manana"),
@@ -171,6 +184,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("date", r"(?:el )?(?:dia )?<ord> de <mon>(?: de(?:l)? <y>)?"),
     ("holiday", r"(?:en |el |la |por |dia de )*<hol>(?: de <y>)?"),
     ("thiswd", r"este <wd>"),
+    ("wdday", r"(?:el )?<wd> (?:dia )?(?P<ord>\d{1,2})(?! ?(?:h|horas)\b)"),
     ("plurals", r"los <wds>"),
     ("wds", r"(?:el )?<wds>"),
     ("clock", r"(?:a|sobre|hacia|para) las? <h>(?: horas)? (?P<half>y media)"),
@@ -194,7 +208,6 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("midnight", r"(?:a )?(?:la )?(?:medianoche|media noche)"),
     ("day0", r"el (?:dia )?(?P<ord>\d{1,2}|primero|quince|uno)"),
     ("part", r"(?:por la |de la |en la |a la |la )?<part>"),
-    ("weekoff", r"(?P<fort>quincena)"),
 )
 
 SPANISH = PhraseTable(
@@ -213,7 +226,9 @@ SPANISH = PhraseTable(
     heavy=frozenset(
         "antes despues excepto salvo no pero o entre cuando si mientras sin amanecer anochecer "
         "comida cena almuerzo desayuno trabajo temprano ultimo ultima proximo proxima desde hasta "
-        "cumpleanos festivo media cuarto semana mes ano dia cada todos todas mediodia".split()
+        "verano invierno primavera otono vacaciones vispera siguiente durante solo solamente "
+        "cumpleanos festivo penultimo penultima media cuarto semana mes ano dia cada todos todas mediodia".split()
     ),
     joins="y|o|e|&|el|los",
+    inclusive=frozenset({8, 15}),
 )
