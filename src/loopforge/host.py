@@ -348,6 +348,7 @@ def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
         growth=app.growth,
         usage=app.usage,
         budgets=app.budgets,
+        reminders=app.book,
         metrics_token=lambda: app.live.now.metrics_token,
         ledger=app.ledger,
         models=app.desk,

@@ -21,6 +21,7 @@ from loopforge.chat.service.line_receipts import LineReceipts
 from loopforge.chat.service.room_closing import Closing
 from loopforge.chat.service.room_invites import Inviting
 from loopforge.chat.service.room_list import Lobby
+from loopforge.chat.service.rung_reminders import RungReminders
 from loopforge.chat.speaking.room_rules import SCREEN
 from loopforge.chat.why.record_building import gather
 from loopforge.chat.why.record_text import told
@@ -93,6 +94,7 @@ class Front:
         self._deliveries, self._ledger = deliveries, ledger
         self.channels, self.receipts = Channels(ledger), LineReceipts(ledger)
         self.questions = ApprovalQuestions(ledger, rooms, tools)
+        self.rung = RungReminders(ledger, rooms)
 
     async def react(
         self, room: str, person: str, line: str, emoji: str, *, back: bool = False

@@ -17,6 +17,7 @@ from unicodedata import category
 from msgspec.structs import replace
 
 from loopforge.artifacts.file_intake import plain_name
+from loopforge.chat.reminders.waiting_reminders import waiting_of
 from loopforge.chat.room.daily_quota import Quota
 from loopforge.chat.room.guest_rules import GuestRules
 from loopforge.chat.room.permissions import may
@@ -313,6 +314,7 @@ class Rooms:
             thinking=tuple(turn.mate for turn in state.open.values() if not turn.halted),
             questions=tuple(one.asks for one in state.turns.effects.values() if one.asks),
             asked=state.turns.asked,
+            waiting=waiting_of(state),
         )
 
     def _card(self, handle: str) -> MateCard:

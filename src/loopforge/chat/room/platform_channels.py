@@ -166,7 +166,7 @@ class Places:
                     connection.execute(places.delete().where(places.c.stream == event.stream))
                 case Heard(surface=surface, source=source) if source and ":" in surface:
                     self._post(connection, Post(surface, source, event.id, 0), heard=True)
-                case Queued(surface=surface, of=of, what="line") if ":" in surface:
+                case Queued(surface=surface, of=of, what="line" | "reminder") if ":" in surface:
                     row = {"delivery": event.id, "place": surface, "of": of}
                     connection.execute(sendings.insert().values(**row))
                 case Accepted(delivery=delivery, message_id=message):

@@ -36,6 +36,15 @@ class MateCard(Struct, frozen=True, kw_only=True):
     face: str = ""
 
 
+class WaitingReminder(Struct, frozen=True, kw_only=True):
+    """A reminder of a room, as people see it: of what, and when it rings next, in words."""
+
+    number: int
+    what: str
+    when: str
+    again: bool = False
+
+
 class Scene(Struct, frozen=True, kw_only=True):
     """A room as it stands.
 
@@ -48,6 +57,7 @@ class Scene(Struct, frozen=True, kw_only=True):
     itself its title (0: a person did); that is made of what was said until then. `reserved` are the
     handles and names of the home's mates: another speaker of such a name is marked. `questions` are
     the numbers of those that wait for somebody's yes, `asked` is the last number that was given.
+    `waiting` are its reminders, the next first.
     """
 
     room: str
@@ -70,6 +80,7 @@ class Scene(Struct, frozen=True, kw_only=True):
     reserved: tuple[str, ...] = ()
     questions: tuple[int, ...] = ()
     asked: int = 0
+    waiting: tuple[WaitingReminder, ...] = ()
 
     def person(self, id: str) -> str:
         """What people read of who a person is: the name, which no mate bears; "somebody" for none.

@@ -49,7 +49,7 @@ class LostNotices:
             said, told = self._late(what, state, where), True
         else:
             said = self._lost(what, state, where)
-            told = pending.what == "line" and not (what.gone or what.told)
+            told = pending.what in ("line", "reminder") and not (what.gone or what.told)
         found: list[Fact] = []
         if said:
             word = Told(text=Words(said))
@@ -62,6 +62,9 @@ class LostNotices:
         return found
 
     def _lost(self, lost: Undelivered, state: RoomState | None, where: str) -> str:
+        if isinstance(lost.event.body, Told) and lost.pending.what == "reminder":
+            whose = self._whose(lost.event.body, state)
+            return f"A reminder of {whose} did not reach {where}: {lost.why}"
         if isinstance(lost.event.body, Told) or lost.pending.what == "approval":
             return ""  # of a word that is lost, and of an answer that was told, nothing is said
         did = WHAT.get(lost.pending.what, "said")  # type: ignore[call-overload]
@@ -71,6 +74,10 @@ class LostNotices:
         who = listed(dict.fromkeys(self._who(event, state) for event in late.events))
         most = "up to " if len(late.events) > 1 else ""
         return f"What {who} said reached {where} {most}{_span(late.by)} late: {late.why}"
+
+    def _whose(self, told: Told, state: RoomState | None) -> str:
+        known = (state.people | state.former).get(told.person) if state else None
+        return str(known.name) if known else "somebody"
 
     def _who(self, event: Event, state: RoomState | None) -> str:
         match event.body:

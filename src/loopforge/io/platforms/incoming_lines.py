@@ -29,6 +29,7 @@ from loopforge.core.room_vocabulary import File, Heard, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
 from loopforge.io.platforms.question_buttons import Presser, QuestionButtons
+from loopforge.io.platforms.reminder_buttons import ReminderButtons
 from loopforge.io.platforms.served_places import ServedPlace, ServedPlaces
 from loopforge.io.session import Sessions
 from loopforge.people.identity.person_registry import Registry
@@ -128,6 +129,7 @@ class Reception:
         self._grounds = grounds or ServedPlaces()
         self.sessions = Sessions(front)
         self.buttons = QuestionButtons(front, people, self._pressed, (owns, trusted))
+        self.reminders = ReminderButtons(front, people, self._pressed, (owns, trusted))
 
     async def serves(self, ground: ServedPlace, account: str, *, asked: bool) -> str | None:
         """Whether mates talk in a server or group: None, or a notice to show ("": nothing).

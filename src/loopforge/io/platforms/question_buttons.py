@@ -40,6 +40,11 @@ class ButtonPress(Struct, frozen=True):
     digest: str
 
     @property
+    def label(self) -> str:
+        """What people read on it."""
+        return LABELS[self.verb]
+
+    @property
     def data(self) -> str:
         """It in at most 43 signs, of which all are ASCII."""
         return f"ask:{self.verb}:{self.digest}"

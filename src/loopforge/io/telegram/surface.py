@@ -31,6 +31,7 @@ from loopforge.errors import (
 )
 from loopforge.io.platforms.incoming_lines import Coming, ReceivedLine, proves, says_something
 from loopforge.io.platforms.question_buttons import ELSEWHERE, ButtonPress, Presser, denial
+from loopforge.io.platforms.reminder_buttons import ReminderPress
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.platforms.typing_updates import RoomWatch
 from loopforge.io.telegram.bot_accounts import Crowd
@@ -246,7 +247,8 @@ class Telegram:
 
     async def _pressed(self, poll: Poll, query: telegram.CallbackQuery) -> None:
         """Somebody pressed a button of ours; what that came to they are told alone."""
-        told, press = ELSEWHERE, ButtonPress.read(query.data or "")
+        told, data = ELSEWHERE, query.data or ""
+        press = ButtonPress.read(data) or ReminderPress.read(data)
         if press is not None and query.message is not None:
             chat, number = query.message.chat, str(query.message.message_id)
             keeper = chat.type == ChatType.PRIVATE
@@ -258,7 +260,10 @@ class Telegram:
                 bot=query.from_user.is_bot,
             )
             places = await self._places_in(chat.id, poll.number)
-            told = await self._reception.buttons.pressed(places, number, by, press)
+            if isinstance(press, ReminderPress):
+                told = await self._reception.reminders.pressed(places, number, by, press)
+            else:
+                told = await self._reception.buttons.pressed(places, number, by, press)
         try:
             await query.answer(told[:TOAST], show_alert=len(told) > GLANCE)
         except TelegramError as error:

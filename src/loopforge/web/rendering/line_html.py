@@ -114,7 +114,9 @@ class Lines:
         change = {k: v for k, v in change_of(event, scene).items() if k != "html"}
         mend = for_owner(body.mend) if owner and isinstance(body, Told) else ""
         asks = body.asks if isinstance(body, Told) else 0
+        rang = isinstance(body, Told) and bool(body.rang)
         shown = {"event": event, "told": told, "change": change, "mend": mend, "asks": asks}
+        shown["rang"] = rang
         return self._environ.get_template("event.html").render(shown)
 
 

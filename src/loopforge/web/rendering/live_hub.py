@@ -63,6 +63,10 @@ SCENERY = frozenset(
         "room.policy_chosen",
         "room.conversation_began",
         "room.conversation_ended",
+        "reminder.set",
+        "reminder.moved",
+        "reminder.cancelled",
+        "reminder.fired",
         ERASED,
     }
 )

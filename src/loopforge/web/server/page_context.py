@@ -20,6 +20,7 @@ from litestar.response import Template
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.budgets.budget_desk import Budgets
 from loopforge.budgets.model_usage import UsageView
+from loopforge.chat.reminders.reminder_desk import ReminderDesk
 from loopforge.chat.rooms_api import Front
 from loopforge.core.events import Event
 from loopforge.lab.run_queue import Shifts
@@ -115,6 +116,7 @@ class Site:
     growth: MateGrowth
     usage: UsageView
     budgets: Budgets
+    reminders: ReminderDesk
     ledger: SqlLedger
     models: ModelsDesk
     shelf: FileShelf

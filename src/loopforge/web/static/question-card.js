@@ -1,4 +1,4 @@
-/* What mates want to do and did, in a room's page: the card of a question, the tools under a line.
+/* What mates want to do and did, in a room's page: the cards of a question and of a reminder that rang, the tools under a line.
    Loaded by room.js where there is one of them. The server's HTML is the truth. */
 export function asking({ base, lines, fragment, post, make, settle }) {
   const sheet = make("link");
@@ -10,10 +10,12 @@ export function asking({ base, lines, fragment, post, make, settle }) {
     return fragment(await answer.text());
   };
 
-  /* The card of a question as it stands now. What somebody writes in it is not taken away. */
+  const path = ({ dataset: { asks } }) => (asks.startsWith("rung/") ? `/${asks}` : `/questions/${asks}`);
+
+  /* The card of a question, or of a reminder, as it stands now. What somebody writes in it is not taken away. */
   async function ask(event, problem = "") {
     try {
-      const card = await part(`/questions/${event.dataset.asks}`);
+      const card = await part(path(event));
       const written = event.querySelector("[name=why]")?.value ?? "", why = card.querySelector("[name=why]");
       if (why) why.value = written;
       event.querySelector(".told").replaceChildren(card);
@@ -31,8 +33,9 @@ export function asking({ base, lines, fragment, post, make, settle }) {
     const body = new URLSearchParams(new FormData(event.target, event.submitter));
     let trouble = "";
     try {
-      const answer = await post(`/questions/${card.dataset.asks}`, body);
-      if (!answer.ok) trouble = (await answer.json()).error;
+      const answer = await post(path(card), body);
+      const { error, told } = await answer.json();
+      trouble = answer.ok ? (card.dataset.asks.startsWith("rung/") ? told : "") : error;
     } catch { trouble = "The home does not answer; nothing was said to it."; }
     ask(card, trouble);
   });

@@ -1,11 +1,11 @@
-"""Presses of buttons under a question, and the form that asks for the reason of a no.
+"""Presses of buttons under a question or a reminder, and the form that asks for the reason of a no.
 
     a press of yes  --> answered --> told to whoever pressed, alone
     a press of no   --> may they? --> a form for the reason --> answered
 
 Everything stands in the ids of buttons and forms, which Discord gives back: discord.py keeps no
 view, and a press after a restart is a press like any other. Discord wants an answer within three
-seconds. Does not know what a press comes to (platforms/question_buttons.py).
+seconds. Does not know what a press comes to (in platforms/).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import asyncio
 import logging
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeGuard
 
 import discord
 from loopforge.chat.commands.approval_commands import LONGEST_REASON
@@ -25,6 +25,7 @@ from loopforge.io.discord.mate_threads import Threads
 from loopforge.io.discord.receiving.slash_commands import SOON, Asked, give, keeps_place
 from loopforge.io.platforms.incoming_lines import Reception
 from loopforge.io.platforms.question_buttons import ELSEWHERE, ButtonPress, Presser
+from loopforge.io.platforms.reminder_buttons import ReminderPress
 from loopforge.runtime.background_tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -35,7 +36,8 @@ class ButtonPresses:
     """Answers presses for all clients."""
 
     def __init__(self, reception: Reception, threads: Threads) -> None:
-        self._buttons, self._threads, self._tasks = reception.buttons, threads, Tasks()
+        self._buttons, self._reminders = reception.buttons, reception.reminders
+        self._threads, self._tasks = threads, Tasks()
 
     async def close(self) -> None:
         """Answer nothing any more."""
@@ -49,19 +51,22 @@ class ButtonPresses:
         if interaction.type not in KINDS:
             return
         data: Mapping[str, Any] = interaction.data or {}
-        press = ButtonPress.read(str(data.get("custom_id", "")))
+        pressed = str(data.get("custom_id", ""))
+        press = ButtonPress.read(pressed) or ReminderPress.read(pressed)
         try:
-            if press is not None and press.verb == "deny" and not _is_form(interaction):
+            if _denies(press) and not _is_form(interaction):
                 await self._ask_why(interaction, press)
             else:
                 await give(self._tasks, interaction, self._done(interaction, press), private=True)
         except discord.HTTPException as error:
             log.info("a press on Discord could not be answered: %s", scrub(error))
 
-    async def _done(self, interaction: Asked, press: ButtonPress | None) -> str:
+    async def _done(self, interaction: Asked, press: ButtonPress | ReminderPress | None) -> str:
         where = await self._where(interaction)
         if press is None or where is None:
             return ELSEWHERE
+        if isinstance(press, ReminderPress):
+            return await self._reminders.pressed(*where, press)
         data: Mapping[str, Any] = interaction.data or {}
         reason = next(_written(data.get("components", ())), "")
         return await self._buttons.pressed(*where, press, reason.strip())
@@ -105,6 +110,10 @@ class ButtonPresses:
         )
         places = await self._threads.places(interaction.channel_id, message.id)
         return list(places), str(message.id), by
+
+
+def _denies(press: ButtonPress | ReminderPress | None) -> TypeGuard[ButtonPress]:
+    return isinstance(press, ButtonPress) and press.verb == "deny"
 
 
 def _is_form(interaction: Asked) -> bool:

@@ -33,7 +33,8 @@ from loopforge.io.discord.sending.reply_quote import ROOM_FOR_IT, References, wi
 from loopforge.io.discord.sending.speaker import DiscordSpeaker, Voices
 from loopforge.io.discord.sending.webhooks import Hooks
 from loopforge.io.discord.text.outgoing_markdown import LIMIT, fenced, pieces, shown
-from loopforge.io.platforms.question_buttons import LABELS, ButtonPress, buttons_under
+from loopforge.io.platforms.question_buttons import ButtonPress, buttons_under
+from loopforge.io.platforms.reminder_buttons import ReminderPress, buttons_of_reminder
 from loopforge.io.text.graphemes import clip
 from loopforge.io.text.message_split import VOID, as_file
 from loopforge.runtime.ports import Outgoing
@@ -57,7 +58,7 @@ class DiscordLetter(Struct, frozen=True):
     reply: int | None = None
     files: tuple[File, ...] = ()
     long: tuple[str, bytes] | None = None
-    buttons: tuple[ButtonPress, ...] = ()
+    buttons: tuple[ButtonPress | ReminderPress, ...] = ()
 
     def ends(self, part: int) -> bool:
         """Whether something is attached to this part."""
@@ -127,7 +128,9 @@ class DiscordDelivery:
     async def _letter(self, out: Outgoing) -> DiscordLetter:
         voice, body = await self._voice(out, out.event), out.event.body
         if isinstance(body, Told):
-            buttons = tuple(await buttons_under(self._front.questions, out.event))
+            asked = await buttons_under(self._front.questions, out.event)
+            rang = await buttons_of_reminder(self._front, out.event)
+            buttons: tuple[ButtonPress | ReminderPress, ...] = (*asked, *rang)
             return DiscordLetter(voice, _word(body, str(body.text)), buttons=buttons)
         if not isinstance(body, Said | Heard) or not (body.files or str(body.text).strip(VOID)):
             return DiscordLetter(voice)
@@ -356,12 +359,14 @@ def _word(told: Told, text: str) -> tuple[str, ...]:
     return pieces("\n".join(small))
 
 
-def _view(presses: tuple[ButtonPress, ...]) -> discord.ui.View:
+def _view(presses: tuple[ButtonPress | ReminderPress, ...]) -> discord.ui.View:
     """The buttons; discord.py need not keep them, since what they say stands in their ids."""
     view = discord.ui.View(timeout=None)
     for one in presses:
         made: discord.ui.Button[discord.ui.View] = discord.ui.Button(
-            label=LABELS[one.verb], custom_id=one.data, style=STYLES[one.verb]
+            label=one.label,
+            custom_id=one.data,
+            style=STYLES.get(one.verb, discord.ButtonStyle.secondary),
         )
         view.add_item(made)
     view.stop()

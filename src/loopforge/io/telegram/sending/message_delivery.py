@@ -23,7 +23,8 @@ from loopforge.chat.rooms_api import Front
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, LineDeleted, LineEdited, Reacted, Said, Told
 from loopforge.errors import ArtifactError, SendFailed, Unknown
-from loopforge.io.platforms.question_buttons import LABELS, ButtonPress, buttons_under
+from loopforge.io.platforms.question_buttons import ButtonPress, buttons_under
+from loopforge.io.platforms.reminder_buttons import ReminderPress, buttons_of_reminder
 from loopforge.io.session import Sessions
 from loopforge.io.telegram.connection.chat_keys import ChatKey, where
 from loopforge.io.telegram.connection.polling import Poll
@@ -99,7 +100,7 @@ class Sending:
 
     async def sent(self, out: Outgoing) -> str | None:
         """Find out what of it is there already; its numbers, if all of it is."""
-        if out.what != "line":
+        if out.what not in ("line", "reminder"):
             return None
         async with self.locks[out.place]:
             letter, there = await self._letter(out), await self._begun(out)
@@ -327,8 +328,9 @@ class Sending:
             case _:
                 raise SendFailed("this is nothing that could be sent to Telegram.", final=True)
 
-    async def _presses(self, event: Event) -> Sequence[ButtonPress]:
-        return await buttons_under(self._front.questions, event)
+    async def _presses(self, event: Event) -> Sequence[ButtonPress | ReminderPress]:
+        asked = await buttons_under(self._front.questions, event)
+        return asked or await buttons_of_reminder(self._front, event)
 
     async def _upload(self, file: File) -> Upload:
         try:
@@ -374,11 +376,11 @@ def _numbered(poll: Poll, at: ChatKey) -> Like:
     return (chat, f"{chat}/%")
 
 
-def _buttons(presses: Sequence[ButtonPress]) -> Buttons:
-    """Those that say yes in one row, no in another: none is pressed for the other."""
+def _buttons(presses: Sequence[ButtonPress | ReminderPress]) -> Buttons:
+    """Those that say yes, or later, in one row, no in another: none is pressed for the other."""
     if not presses:
         return None
-    made = [InlineKeyboardButton(LABELS[one.verb], callback_data=one.data) for one in presses]
+    made = [InlineKeyboardButton(one.label, callback_data=one.data) for one in presses]
     return InlineKeyboardMarkup([made[:-1], made[-1:]])
 
 
