@@ -24,6 +24,8 @@ simple      general           Thank you!
 simple      general           danke schön
 simple      general           Guten Morgen zusammen
 simple      general           how are you today?
+simple      general           hello, who are you?
+simple      general           Hi Maya! What is a monad?
 simple      general           wie geht es dir
 simple      general           well done!
 simple      general           nice work

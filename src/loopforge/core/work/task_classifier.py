@@ -52,6 +52,12 @@ _SOCIAL = re.compile(
     r"(?:[ ,]+(?:there|all|everyone|everybody|again|team|friend|zusammen|alle))?\W*",
     re.IGNORECASE,
 )
+_GREETED = re.compile(
+    r"\s*(?:hi|hello|hey|hallo|moin|servus|good (?:morning|evening|afternoon)|guten (?:morgen|tag|"
+    r"abend))(?: \w+)?\s*[,.!:;]+\s*(?P<rest>\S.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A greeting, perhaps by name, before what is wanted."""
 _SHELL = re.compile(
     r"\s*(?:please\s+)?(?:run|execute|exec|führe?)\s*:?\s+`?(?P<command>(?P<program>[a-z][\w.+-]*)"
     r"(?:[ \t][^`\n]*)?)`?(?:\s+aus)?\s*",
@@ -215,6 +221,8 @@ def complexity_of(text: str) -> Complexity:
 def classified(text: str) -> TaskClass | None:
     """The class of a task whose words are clear; None where a model is to say."""
     text = text.strip()
+    if greeted := _GREETED.fullmatch(text):
+        return classified(greeted["rest"])
     if command := shell_command(text):
         reason = f"It asks for one command: {command[:80]}"
         skipped = ("classification by a model", "planning")
