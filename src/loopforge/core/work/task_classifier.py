@@ -221,7 +221,7 @@ def complexity_of(text: str) -> Complexity:
 def classified(text: str) -> TaskClass | None:
     """The class of a task whose words are clear; None where a model is to say."""
     text = text.strip()
-    if greeted := _GREETED.fullmatch(text):
+    if (greeted := _GREETED.fullmatch(text)) and not _SOCIAL.fullmatch(text):
         return classified(greeted["rest"])
     if command := shell_command(text):
         reason = f"It asks for one command: {command[:80]}"
