@@ -20,6 +20,7 @@ from loopforge.runtime.turn_driver import Ports
 from loopforge.work.git.task_repositories import TaskRepositories
 from loopforge.work.model_choice import ModelChoice
 from loopforge.work.role_files import RoleFiles
+from loopforge.work.task_forgetting import TaskForgetting
 from loopforge.work.task_state import PREFIX
 from loopforge.work.task_store import TaskStore
 from loopforge.work.task_world import TaskWorld
@@ -48,11 +49,13 @@ class WorkParts(NamedTuple):
     world: TaskWorld
     desk: WorkDesk
     store: TaskStore
+    forgetting: TaskForgetting
     ports: Ports
 
     def follow(self, wake: Callable[[str], None]) -> None:
         """Work on tasks here: halt what is stopped, wake what waited for a thread that is free."""
         self.world.hosted = True
+        self.forgetting.follow()
         ledger, signals = self.ports.ledger, self.ports.signals
 
         def stopped(stream: str, events: Sequence[Event]) -> None:
@@ -70,9 +73,10 @@ class WorkParts(NamedTuple):
         ledger.subscribe(freed, streams=THREAD, kinds=["thread.released"])
 
     async def keep_up(self, ledger: FollowedLedger) -> None:
-        """Hear at once what other processes say to tasks that are at work."""
+        """Hear at once what other processes say to tasks at work; let go of forgotten ones."""
         while True:
             await self.ports.stamp.clock.sleep(SOON)
+            await self.forgetting.sweep_once()
             if any(state.at_work for state in self.store.known()):
                 await ledger.follow()
 
@@ -87,7 +91,7 @@ def work_parts(
 ) -> WorkParts:
     """The parts of work on tasks. `models` may say which there are."""
     now, clock = settings(), ports.stamp.clock
-    workspaces = workspaces_of(now, clock)
+    workspaces = workspaces_of(now, clock, secrets)
     repositories = TaskRepositories(now.home, workspaces, clock, secrets)
     places = WorkPlaces(workspaces, repositories, ports.stamp)
     store = TaskStore(ports.ledger, ports.signals)
@@ -107,4 +111,4 @@ def work_parts(
         zone,
     )
     desk = WorkDesk(ports.ledger, ports.stamp, store, places, world, ports.signals.halt)
-    return WorkParts(world, desk, store, ports)
+    return WorkParts(world, desk, store, TaskForgetting(ports.ledger, repositories), ports)
