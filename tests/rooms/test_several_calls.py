@@ -8,15 +8,17 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from loopforge.chat.why.turn_replay import replayed
 from loopforge.core.events import Perceived, Returned
 from loopforge.models.scripted_model import Script
 from loopforge.runtime.effect_worker import DIED
-from loopforge.runtime.ports import Question
-from tests.rooms.conftest import START, Home
+from loopforge.runtime.ports import Question, Tool, ToolCall
+from tests.rooms.conftest import START, Home, write_mates
 from tests.rooms.oven import Oven
 from tests.rooms.test_talking import speaker
-from tests.rooms.test_tools import ended, kitchen
+from tests.rooms.test_tools import MATE, ended, kitchen
 
 READ: dict[str, Any] = {"harmless": True, "idempotent": True, "patience": 100.0}
 CHANGE: dict[str, Any] = {"harmless": False, "idempotent": False, "patience": 100.0}
@@ -125,4 +127,44 @@ async def test_a_wrong_one_among_several_hinders_no_other(tmp_path: Path) -> Non
         said = (await home.lines())[-1]
         assert "argument 'degrees' is not as it wants it" in said
         assert said.count("golden brown") == 2
+        await same(home)
+
+
+@pytest.mark.parametrize("order", [("oven", "peek"), ("peek", "oven")])
+@pytest.mark.parametrize("answer", ["approve 1", "deny 1 it is private"])
+async def test_one_that_asks_first_beside_one_that_does_not(
+    tmp_path: Path, order: tuple[str, str], answer: str
+) -> None:
+    """Both only read: one runs at once, the other waits for people, and is told when they spoke."""
+    peeked = list[str]()
+
+    def script(question: Question) -> dict[str, object]:
+        if speaker(question) != "maya":
+            return {"say": "Hello."}
+        results = [text for _, text in question.messages if text.startswith("[result of")]
+        if results:
+            return {"say": " ".join(" ".join(text.split()) for text in results)}
+        return {"say": "", "calls": [{"tool": each, "arguments": "{}"} for each in order]}
+
+    async def peek(call: ToolCall) -> str:
+        peeked.append(call.id)
+        return "a letter from the king"
+
+    async with kitchen(tmp_path, script, **READ) as (home, oven):
+        write_mates(tmp_path, (), maya=MATE.format(name="Maya").replace("oven", "oven, peek"))
+        asks = Tool(name="peek", summary="Peeks.", asks=True, harmless=True, idempotent=True)
+        home.app.tools.add(asks, peek)
+        await home.hears("ana", "@maya bake me a cake")
+        assert await given(home) == ["deferred", "returned"]
+        said = (await home.lines())[-1]
+        assert "golden brown" in said
+        assert "nobody has answered yet" in said
+        assert (oven.done, peeked) == (1, [])
+        command, _, argument = answer.partition(" ")
+        await home.does("ana", command, argument)
+        await home.rest()
+        told = (await home.lines())[-1]
+        assert ("a letter from the king" if command == "approve" else "it is private") in told
+        assert len(peeked) == (command == "approve")
+        assert oven.done == 1
         await same(home)
