@@ -10,7 +10,7 @@ from playwright.async_api import Locator, expect
 
 from loopforge.core.room_vocabulary import RightsSet
 from loopforge.runtime.ports import Tool, ToolCall
-from tests.asking_mate import MAYA, asking, with_post
+from tests.asking_mate import MAYA, asking, at_length, with_post
 from tests.browser.people import Crowd, Person, guest_of, owner_of
 from tests.rooms.conftest import write_mates
 from tests.web.conftest import town
@@ -96,6 +96,29 @@ async def test_a_question_is_a_card_that_all_see_settled(tmp_path: Path, crowd: 
         await card(ana, 2).get_by_role("button", name="No", exact=True).click()
         await expect(card(ben, 2).locator(".settled")).to_contain_text("too late")
         assert posted == ["Cleo"]
+
+
+async def test_all_that_would_run_is_seen_without_a_move(tmp_path: Path, crowd: Crowd) -> None:
+    """However long it is, no part of it lies beyond an edge, where a yes might be given unread."""
+    write_mates(tmp_path, (), maya=MAYA)
+    async with town(tmp_path, at_length) as site, crowd:
+        with_post(site.app)
+        ana = await owner_of(site, crowd, "ana")
+        room = await ana.makes_room("Letters", "maya")
+        await ana.says("maya, send it to Cleo")
+        shown = card(ana, 1).locator("pre")
+        await expect(shown).to_contain_text("word699")
+        for turn in (ana.turns_desk, ana.turns_phone):
+            await turn()
+            for path in ("", "/questions/1"):
+                await ana.opens(f"/rooms/{room}{path}")
+                pre = ana.page.locator(".asked pre")
+                await expect(pre).to_contain_text("word699")
+                hidden = await pre.evaluate(
+                    "e => [e.scrollWidth - e.clientWidth, e.scrollHeight - e.clientHeight]"
+                )
+                assert hidden == [0, 0]
+                assert await ana.sideways() == []
 
 
 async def test_what_was_used_stands_under_the_line(tmp_path: Path, crowd: Crowd) -> None:

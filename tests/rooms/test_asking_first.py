@@ -11,6 +11,7 @@ import pytest
 from loopforge.core.effect_states import EffectApproved, EffectDenied, EffectExpired
 from loopforge.core.room_vocabulary import RightsSet, Told
 from loopforge.errors import InputError
+from loopforge.io.platforms.question_buttons import buttons_under
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.ports import Question, Tool, ToolCall
@@ -219,6 +220,9 @@ async def test_a_tool_may_ask_once(tmp_path: Path) -> None:
         await home.hears("ana", "@maya bake me a cake")
         (question,) = await told(home)
         assert "With a yes it is not asked about here again; `/rights maya ask` takes" in question
+        (asked,) = [e for e in await home.events() if isinstance(e.body, Told) and e.body.asks]
+        buttons = await buttons_under(home.app.front.questions, asked)
+        assert [one.verb for one in buttons] == ["always", "deny"]
         await home.does("ben", "approve", "1")
         await baking(home, oven)
         await home.clock.advance(60)
@@ -236,6 +240,7 @@ async def test_a_tool_may_ask_once(tmp_path: Path) -> None:
         await home.hears("ana", "@maya bake")
         assert (await told(home))[-1].startswith("Maya asks first.")
         assert oven.baked == [180, 220]
+        await home.does("ben", "approve", "2 always")
 
 
 async def test_people_are_not_asked_the_same_twice(tmp_path: Path) -> None:

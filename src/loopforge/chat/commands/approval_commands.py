@@ -141,7 +141,8 @@ class ApprovalCommands:
             )
         if always and owned(tool, known):
             raise InputError(f"{tool} is asked about each time; /approve {number} is for once.")
-        if always and not may(state, asked.person, "change", keeper=asked.keeper, owner=owner):
+        free = always and not once(tool, known)
+        if free and not may(state, asked.person, "change", keeper=asked.keeper, owner=owner):
             whose = who_may(state, "change")
             raise InputError(f"Always is for {whose} to say; /approve {number} is for once.")
         return found

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from loopforge.chat.room.permissions import asker, owned
+from loopforge.chat.room.permissions import asker, once, owned
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.server import Rooms
@@ -41,7 +41,8 @@ FORGOTTEN = "What was asked here was forgotten."
 class ApprovalQuestion(Struct, frozen=True, kw_only=True):
     """A question: its number and line, and what its answer is bound to.
 
-    `open`: nobody has answered. `always`: it can be answered for good, too.
+    `open`: nobody has answered. `always`: it can be answered for good, too; `once`: any yes to it
+    is for good.
     """
 
     number: int
@@ -50,6 +51,7 @@ class ApprovalQuestion(Struct, frozen=True, kw_only=True):
     digest: str
     open: bool
     always: bool
+    once: bool = False
 
 
 class ApprovalQuestions:
@@ -78,6 +80,7 @@ class ApprovalQuestions:
             always=found is not None
             and _trusted(state, found[1].lines)
             and not owned(proposed.body.tool, self._tools.known()),
+            once=once(proposed.body.tool, self._tools.known()),
         )
 
     async def about(self, end: Event) -> Event | None:

@@ -77,6 +77,8 @@ async def buttons_under(questions: ApprovalQuestions, told: Event) -> Sequence[B
     if question is None or not question.open:
         return ()
     verbs: Sequence[Verb] = ("once", "always", "deny") if question.always else ("once", "deny")
+    if question.once:
+        verbs = ("always", "deny")
     return [ButtonPress(verb, question.digest) for verb in verbs]
 
 

@@ -44,6 +44,7 @@ async def question(request: Asked, site: Site, place: RoomAccess, number: Number
                 card=card,
                 open=found is not None and found.open,
                 always=found is not None and found.always and changes,
+                once=found is not None and found.once,
                 ended=await site.front.questions.ended(found) if found else "",
                 asked=markdown_html.render(_what(body.text.text or "This was forgotten.")),
             )
