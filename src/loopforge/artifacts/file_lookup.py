@@ -9,6 +9,7 @@ a newer file of the same name, nor one that is called like another's handle, can
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from math import inf
 
 from sqlalchemy import select
 
@@ -95,16 +96,25 @@ class KeptRoomFiles:
 
     async def _seen(self, call: ToolCall) -> AsyncIterator[File]:
         query = select(kept.c.event).where(kept.c.stream == call.stream).distinct()
-        if call.id:
-            query = query.where(kept.c.event < call.id)
+        until = await self._asked(call)
         newest = query.order_by(kept.c.event.desc()).limit(NEWEST)
         for id in await self._ledger.look(lambda table: list(table.execute(newest).scalars())):
-            body = (await self._ledger.event(id)).body
+            event = await self._ledger.event(id)
+            body = event.body
+            if event.seq > until:
+                continue
             if isinstance(body, EffectReturned) and not await self._own(call, body.effect):
                 continue
             for file in body.files if isinstance(body, Heard | Said | EffectReturned) else ():
                 if file.hash.text and file.name.text is not None:
                     yield file
+
+    async def _asked(self, call: ToolCall) -> float:
+        """Where in its stream it was wanted; a use by hand is wanted now."""
+        try:
+            return (await self._ledger.event(call.id)).seq if call.id else inf
+        except Unknown:
+            return inf
 
     async def _own(self, call: ToolCall, effect: str) -> bool:
         """Whether a use of a tool was this mate's, for all whom it answers now."""
