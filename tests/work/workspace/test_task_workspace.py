@@ -64,6 +64,7 @@ def test_a_task_has_a_folder_of_its_own() -> None:
     assert len(set(names)) == len(odd)
     assert all(name.strip(".") == name and "/" not in name and len(name) < 65 for name in names)
     assert folder_name("0" * 24) != "0" * 24
+    assert not folder_name("mcp-odd").startswith("mcp-")
 
 
 async def test_named_files_go_along_and_none_from_outside(workspaces: Workspaces) -> None:

@@ -21,7 +21,8 @@ from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 
 FOLDER = "workspaces"
 """Where they lie in a home."""
-_SCRATCH = re.compile(r"[0-9a-f]{24}")
+_SCRATCH = re.compile(r"[0-9a-f]{24}|mcp-.+")
+"""What is named as a use's own is, or as an MCP server's."""
 
 
 def workspace_name(call: ToolCall) -> str:

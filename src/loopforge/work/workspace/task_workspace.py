@@ -53,7 +53,7 @@ HELD = "holds a key or password of this home"
 BEFORE = "before it was put back"
 """What a checkpoint is noted with that is made so that nothing is lost."""
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-_SCRATCH = re.compile(r"[0-9a-f]{24}")
+_SCRATCH = re.compile(r"[0-9a-f]{24}|mcp-.+")
 
 
 class SentFiles(NamedTuple):
@@ -297,6 +297,7 @@ def folder_name(task: str) -> str:
     if _PLAIN.fullmatch(task) and not _SCRATCH.fullmatch(task):
         return task
     plain = re.sub(r"[^a-z0-9]+", "-", task.casefold()).strip("-")[:40] or "task"
+    plain = f"task-{plain}" if plain.startswith("mcp-") else plain
     return f"{plain}-{hashlib.sha256(task.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
