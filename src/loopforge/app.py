@@ -48,7 +48,6 @@ from loopforge.chat.service.line_history import LineHistory
 from loopforge.chat.service.mate_questions import ASK_MATE, MateQuestions
 from loopforge.chat.service.memory_notice import MemoryNotice
 from loopforge.chat.service.memory_wishes import MemoryWishes
-from loopforge.chat.service.recall_tool import RECALL, RecallTool
 from loopforge.chat.service.room_closing import Closing
 from loopforge.chat.service.trait_tool import PROPOSE_TRAIT, TraitTool
 from loopforge.chat.speaking.room_rules import SCREEN, Rules
@@ -60,7 +59,7 @@ from loopforge.chat.turns.tool_questions import ToolQuestions
 from loopforge.chat.turns.turn_recall import TurnRecall
 from loopforge.core.policy import Policy, as_policy
 from loopforge.errors import LedgerError
-from loopforge.io.platforms.surface_plugin import HomeParts, surfaces_of
+from loopforge.io.platforms.surface_plugin import HomeParts, strangers_of
 from loopforge.live_settings import LiveSettings
 from loopforge.mates.mate_cache import Cast
 from loopforge.mates.mate_editing import Workshop
@@ -70,7 +69,7 @@ from loopforge.mates.prompt_files import PromptBook
 from loopforge.mates.version_history import Chronicle
 from loopforge.memory.memory_view import Memories
 from loopforge.memory.transcript_index import TranscriptIndex
-from loopforge.memory_opening import RoomMemory, memory_of, notes_of, wishes_of
+from loopforge.memory_opening import RoomMemory, memory_of, notes_of, recall_tool_of, wishes_of
 from loopforge.models.embedded_switch import EmbeddedSwitch
 from loopforge.models.files.file_shelf import file_of, is_small
 from loopforge.models.model_listing import ModelsDesk
@@ -84,7 +83,7 @@ from loopforge.models.retry_patience import Patience
 from loopforge.people.account_linking import AccountLinking
 from loopforge.people.accounts.account_service import Accounts
 from loopforge.people.identity.person_registry import Registry
-from loopforge.people.stranger_pairing import Pairing, Strangers
+from loopforge.people.stranger_pairing import Pairing
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.delivery_worker import Deliveries
 from loopforge.runtime.effect_worker import Effects
@@ -349,10 +348,7 @@ async def open_app(
         app.rooms.is_guest = app.accounts.is_guest
         asking = MateQuestions(app.rooms, app.house, ledger, app.stamp, app.lanes.wake)
         app.tools.add(ASK_MATE, asking.ask)
-        recalling = RecallTool(
-            app.memory.recall, app.memory.items, app.house, ZoneInfo(settings.timezone)
-        )
-        app.tools.add(RECALL, recalling.tell)
+        app.tools.add(*recall_tool_of(app.memory, app.house, settings.timezone))
         app.tools.add(PROPOSE_TRAIT, TraitTool(app.growth.traits, app.house).ask)
         gone = partial(scratch_goes, app.settings.home, tasks, app.tools.servers.forget)
         app.keeper.on_erased(gone)
@@ -369,8 +365,7 @@ async def open_app(
             app.keeper.soon()
             await app.closing.resume()
             await app.forgetting.resume()
-            app.wishes.start()
-            MemoryNotice(ledger, app.house, app.stamp, tasks).start()
+            app.wishes.start(MemoryNotice(ledger, app.house, app.stamp, tasks))
             await app.wishes.resume()
             tasks.spawn(app.tools.servers.learn(), "what MCP servers offer")
             tasks.spawn(app.memory.vectors.run(), "vectors of what was said")
@@ -575,14 +570,6 @@ def _reminding(
     for tool, work in ReminderTools(desk).table:
         tools.add(tool, work)
     return desk, ReminderBell(ledger, stamp, house, cast, desk)
-
-
-def strangers_of(settings: Settings) -> dict[str, Strangers]:
-    """What strangers meet on each surface that is installed, as it is set."""
-    return {
-        name: Strangers(getattr(each.options, each.plugin.dm, "pairing"), each.plugin.account)
-        for name, each in surfaces_of(settings).items()
-    }
 
 
 def notice_of(models: Models, *, owner: bool = True) -> str:

@@ -5,13 +5,15 @@ Belongs to the composition root (app.py), as the part of it that grows with memo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
+from zoneinfo import ZoneInfo
 
 from loopforge.chat.remembering.note_taking import NoteWorld
 from loopforge.chat.room.room_store import House
 from loopforge.chat.service.memory_wishes import MemoryWishes
+from loopforge.chat.service.recall_tool import RECALL, RecallTool
 from loopforge.chat.service.usable_items import usable_items
 from loopforge.chat.service.usable_rooms import usable_rooms
 from loopforge.chat.speaking.room_rules import Rules
@@ -24,7 +26,7 @@ from loopforge.memory.passage_vectors import PassageVectors
 from loopforge.memory.transcript_recall import TranscriptRecall
 from loopforge.models.embeddings.embeddings_choice import embeddings_of
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Embeddings, Models
+from loopforge.runtime.ports import Embeddings, Models, Tool, ToolCall
 
 if TYPE_CHECKING:
     from loopforge.ledger.sql_ledger import SqlLedger
@@ -59,6 +61,13 @@ def memory_of(live: LiveSettings, ledger: SqlLedger, stamp: Stamp) -> RoomMemory
         store=store,
         lineage=MemoryLineage(ledger, store, stamp),
     )
+
+
+def recall_tool_of(
+    memory: RoomMemory, house: House, zone: str
+) -> tuple[Tool, Callable[[ToolCall], Awaitable[str]]]:
+    """The tool by which a mate looks things up, and what does its work."""
+    return RECALL, RecallTool(memory.recall, memory.items, house, ZoneInfo(zone)).tell
 
 
 def notes_of(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,7 +60,7 @@ async def leaks(home: Home, stream: str, name: str, text: str = QUESTION) -> lis
     return [part for one in asked for _, part in one.messages if WORD in part]
 
 
-async def kept(home: Home, line: Event, text: str = SECRET, **more: object) -> str:
+async def kept(home: Home, line: Event, text: str = SECRET, **more: Any) -> str:
     """Maya keeps something that rests on a line."""
     given = {
         "layer": "fact",
@@ -92,7 +93,7 @@ async def a_line(home: Home, room: str) -> None:
     await said(home, room, "ana", SECRET)
 
 
-def an_item(layer: str, **more: object) -> Make:
+def an_item(layer: str, **more: Any) -> Make:
     """An item of a layer."""
 
     async def make(home: Home, room: str) -> None:

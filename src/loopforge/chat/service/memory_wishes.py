@@ -16,6 +16,7 @@ from datetime import timedelta
 from loopforge.chat.remembering.room_keeping import is_remembered
 from loopforge.chat.room.room_store import PREFIX as ROOMS
 from loopforge.chat.room.room_store import House
+from loopforge.chat.service.memory_notice import MemoryNotice
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.core.events import Event
 from loopforge.core.mates.mate_file import Mate
@@ -65,8 +66,9 @@ class MemoryWishes:
         self._ledger, self._house, self._store, self._recall = ledger, house, store, recall
         self._mates, self._stamp, self._tasks = mates, stamp, tasks
 
-    def start(self) -> None:
-        """Follow the rooms from now on."""
+    def start(self, notice: MemoryNotice) -> None:
+        """Follow the rooms from now on, and what is kept of them."""
+        notice.start()
         self._ledger.subscribe(self._follow, streams=ROOMS, kinds=[KIND])
 
     async def resume(self) -> None:

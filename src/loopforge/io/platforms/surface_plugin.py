@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from loopforge.io.platforms.manners import Manners
     from loopforge.people.account_linking import AccountLinking
     from loopforge.people.identity.person_registry import Registry
-    from loopforge.people.stranger_pairing import Pairing
+    from loopforge.people.stranger_pairing import Pairing, Strangers
     from loopforge.runtime.delivery_worker import Deliveries
     from loopforge.runtime.ports import Clock, Dice
     from loopforge.runtime.system_clock import Stamp
@@ -175,4 +175,14 @@ def surfaces_of(settings: PluginSettings) -> dict[str, InstalledSurface]:
     return {
         name: InstalledSurface(name, plugin, settings.of(name, plugin.settings))
         for name, plugin in installed(GROUP).items()
+    }
+
+
+def strangers_of(settings: PluginSettings) -> dict[str, Strangers]:
+    """What strangers meet on each surface that is installed, as it is set."""
+    from loopforge.people.stranger_pairing import Strangers
+
+    return {
+        name: Strangers(getattr(each.options, each.plugin.dm, "pairing"), each.plugin.account)
+        for name, each in surfaces_of(settings).items()
     }
