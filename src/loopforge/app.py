@@ -362,6 +362,7 @@ async def open_app(
             await app.effects.start(ledger)
             await app.worlds.wake_all(app.lanes)
             await app.chronicle.look()
+            await app.growth.forking.resume()
             app.keeper.soon()
             await app.closing.resume()
             await app.forgetting.resume()

@@ -199,6 +199,14 @@ async def test_a_fork_is_another_mate_with_the_same_character(home: Nursery) -> 
         await home.desk.undo("ada-two")
 
 
+@pytest.mark.parametrize("name", ["O'Brien", "Rose #2", "Null", "- a, {b}", "yes"])
+async def test_a_name_that_yaml_would_misread_is_quoted(home: Nursery, name: str) -> None:
+    """Wherever the old name stood, in whatever quotation marks, the new one is read as it is."""
+    home.put(ADA.replace("role: counter  # of things", "role: 'Ada of the sea'\nvoice: like Ada"))
+    mate = await home.forking.fork("ada", name, new_handle="other")
+    assert (mate.name, mate.role, mate.voice) == (name, f"{name} of the sea", f"like {name}")
+
+
 async def test_a_fork_of_how_it_once_was(home: Nursery) -> None:
     """An earlier change names what the new mate begins as."""
     await home.chronicle.write("ada", ADA.replace("never", "always"))

@@ -180,6 +180,28 @@ async def test_forks_hold_on_either_database(ledger_url: str, tmp_path: Path) ->
         assert (await home.app.growth.merging.plan("maya", eve)).idle
 
 
+async def test_a_fork_that_was_broken_off_is_finished(home: Home) -> None:
+    """Ended between the new file and its memories: at the next start they come along, once."""
+    line, chronicle = await home.hears("ana", "I like tea"), home.app.chronicle
+    await keep(home, TEA, line)
+    await chronicle.look()
+    await chronicle.new(
+        "---\nname: Eve\n---\nYou are Eve.\n",
+        growth=lambda own: MateForked(mate="eve", source="maya", of="x", hash=own, upto=1),
+    )
+    await keep(home, "Ana sings", line)
+    assert await texts(home, "eve") == []
+    for _ in range(2):
+        await home.app.growth.forking.resume()
+    assert await texts(home, "eve") == [TEA]
+    (change,) = await home.app.growth.desk.changes("eve")
+    assert [event.kind for event in change.events] == [
+        "mates.forked",
+        "mates.written",
+        "memory.kept",
+    ]
+
+
 async def test_a_handle_that_was_another_s_is_not_given_again(home: Home) -> None:
     """Who was here before is on record, with a memory; a fork does not step into it."""
     await fork(home)

@@ -51,6 +51,10 @@ class GrowthDesk:
         files, kept = await self._ledger.read(STREAM), await self._ledger.read(PREFIX + handle)
         return sorted((*files, *kept), key=lambda event: event.id)
 
+    async def forks(self) -> list[Event]:
+        """Every fork of the home, the oldest first."""
+        return await self._ledger.read(STREAM, kinds=("mates.forked",))
+
     async def newest(self, handle: str, kind: str) -> Event:
         """The last event of a kind in which a mate grew. Raises Unknown."""
         for event in (await self._ledger.read(STREAM, kinds=(kind,)))[::-1]:

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import re
 
+from loopforge.core.events import Event
 from loopforge.core.growth.growth_events import MateForked
 from loopforge.core.mates import yaml_reader
-from loopforge.core.mates.header_edit import entry_of, with_body, with_entry
+from loopforge.core.mates.header_edit import with_body, with_entry
 from loopforge.core.mates.mate_file import Mate, parse, slug
+from loopforge.core.memory.memory_vocabulary import PREFIX
 from loopforge.errors import InputError
 from loopforge.mates.growth_desk import GrowthDesk
 from loopforge.mates.mate_roster import Roster
 from loopforge.mates.new_mate import quoted
 from loopforge.mates.retired_mates import at_home
-from loopforge.mates.version_history import Chronicle, actor_of, plain, print_of
+from loopforge.mates.version_history import Chronicle, plain, print_of
 from loopforge.runtime.ports import MateMemory
 
 
@@ -57,7 +59,7 @@ class Forking:
         text = plain(text)
         old = parse(text, f"{handle}.md").name
         of = print_of(text)
-        upto = await self._memory.head(source.handle)
+        upto = await self._remembered(source.handle, until)
         made = await self._chronicle.new(
             renamed(text, old, name, new_handle),
             by,
@@ -65,9 +67,38 @@ class Forking:
                 mate=new, source=source.handle, of=of, hash=own, upto=upto, by=by
             ),
         )
-        cause, actor = (await self._desk.newest(made.handle, "mates.forked")).id, actor_of(by)
-        await self._memory.copy(source.handle, made.handle, cause=cause, actor=actor, until=until)
+        await self._take_along(await self._desk.newest(made.handle, "mates.forked"))
         return made
+
+    async def _remembered(self, handle: str, until: str) -> int:
+        """The number of the last event in a mate's memory, as it was after the event `until`."""
+        if not until:
+            return await self._memory.head(handle)
+        events = await self._desk.events(handle)
+        mine = [e.seq for e in events if e.stream == PREFIX + handle and e.id <= until]
+        return max(mine, default=0)
+
+    async def _take_along(self, event: Event) -> None:
+        """Let a fork keep what the other did."""
+        fork = event.body
+        assert isinstance(fork, MateForked)
+        if not fork.upto:
+            return
+        events = await self._desk.events(fork.source)
+        place = PREFIX + fork.source, fork.upto
+        until = next(one.id for one in events if (one.stream, one.seq) == place)
+        await self._memory.copy(
+            fork.source, fork.mate, cause=event.id, actor=event.actor, until=until
+        )
+
+    async def resume(self) -> None:
+        """Finish forks that were broken off before their memories had come along."""
+        for event in await self._desk.forks():
+            body = event.body
+            if not isinstance(body, MateForked) or not body.upto:
+                continue
+            if not await self._memory.head(body.mate):
+                await self._take_along(event)
 
     def _refuse(self, new: str) -> None:
         path = self._roster.path(new)
@@ -96,8 +127,10 @@ def renamed(text: str, old: str, name: str, handle: str = "") -> str:
     own = handle and handle != slug(name)
     text = with_entry(text, "handle", f"handle: {handle}\n" if own else "")
     text = with_entry(text, "colour", "")
-    for key in ("greeting", "voice", "role"):
-        text = with_entry(text, key, _said(entry_of(text, key), old, name))
+    mate = parse(text, "the file")
+    for key, value in (("role", mate.role), ("voice", mate.voice), ("greeting", mate.greeting)):
+        if (said := _said(value, old, name)) != value:
+            text = with_entry(text, key, f"{key}: {quoted(said)}\n")
     return with_body(text, _said(body, old, name))
 
 
