@@ -20,19 +20,22 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from dateutil.parser import ParserError, parse
 from sqlalchemy import func, select
 
+if __name__ == "__main__":  # as a program by its path: Python knows its folder alone
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from bench.locomo import Talk, Turn, talks_in
 from loopforge.app import App, open_aside
 from loopforge.core.events import Body, Fact
 from loopforge.core.room_vocabulary import Heard, MateJoined, PersonJoined, RoomOpened, Said
 from loopforge.core.text.erasable_text import Words
-from loopforge.errors import InputError, LoopforgeError, NotInstalled
+from loopforge.errors import LoopforgeError, NotInstalled
 from loopforge.home import make_home
 from loopforge.memory.transcript_index import passages, vectors
 from loopforge.runtime.looking_back import RecallQuery
@@ -43,26 +46,8 @@ ASSISTANTS = ("assistant", "ai", "bot", "chatbot", "model")
 DEEP = 100
 """Lines that are asked for: enough to see ten sessions."""
 AT_ONCE = 200
-PAUSE = timedelta(seconds=30)
-"""Between two turns; the format tells only when a session began."""
-
-
-class Turn(NamedTuple):
-    """A turn of a conversation: its id, its session, who said what, when."""
-
-    id: str
-    session: int
-    who: str
-    text: str
-    at: datetime
-
-
-class Talk(NamedTuple):
-    """A conversation with its questions: each with the ids of the turns that answer it."""
-
-    stream: str
-    turns: tuple[Turn, ...]
-    questions: tuple[tuple[str, frozenset[str]], ...]
+LISTENER = "listener"
+"""The person who is there where a conversation has none."""
 
 
 class Answer(NamedTuple):
@@ -73,48 +58,13 @@ class Answer(NamedTuple):
     seconds: float
 
 
-def talks_in(path: Path) -> list[Talk]:
-    """The conversations of a file. Raises InputError where it holds none."""
-    found = json.loads(path.read_text("utf-8"))
-    talks = [
-        _talk(nth, row) for nth, row in enumerate(found if isinstance(found, list) else [found])
-    ]
-    if not any(talk.questions for talk in talks):
-        raise InputError(f"{path} holds no question whose evidence is a turn.")
-    return talks
-
-
-def _talk(nth: int, row: dict[str, Any]) -> Talk:
-    turns = tuple(_turns(row["conversation"]))
-    known = {turn.id for turn in turns}
-    asked = [
-        (str(qa["question"]), known.intersection(map(str, qa.get("evidence") or ())))
-        for qa in row.get("qa") or ()
-    ]
-    questions = tuple((question, frozenset(right)) for question, right in asked if right)
-    return Talk(f"room:talk-{nth}", turns, questions)
-
-
-def _turns(conversation: dict[str, Any]) -> Iterator[Turn]:
-    names = [key for key in conversation if key.startswith("session_") and key[8:].isdigit()]
-    for key in sorted(names, key=lambda name: int(name[8:])):
-        session = int(key[8:])
-        began = _began(str(conversation.get(f"{key}_date_time") or ""), session)
-        for nth, turn in enumerate(conversation[key] or ()):
-            text = " ".join(filter(None, (turn.get("text"), turn.get("blip_caption"))))
-            yield Turn(turn["dia_id"], session, turn["speaker"], text, began + nth * PAUSE)
-
-
-def _began(told: str, session: int) -> datetime:
-    try:
-        began: datetime = parse(told, fuzzy=True)
-        return began.replace(tzinfo=UTC)
-    except (ParserError, OverflowError):
-        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=session)
-
-
 def _is_mate(who: str) -> bool:
     return who.strip().lower() in ASSISTANTS
+
+
+def _speakers(talk: Talk) -> list[str]:
+    found = list(dict.fromkeys(turn.who for turn in talk.turns))
+    return [LISTENER, *found] if all(map(_is_mate, found)) else found
 
 
 def _key(who: str) -> str:
@@ -123,11 +73,10 @@ def _key(who: str) -> str:
 
 async def store(app: App, talk: Talk) -> dict[str, Turn]:
     """Put a conversation into a room; its turns by the ids of their lines."""
-    speakers = dict.fromkeys(turn.who for turn in talk.turns)
     bodies: list[tuple[datetime, Body]] = [
         (talk.turns[0].at, RoomOpened(name=talk.stream.removeprefix("room:"), private=True))
     ]
-    for who in speakers:
+    for who in _speakers(talk):
         joins = PersonJoined(person=who, name=Words(who), surface="terminal")
         body = MateJoined(mate=who.lower()) if _is_mate(who) else joins
         bodies.append((talk.turns[0].at, body))
@@ -143,21 +92,28 @@ async def store(app: App, talk: Talk) -> dict[str, Turn]:
     return dict(zip(ids, talk.turns, strict=True))
 
 
+def query_of(talk: Talk, question: str, limit: int) -> RecallQuery:
+    """A question as a mate asks it in the room of a talk, for the first person there."""
+    speakers = _speakers(talk)
+    people = tuple(who for who in speakers if not _is_mate(who))
+    return RecallQuery(
+        text=question,
+        stream=talk.stream,
+        present=people,
+        asker=_key(people[0]),
+        names={_key(who): who for who in speakers},
+        limit=limit,
+    )
+
+
 async def ask(app: App, talk: Talk, lines: dict[str, Turn], most: Sequence[int]) -> list[Answer]:
     """Ask every question of a conversation, in its room."""
-    speakers = list(dict.fromkeys(turn.who for turn in talk.turns))
-    people = tuple(who for who in speakers if not _is_mate(who))
     session = {turn.id: turn.session for turn in talk.turns}
     answers = []
-    for question, right in talk.questions:
-        query = RecallQuery(
-            text=question,
-            stream=talk.stream,
-            present=people,
-            asker=_key(people[0]),
-            names={_key(who): who for who in speakers},
-            limit=max(DEEP, *most),
-        )
+    for question, right, *_ in talk.questions:
+        if not right:
+            continue
+        query = query_of(talk, question, max(DEEP, *most))
         began = time.perf_counter()
         found = await app.memory.recall.recall(query)
         took = time.perf_counter() - began

@@ -69,7 +69,14 @@ from loopforge.mates.prompt_files import PromptBook
 from loopforge.mates.version_history import Chronicle
 from loopforge.memory.memory_view import Memories
 from loopforge.memory.transcript_index import TranscriptIndex
-from loopforge.memory_opening import RoomMemory, memory_of, notes_of, recall_tool_of, wishes_of
+from loopforge.memory_opening import (
+    RoomMemory,
+    memory_of,
+    notes_of,
+    recall_tool_of,
+    segments_of,
+    wishes_of,
+)
 from loopforge.models.embedded_switch import EmbeddedSwitch
 from loopforge.models.files.file_shelf import file_of, is_small
 from loopforge.models.model_listing import ModelsDesk
@@ -225,9 +232,11 @@ class App(HomeParts):
     switch: EmbeddedSwitch | None = None
 
 
-def views() -> tuple[FoldedView, ...]:
+def views(settings: Settings) -> tuple[FoldedView, ...]:
     """The views of a home's ledger, besides its own."""
-    return (Members(), Kept(), UsageTally(), Places(), TranscriptIndex(), Memories())
+    store = segments_of(settings)
+    index = TranscriptIndex(lambda stream, lines: store().take_out(stream, lines))
+    return (Members(), Kept(), UsageTally(), Places(), index, Memories())
 
 
 @asynccontextmanager
@@ -241,7 +250,7 @@ async def open_ledger_of(
         settings.database_url,
         clock or SystemClock(),
         dice or SystemDice(),
-        views(),
+        views(settings),
         durability=settings.database_durability,
     )
     try:

@@ -24,14 +24,16 @@ from loopforge.memory.memory_settings import MemorySettings
 from loopforge.memory.memory_store import MemoryStore
 from loopforge.memory.passage_vectors import PassageVectors
 from loopforge.memory.transcript_recall import TranscriptRecall
-from loopforge.models.embeddings.embeddings_choice import embeddings_of
+from loopforge.models.embeddings.embeddings_choice import EmbeddingsChoice
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Embeddings, Models, Tool, ToolCall
 
 if TYPE_CHECKING:
     from loopforge.ledger.sql_ledger import SqlLedger
     from loopforge.live_settings import LiveSettings
+    from loopforge.memory.passage_segments import SegmentStore
     from loopforge.runtime.system_clock import Stamp
+    from loopforge.settings import Settings
 
 
 class RoomMemory(NamedTuple):
@@ -48,15 +50,29 @@ class RoomMemory(NamedTuple):
     lineage: MemoryLineage
 
 
+def segments_of(settings: Settings) -> Callable[[], SegmentStore]:
+    """Where passages stand in files, besides the index's tables; loaded when first asked for."""
+
+    def store() -> SegmentStore:
+        from loopforge.memory.passage_segments import SegmentStore
+
+        return SegmentStore(settings.data / "memory")
+
+    return cache(store)
+
+
 def memory_of(live: LiveSettings, ledger: SqlLedger, stamp: Stamp) -> RoomMemory:
     """What was said, and what is kept of it. Whoever needs vectors of texts uses the same."""
-    vectors = cache(lambda: embeddings_of(live.now, stamp.clock))
+    chosen = EmbeddingsChoice(lambda: live.now, stamp.clock)
+    vectors, segments = chosen.today, segments_of(live.now)
+    recall = TranscriptRecall(ledger, usable_rooms, vectors, chosen.called, segments, stamp.clock)
+    making = PassageVectors(ledger, vectors, segments, stamp.clock)
+    live.follow(lambda _: making.everything())
     store = MemoryStore(ledger, stamp)
-    recall = TranscriptRecall(ledger, usable_rooms, vectors, stamp.clock)
     return RoomMemory(
         embeddings=vectors,
         recall=recall,
-        vectors=PassageVectors(ledger, vectors, stamp.clock),
+        vectors=making,
         items=KeptRecall(ledger, usable_items, recall),
         store=store,
         lineage=MemoryLineage(ledger, store, stamp),

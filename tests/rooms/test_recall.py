@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ import pytest
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, PlaceJoined
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import Wish
-from loopforge.memory.room_passages import RoomPassages
+from loopforge.memory.passage_arrays import Passages, joined
+from loopforge.memory.passage_segments import SegmentStore
+from loopforge.memory.room_passages import RoomPassages, Space
 from loopforge.memory.transcript_index import passages, vectors
 from loopforge.runtime.looking_back import RecallQuery
 from tests.rooms.conftest import Home, living
@@ -169,14 +172,20 @@ async def test_vectors_are_made_by_themselves_when_nobody_speaks(home: Home) -> 
 
 
 @pytest.mark.parametrize("held", [0, 10**9])
-async def test_rooms_are_let_go_and_read_again(home: Home, held: int) -> None:
+async def test_rooms_are_let_go_and_read_again(home: Home, held: int, tmp_path: Path) -> None:
     """However little is kept in memory, what is read is the same."""
+    rooms = RoomPassages(Space(), SegmentStore(tmp_path / "none"), held)
+
+    async def there() -> Passages:
+        find = partial(rooms.within, spans={"room:commons": [(0, 1000)]})
+        _, stretches = await home.app.ledger.look(find)
+        return joined([each.passages for each in stretches])
+
     for nth in range(5):
         await home.hears("ana", f"line number {nth} about beetles")
-    rooms = RoomPassages("", 0, held)
-    first = await home.app.ledger.look(lambda table: rooms.of(table, "room:commons"))
+    first = await there()
     await home.hears("ana", "one more")
-    again = await home.app.ledger.look(lambda table: rooms.of(table, "room:commons"))
+    again = await there()
     assert len(again) > len(first)
     assert again.seq.tolist()[: len(first)] == first.seq.tolist()
     assert again.number.tolist()[: len(first.number)] == first.number.tolist()

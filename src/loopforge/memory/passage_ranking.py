@@ -13,19 +13,21 @@ over arrays; knows no tables and no rooms.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from msgspec import Struct
 
-from loopforge.memory.passages import ASKING, PIECE, TIMED, bag, stems
+from loopforge.memory.passage_arrays import talks
+from loopforge.memory.passages import ASKING, PIECE, TIMED, bag, number, stems
 from loopforge.memory.time_cues import TimeSpan, asks_when
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from loopforge.memory.room_passages import Passages
+    from loopforge.memory.passage_arrays import Passages
 
     Numbers = NDArray[np.float32]
 
@@ -59,19 +61,17 @@ WINDOWS = ((1, 120), (2, 200))
 """Neighbours on each side, and the words that all of a window may have."""
 RAREST = 16
 """Words of a question that count, the rarest first."""
-NEAR = 20_000
-"""Passages that are all compared by their vectors; of more, the NEAREST by one bit a number."""
-NEAREST = 1_000
 
 
 class RecallCue(NamedTuple):
     """A question: its vector (None: by words alone), who is named in it, who asks, about when.
 
-    `named` and `asker` are as `Passages.speaker` has them.
+    `former` is its vector by the model whose vectors some passages still have.
     """
 
     text: str
     vector: Numbers | None = None
+    former: Numbers | None = None
     named: frozenset[str] = frozenset()
     asker: str = ""
     span: TimeSpan | None = None
@@ -85,13 +85,29 @@ class RankedPassage(Struct, frozen=True, kw_only=True):
     parts: dict[str, float]
 
 
+class Corpus(NamedTuple):
+    """All passages that were looked through, where `rank` is given but some of them.
+
+    How many there are, how many hold each word (by number), and of those that are given the talk of
+    each: of two that do not stand side by side in a room, not the same.
+    """
+
+    many: int
+    holding: Mapping[int, int]
+    talk: NDArray[np.int64]
+
+
 def rank(
-    found: Passages, asked: RecallCue, limit: int, weights: Weights = WEIGHTS
+    found: Passages,
+    asked: RecallCue,
+    limit: int,
+    weights: Weights = WEIGHTS,
+    corpus: Corpus | None = None,
 ) -> list[RankedPassage]:
     """The best passages, the best first, one a line."""
     if not len(found):
         return []
-    parts = _parts(found, asked, weights)
+    parts = _parts(found, asked, weights, corpus)
     total = np.sum(list(parts.values()), axis=0)
     best: dict[tuple[int, int], RankedPassage] = {}
     for place in np.argsort(-total, kind="stable"):
@@ -104,16 +120,20 @@ def rank(
     return list(best.values())
 
 
-def _parts(found: Passages, asked: RecallCue, weights: Weights) -> dict[str, Numbers]:
+def _parts(
+    found: Passages, asked: RecallCue, weights: Weights, corpus: Corpus | None
+) -> dict[str, Numbers]:
     """What each part gives each passage."""
-    neighbours = _windows(found)
-    words = _words(found, asked.text, neighbours, weights)
+    talk = talks(found) if corpus is None else corpus.talk
+    neighbours = _windows(found, talk)
+    words = _words(found, asked.text, neighbours, weights, corpus)
     least = np.maximum(words, weights.floor)
     parts = {"words": words}
-    if asked.vector is not None:
-        parts["meaning"] = _meaning(found, asked.vector, neighbours, weights)
+    if asked.vector is not None or asked.former is not None:
+        parts["meaning"] = _meaning(found, asked, neighbours, weights)
     if asked.named:
-        said = np.isin(found.speaker, list(asked.named)).astype(np.float32)
+        named = np.array([number(who) for who in asked.named], np.uint32)
+        said = np.isin(found.speaker, named).astype(np.float32)
         parts["named"] = weights.named * said * least
     if asks_when(asked.text):
         parts["when"] = weights.when * ((found.traits & TIMED) > 0) * least
@@ -121,9 +141,9 @@ def _parts(found: Passages, asked: RecallCue, weights: Weights) -> dict[str, Num
         inside = (found.at >= asked.span.since) & (found.at < asked.span.until)
         parts["time"] = weights.told_time * inside.astype(np.float32)
     if asked.asker and _first_person(asked.text):
-        parts["asker"] = weights.mine * (found.speaker == asked.asker).astype(np.float32)
+        parts["asker"] = weights.mine * (found.speaker == number(asked.asker))
     asking = (found.traits & ASKING) > 0
-    after = np.concatenate([[False], asking[:-1] & (np.diff(found.talk) == 0)])
+    after = np.concatenate([[False], asking[:-1] & (np.diff(talk) == 0)])
     parts["talk"] = weights.after_question * after + weights.question * asking
     return parts
 
@@ -140,7 +160,7 @@ Step = tuple[int, "NDArray[np.bool_]"]
 """How far a neighbour is, and of which passages it is in the window."""
 
 
-def _windows(found: Passages) -> list[list[Step]]:
+def _windows(found: Passages, talk: NDArray[np.int64]) -> list[list[Step]]:
     """For each kind of window its neighbours, the nearest first, as far as there is room."""
     count, here = len(found), np.arange(len(found))
     windows = []
@@ -150,7 +170,7 @@ def _windows(found: Passages) -> list[list[Step]]:
         for off in (sign * far for far in range(1, wide + 1) for sign in (-1, 1)):
             there = np.clip(here + off, 0, count - 1)
             fits = (here + off >= 0) & (here + off < count) & (left > 0)
-            fits &= (found.talk[there] == found.talk) & (found.size[there] <= left)
+            fits &= (talk[there] == talk) & (found.size[there] <= left)
             left -= np.where(fits, found.size[there], 0)
             steps.append((off, fits))
         windows.append(steps)
@@ -168,42 +188,72 @@ def _over(values: Numbers, window: list[Step]) -> Numbers:
 # ---------------------------------------------------------------- words
 
 
-def _words(found: Passages, text: str, windows: list[list[Step]], weights: Weights) -> Numbers:
+def _words(
+    found: Passages,
+    text: str,
+    windows: list[list[Step]],
+    weights: Weights,
+    corpus: Corpus | None,
+) -> Numbers:
     """What the words give: the passage, its windows, its talk."""
-    often = _counted(found, text)
+    often, wanted = _counted(found, text, corpus)
     length = np.add.reduceat(np.append(found.often, 0), found.starts[:-1]).astype(np.float32)
     length[found.starts[:-1] == found.starts[1:]] = 0
-    score = weights.passage * bm25(often, length)
+    score = weights.passage * bm25(often, length, _spread(corpus, wanted))
     for weight, window in zip((weights.three, weights.five), windows, strict=True):
-        score += weight * bm25(_over(often, window), _over(length, window))
-    _, talk = np.unique(found.talk, return_inverse=True)
-    talks = int(talk.max()) + 1
-    if talks > 1:
-        whole = np.zeros((len(often), talks), np.float32)
-        np.add.at(whole.T, talk, often.T)
-        score += weights.talk * bm25(whole, np.bincount(talk, length).astype(np.float32))[talk]
+        wide = _over(np.ones(len(found), np.float32), window)
+        spread = _spread(corpus, wanted, float(wide.mean()))
+        score += weight * bm25(_over(often, window), _over(length, window), spread)
+    if corpus is None:
+        score += weights.talk * _talk(often, length, talks(found))
     return score
 
 
-def _counted(found: Passages, text: str) -> Numbers:
-    """How often each word of the question stands in each passage: words x passages."""
+def _talk(often: Numbers, length: Numbers, talk: NDArray[np.int64]) -> Numbers:
+    """What the words of the whole talk give each passage in it."""
+    many = int(talk[-1]) + 1
+    if many == 1:
+        return np.zeros(len(length), np.float32)
+    whole = np.zeros((len(often), many), np.float32)
+    np.add.at(whole.T, talk, often.T)
+    return bm25(whole, np.bincount(talk, length).astype(np.float32))[talk]
+
+
+def _counted(found: Passages, text: str, corpus: Corpus | None) -> tuple[Numbers, list[int]]:
+    """How often each word of the question stands in each passage: words x passages; the words."""
     wanted = np.array(sorted(bag(stems(text))), np.uint32)
     at = np.flatnonzero(np.isin(found.number, wanted))
     which = np.searchsorted(wanted, found.number[at])
-    spread = np.bincount(which, minlength=len(wanted))
+    if corpus is None:
+        spread = np.bincount(which, minlength=len(wanted))
+    else:
+        spread = np.array([corpus.holding.get(int(each), 0) for each in wanted], np.int64)
     rarest = np.sort(np.argsort(spread, kind="stable")[:RAREST])
     if len(rarest) < len(wanted):
         kept = np.isin(which, rarest)
         at, which = at[kept], np.searchsorted(rarest, which[kept])
     often = np.zeros((len(rarest), len(found)), np.float32)
     often[which, np.searchsorted(found.starts, at, side="right") - 1] = found.often[at]
-    return often
+    return often, wanted[rarest].tolist()
 
 
-def bm25(often: Numbers, length: Numbers) -> Numbers:
-    """Okapi BM25 of texts, 0 to 1: of the most that the words could be worth."""
-    holding = (often > 0).sum(axis=1)
-    rare = np.log(1 + (often.shape[1] - holding + 0.5) / (holding + 0.5))
+def _spread(
+    corpus: Corpus | None, words: Sequence[int], wide: float = 1.0
+) -> tuple[int, Numbers] | None:
+    """Of how many texts how many hold each word, where texts are `wide` passages of a corpus."""
+    if corpus is None:
+        return None
+    share = np.array([corpus.holding.get(each, 0) / corpus.many for each in words], np.float32)
+    return corpus.many, corpus.many * (1 - (1 - share) ** wide)
+
+
+def bm25(often: Numbers, length: Numbers, spread: tuple[int, Numbers] | None = None) -> Numbers:
+    """Okapi BM25 of texts, 0 to 1: of the most that the words could be worth.
+
+    `spread`: of how many texts how many hold each word, where these are not all.
+    """
+    count, holding = spread or (often.shape[1], (often > 0).sum(axis=1))
+    rare = np.log(1 + (count - holding + 0.5) / (holding + 0.5))
     longer = K1 * (1 - B + B * length / max(float(length.mean()), 1.0))
     worth = (rare[:, None] * often * (K1 + 1) / (often + longer)).sum(axis=0)
     most = float((rare * (holding > 0)).sum()) * (K1 + 1)
@@ -214,28 +264,24 @@ def bm25(often: Numbers, length: Numbers) -> Numbers:
 
 
 def _meaning(
-    found: Passages, vector: Numbers, windows: list[list[Step]], weights: Weights
+    found: Passages, asked: RecallCue, windows: list[list[Step]], weights: Weights
 ) -> Numbers:
-    """What the vectors give: the passage's cosine, and the mean over its windows."""
-    cosine = _cosines(found, vector)
+    """What the vectors give: the passage's cosine, and the mean over its windows.
+
+    A passage has a vector of one model; the question has one of each, so that while vectors are
+    made anew the old ones serve.
+    """
+    cosine = np.zeros(len(found), np.float32)
+    if asked.vector is not None and found.vector.shape[1] == len(asked.vector):
+        cosine += nearness(found.vector, asked.vector)
+    if asked.former is not None and found.former.shape[1] == len(asked.former):
+        cosine += nearness(found.former, asked.former)
     long = np.minimum(found.size / PIECE, 1.0).astype(np.float32)
     score = (weights.meaning + weights.meaning_long * long) * cosine
     one = np.ones(len(found), np.float32)
     for window in windows:
         score += weights.meaning * _over(cosine, window) / _over(one, window)
     return score
-
-
-def _cosines(found: Passages, vector: Numbers) -> Numbers:
-    """The cosine of each passage with the question; 0 for those that are not near at all."""
-    if len(found) <= NEAR:
-        return nearness(found.vector, vector)
-    bits = np.packbits(found.vector > 0, axis=1)
-    apart = np.bitwise_count(bits ^ np.packbits(vector > 0)).sum(axis=1, dtype=np.int32)
-    near = np.argpartition(apart, NEAREST)[:NEAREST]
-    cosine = np.zeros(len(found), np.float32)
-    cosine[near] = nearness(found.vector[near], vector)
-    return cosine
 
 
 def nearness(stored: NDArray[np.int8], vector: Numbers) -> Numbers:

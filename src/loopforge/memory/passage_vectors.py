@@ -2,8 +2,9 @@
 
 Whenever lines come or change, what has no vector of today's model is given one, some at a time;
 so is, once after a start, whatever has none in any room. After a failure it waits and tries again;
-where another model is set, every vector is made anew while words go on being searched. A passage
+where another model is set, every vector is made anew, and until then the old ones serve. A passage
 that is forgotten while its vector is made gets none: writing it looks whether it is still there.
+Where there are very many passages, they are then put into segments (segment_packing.py).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from sqlalchemy import delete, select
@@ -25,12 +27,15 @@ from loopforge.ledger.storage.revised_lines import by_id, standing
 from loopforge.ledger.table_access import Tables
 from loopforge.memory.memory_view import worded
 from loopforge.memory.passages import pieces
-from loopforge.memory.transcript_index import ITEMS, SPOKEN, passages, vectors
+from loopforge.memory.transcript_index import CHANGING, ITEMS, SPOKEN, passages, vectors
 from loopforge.runtime.ports import Clock, Embeddings
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from loopforge.memory.passage_segments import SegmentBlock, SegmentStore
+    from loopforge.memory.segment_packing import Packed
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -81,21 +86,36 @@ class PassageVectors:
     """
 
     def __init__(
-        self, ledger: VectorLedger, embeddings: Callable[[], Embeddings], clock: Clock
+        self,
+        ledger: VectorLedger,
+        embeddings: Callable[[], Embeddings],
+        store: Callable[[], SegmentStore],
+        clock: Clock,
     ) -> None:
         self._ledger, self._embeddings, self._clock = ledger, embeddings, clock
+        self._store, self._all, self._stale = store, True, False
         self._from: dict[str, int] = {}
         self._wanted = asyncio.Event()
         ledger.subscribe(self._follow, streams="room:", kinds=SPOKEN | {"room.line_edited"})
         ledger.subscribe(self._follow, streams=PREFIX, kinds=ITEMS)
+        ledger.subscribe(self._changed, kinds=CHANGING)
 
     def _follow(self, stream: str, events: Sequence[Event]) -> None:
         edited = any(isinstance(event.body, LineEdited | MemoryCorrected) for event in events)
         self.soon(stream, 0 if edited else events[0].seq)
 
+    def _changed(self, _stream: str, _events: Sequence[Event]) -> None:
+        self._stale = True
+        self._wanted.set()
+
     def soon(self, stream: str, seq: int) -> None:
         """From this line of the room on there may be passages without a vector."""
         self._from[stream] = min(seq, self._from.get(stream, seq))
+        self._wanted.set()
+
+    def everything(self) -> None:
+        """Vectors may be wanting anywhere, since another model was set."""
+        self._all = True
         self._wanted.set()
 
     async def anew(self) -> None:
@@ -106,17 +126,25 @@ class PassageVectors:
 
     async def run(self) -> None:
         """Fill in idle time, until cancelled."""
-        await self.anew()
+        self._wanted.set()
         while True:
             await self._wanted.wait()
-            await self._clock.sleep(LULL)
             try:
-                await self.fill()
-            except NotInstalled as error:
-                log.info("What was said is found by words alone. %s", error)
-                self._from.clear()
-                self._wanted.clear()
-            except LoopforgeError as error:
+                if self._all:
+                    self._all = False
+                    await self.anew()
+                if self._stale:
+                    self._stale = False
+                    await self.tidy()
+                await self._clock.sleep(LULL)
+                try:
+                    await self.fill()
+                except NotInstalled as error:
+                    log.info("What was said is found by words alone. %s", error)
+                    self._from.clear()
+                    self._wanted.clear()
+                await self.pack()
+            except (LoopforgeError, OSError) as error:
                 log.warning("Vectors of what was said are made later. %s", error)
                 await self._clock.sleep(PAUSE)
 
@@ -133,6 +161,31 @@ class PassageVectors:
                 raise
         self._wanted.clear()
         return many
+
+    async def tidy(self) -> None:
+        """Take out segments that hold what is no more, by whatever process it was changed."""
+        await self._ledger.look(partial(_tidied, store=self._store, space=self._space()))
+
+    async def pack(self, full: int | None = None) -> int:
+        """Put passages into segments, where there are `full` (some thousands) that are in none.
+
+        Gives how many segments there are more.
+        """
+        many, space = 0, self._space()
+        await self.tidy()
+        following = partial(_next, store=self._store, space=space, full=full)
+        while packed := await self._ledger.look(following):
+            aside = await asyncio.to_thread(self._store().write, *packed)
+            work = partial(_taken, store=self._store, aside=aside, blocks=packed.blocks)
+            many += await self._ledger.change(work)
+        return many
+
+    def _space(self) -> tuple[str, int]:
+        try:
+            embeddings = self._embeddings()
+        except NotInstalled:
+            return "", 0
+        return embeddings.name, embeddings.dimension
 
     async def _fill_room(self, stream: str, seq: int) -> int:
         many, place = 0, (seq, -1)
@@ -199,3 +252,36 @@ def _write(
     if rows:
         connection.execute(vectors.insert(), rows)
     return len(rows)
+
+
+# Numbers are only loaded where there are segments to be made, or looked through.
+
+
+def _tidied(
+    connection: Connection, store: Callable[[], SegmentStore], space: tuple[str, int]
+) -> None:
+    from loopforge.memory.segment_packing import tidied
+
+    tidied(connection, store(), space[0])
+
+
+def _next(
+    connection: Connection,
+    store: Callable[[], SegmentStore],
+    space: tuple[str, int],
+    full: int | None,
+) -> Packed | None:
+    from loopforge.memory.segment_packing import FULL, next_packed
+
+    return next_packed(connection, store(), *space, full or FULL)
+
+
+def _taken(
+    connection: Connection,
+    store: Callable[[], SegmentStore],
+    aside: Path,
+    blocks: list[SegmentBlock],
+) -> bool:
+    from loopforge.memory.segment_packing import take_in
+
+    return take_in(connection, store(), aside, blocks)

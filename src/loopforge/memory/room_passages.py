@@ -1,198 +1,212 @@
-"""The passages of rooms as arrays, read from the index when a room is first searched.
+"""The passages of rooms, wherever they are kept: in segments, or as rows of the index.
 
-A room is read once; from then on only what came since, or all of it anew when something in it was
-changed or taken away (by whatever process: the index says so). Rooms that were not searched for the
-longest time are let go when all together take more than HELD. Belongs to one search at a time.
+A room's passages come from its blocks, which are mapped, and from the rows between and after them,
+which are read when the room is first searched and held in memory; of those then only what came
+since is read, or all of it anew when something in the room was changed or taken away (by whatever
+process: the index says so). Rooms that were not searched for the longest time are let go when all
+together take more than HELD. Belongs to one search at a time.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from sqlalchemy import select
+from sqlalchemy import case, select
 from sqlalchemy.engine import Connection
 
-from loopforge.core.memory.memory_vocabulary import PREFIX
+from loopforge.ledger.database.table_schema import streams as heads
+from loopforge.memory.passage_arrays import Passages, joined, no_passages, passages_of
+from loopforge.memory.passage_segments import Segment, SegmentBlock, SegmentStore
 from loopforge.memory.transcript_index import changes, passages, vectors
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-HELD = 200_000_000
-"""Bytes of arrays that are kept; one room that is larger is read for each search."""
-APART = 3_600 * 1_000_000
-"""Microseconds of silence after which another talk begins."""
-NEVER = -1
-
-
-@dataclass(frozen=True, kw_only=True)
-class Passages:
-    """n passages in the order in which they were said. The words of all stand one after another.
-
-    `starts` (n + 1) says where those of each begin; `number` and `often` are a word's number and
-    count. `talk` counts the talks. `vector` is n x dimension, in int8; `meant`: there is one (else
-    it is all 0).
-    """
-
-    room: NDArray[np.int32]
-    seq: NDArray[np.int64]
-    nth: NDArray[np.int32]
-    at: NDArray[np.int64]
-    talk: NDArray[np.int64]
-    speaker: NDArray[np.object_]
-    size: NDArray[np.int32]
-    traits: NDArray[np.int32]
-    starts: NDArray[np.int64]
-    number: NDArray[np.uint32]
-    often: NDArray[np.uint8]
-    meant: NDArray[np.bool_]
-    vector: NDArray[np.int8]
-
-    def __len__(self) -> int:
-        return len(self.seq)
-
-    @property
-    def nbytes(self) -> int:
-        """Memory that the arrays take."""
-        return int(sum(getattr(self, field.name).nbytes for field in fields(self)))
-
-    def only(self, kept: NDArray[np.bool_]) -> Passages:
-        """Those that are kept; the others might as well never have been said."""
-        if kept.all():
-            return self
-        words = np.repeat(kept, np.diff(self.starts))
-        one_each = {
-            field.name: getattr(self, field.name)[kept]
-            for field in fields(self)
-            if field.name not in ("starts", "number", "often")
-        }
-        starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[kept])])
-        return Passages(
-            **one_each, starts=starts, number=self.number[words], often=self.often[words]
-        )
+HELD = 48_000_000
+"""Bytes of rows that are kept; one room that has more is read for each search."""
+EVER = 1 << 62
+FEW = 8
+"""Spans that are cut out one by one; rows of more are put together."""
+Span = tuple[int, int]
+"""Sequence numbers, both included."""
 
 
-def joined(rooms: Sequence[Passages]) -> Passages:
-    """The passages of several rooms; `room` says of which each is, by its place in the list."""
-    if len(rooms) == 1:
-        return rooms[0]
-    parts: dict[str, Any] = {
-        field.name: np.concatenate([getattr(each, field.name) for each in rooms])
-        for field in fields(Passages)
-        if field.name not in ("starts", "room", "talk")
-    }
-    lengths = np.concatenate([np.diff(each.starts) for each in rooms])
-    before = np.cumsum([0, *(int(each.talk[-1]) + 1 if len(each) else 0 for each in rooms)])
-    return Passages(
-        **parts,
-        starts=np.concatenate([[0], np.cumsum(lengths)]),
-        room=np.concatenate([np.full(len(e), nth, np.int32) for nth, e in enumerate(rooms)]),
-        talk=np.concatenate([e.talk + first for e, first in zip(rooms, before, strict=False)]),
-    )
+class Space(NamedTuple):
+    """The models whose vectors are compared: today's and a former one, with their lengths."""
+
+    model: str = ""
+    dimension: int = 0
+    former: str = ""
+    formerly: int = 0
+
+
+class Stretch(NamedTuple):
+    """Passages of one room in a row that may be used; of a segment, its rows from `since` on."""
+
+    passages: Passages
+    segment: Segment | None = None
+    since: int = 0
+
+
+def stamps(
+    connection: Connection, streams: Sequence[str] | None = None
+) -> dict[str, dict[int, int]]:
+    """How often parts of these rooms (None: of all) were changed."""
+    query = select(changes)
+    if streams is not None:
+        query = query.where(changes.c.stream.in_(streams))
+    found: dict[str, dict[int, int]] = {}
+    for stream, part, count in connection.execute(query):
+        found.setdefault(stream, {})[part] = count
+    return found
 
 
 def read_passages(
-    connection: Connection, stream: str, after: int, model: str, dimension: int
-) -> Passages:
-    """Those of a room after a line, with their vectors, as far as they are of this model's."""
-    same = (
-        (vectors.c.stream == passages.c.stream)
-        & (vectors.c.seq == passages.c.seq)
-        & (vectors.c.nth == passages.c.nth)
-        & (vectors.c.model == model)
-    )
-    one = passages.c
+    connection: Connection, stream: str, span: Span, space: Space, limit: int | None = None
+) -> tuple[Passages, set[str]]:
+    """Those of a room within a span, with their vectors; and of which other models there are some.
+
+    A vector of another model than today's is `former`, if it is of the former one.
+    """
+    one, other = passages.c, vectors.c
+    same = (other.stream == one.stream) & (other.seq == one.seq) & (other.nth == one.nth)
     query = (
-        select(one.seq, one.nth, one.at, one.speaker, one.size, one.traits, one.words)
-        .add_columns(vectors.c.vector)
+        select(one.seq, one.nth, one.at, one.speaker, one.size, one.traits, one.words, other.model)
+        .add_columns(case((other.model == space.model, other.vector)).label("vector"))
+        .add_columns(case((other.model == space.former, other.vector)).label("old"))
         .select_from(passages.outerjoin(vectors, same))
-        .where(one.stream == stream, one.seq > after)
+        .where(one.stream == stream, one.seq >= span[0], one.seq <= span[1])
         .order_by(one.seq, one.nth)
+        .limit(limit)
     )
     rows = connection.execute(query).all()
-    return _arrays(rows, dimension)
-
-
-def _arrays(rows: Sequence[Any], dimension: int) -> Passages:
-    many = [len(row.words) // 5 for row in rows]
-    none = bytes(dimension)
-    whole = b"".join(
-        row.vector if row.vector is not None and len(row.vector) == dimension else none
-        for row in rows
-    )
-    at = np.array([row.at for row in rows], np.int64)
-    return Passages(
-        room=np.zeros(len(rows), np.int32),
-        seq=np.array([row.seq for row in rows], np.int64),
-        nth=np.array([row.nth for row in rows], np.int32),
-        at=at,
-        talk=_talks(at),
-        speaker=np.array([row.speaker for row in rows], object),
-        size=np.array([row.size for row in rows], np.int32),
-        traits=np.array([row.traits for row in rows], np.int32),
-        starts=np.concatenate([[0], np.cumsum(many, dtype=np.int64)]).astype(np.int64),
-        number=np.frombuffer(
-            b"".join(row.words[: 4 * n] for row, n in zip(rows, many, strict=True)), "<u4"
-        ),
-        often=np.frombuffer(
-            b"".join(row.words[4 * n :] for row, n in zip(rows, many, strict=True)), np.uint8
-        ),
-        meant=np.array([row.vector is not None or not dimension for row in rows], bool),
-        vector=np.frombuffer(whole, np.int8).reshape(len(rows), dimension),
-    )
-
-
-def _talks(at: NDArray[np.int64]) -> NDArray[np.int64]:
-    """A number for each talk: a new one begins after a long silence."""
-    talks: NDArray[np.int64] = np.zeros(len(at), np.int64)
-    talks[1:] = np.cumsum(np.abs(np.diff(at)) > APART)
-    return talks
+    strange = {row.model for row in rows} - {None, space.model}
+    return passages_of(rows, space.dimension, space.formerly), strange
 
 
 @dataclass(kw_only=True)
 class _Held:
-    """A room in memory; `upto` and `meant` are the last line read, and the last with a vector."""
+    """The rows of a room between and after its blocks.
+
+    `upto` is how far the room went when it was read, `meant` the last line before the first that
+    has no vector; `key` is what must not change.
+    """
 
     passages: Passages
-    changed: int
+    key: object
     upto: int
     meant: int
 
 
 class RoomPassages:
-    """Rooms that were searched lately, for vectors of one model."""
+    """Where passages of rooms are found, for the vectors of some models.
 
-    def __init__(self, model: str = "", dimension: int = 0, held: int = HELD) -> None:
-        self.model, self.dimension, self._most = model, dimension, held
+    `strange` are models met that are neither: somebody may want to ask by them, too.
+    """
+
+    def __init__(self, space: Space, store: SegmentStore, held: int = HELD) -> None:
+        self.space, self._store, self._most = space, store, held
         self._rooms: OrderedDict[str, _Held] = OrderedDict()
+        self._known: dict[str, bool] = {}
+        self.strange: set[str] = set()
+
+    def within(
+        self, connection: Connection, spans: Mapping[str, Sequence[Span]]
+    ) -> tuple[list[str], list[Stretch]]:
+        """The rooms, and their passages within these spans; `room` is a place in the first."""
+        streams, self.strange = sorted(spans), set()
+        changed = stamps(connection, streams)
+        query = select(heads.c.stream, heads.c.seq).where(heads.c.stream.in_(streams))
+        upto = {row.stream: row.seq for row in connection.execute(query)}
+        blocks = self._store.blocks(streams)
+        found: list[Stretch] = []
+        for room, stream in enumerate(streams):
+            stamp = changed.get(stream, {})
+            mine = [b for b in blocks.get(stream, ()) if self._stands(connection, b, stamp)]
+            for stretch in self._stretches(connection, stream, mine, stamp, upto.get(stream, 0)):
+                found += (self._shown(each, room) for each in _cut(stretch, spans[stream]))
+        self._let_go()
+        return streams, found
 
     def none(self) -> Passages:
         """No passages at all."""
-        return _arrays((), self.dimension)
+        return no_passages(self.space.dimension, self.space.formerly)
 
-    def of(self, connection: Connection, stream: str) -> Passages:
-        """The passages of a room as they stand now."""
-        names = [stream, PREFIX] if stream.startswith(PREFIX) else [stream]
-        counts = connection.execute(select(changes.c.count).where(changes.c.stream.in_(names)))
-        changed = sum(counts.scalars())
+    def _stands(
+        self, connection: Connection, found: tuple[Segment, SegmentBlock], stamp: Mapping[int, int]
+    ) -> bool:
+        """Whether a block holds what the index does; a segment that does not is deleted."""
+        segment, block = found
+        if (name := f"{segment.path.name}/{block.since}") not in self._known:
+            there = (passages.c.stream == block.stream) & (passages.c.seq == block.first)
+            line = connection.execute(select(passages.c.line).where(there)).scalar()
+            self._known[name] = line == block.line
+        if self._known[name] and block.stands(stamp):
+            return True
+        self._store.drop(segment)
+        return False
+
+    def _shown(self, stretch: Stretch, room: int) -> Stretch:
+        """With the room's number, and those vectors that questions can be compared with."""
+        found, segment, since = stretch
+        if segment is not None:
+            theirs = segment.head.model
+            today = True if theirs == self.space.model else None
+            if today is None and theirs:
+                self.strange.add(theirs)
+                today = False if theirs == self.space.former else None
+            found = found.shown(self.space.dimension, self.space.formerly, today=today)
+        return Stretch(found.of(room), segment, since)
+
+    def _stretches(
+        self,
+        connection: Connection,
+        stream: str,
+        blocks: Sequence[tuple[Segment, SegmentBlock]],
+        stamp: Mapping[int, int],
+        upto: int,
+    ) -> Iterator[Stretch]:
+        """All passages of a room: blocks, and rows between and after them, in their order."""
+        rows = self._rows(connection, stream, [block for _, block in blocks], stamp, upto)
+        at = 0
+        for segment, block in blocks:
+            here = int(np.searchsorted(rows.seq, block.first))
+            if here > at:
+                yield Stretch(rows.cut(at, here))
+            yield Stretch(segment.passages.cut(block.since, block.until), segment, block.since)
+            at = here
+        if len(rows) > at:
+            yield Stretch(rows.cut(at, len(rows)))
+
+    def _rows(
+        self,
+        connection: Connection,
+        stream: str,
+        blocks: Sequence[SegmentBlock],
+        stamp: Mapping[int, int],
+        upto: int,
+    ) -> Passages:
+        key = ([(block.first, block.last) for block in blocks], dict(stamp))
         held = self._rooms.pop(stream, None)
-        if held is None or held.changed != changed:
-            held = _Held(passages=_arrays((), self.dimension), changed=changed, upto=0, meant=0)
+        if held is None or held.key != key:
+            held = _Held(passages=self.none(), key=key, upto=0, meant=0)
         # What had no vector when it was read may have one now: it is read again.
         after = min(held.upto, held.meant)
-        kept = held.passages.only(held.passages.seq <= after)
-        new = read_passages(connection, stream, after, self.model, self.dimension)
-        whole = _extended(kept, new)
-        missing = np.flatnonzero(~whole.meant)
-        upto = int(whole.seq[-1]) if len(whole) else 0
-        meant = int(whole.seq[missing[0]]) - 1 if len(missing) else upto
-        self._rooms[stream] = _Held(passages=whole, changed=changed, upto=upto, meant=meant)
-        self._let_go()
-        return whole
+        if after < upto:
+            parts = [held.passages.cut(0, int(np.searchsorted(held.passages.seq, after + 1)))]
+            for since, until in _between(blocks, after + 1):
+                new, strange = read_passages(connection, stream, (since, until), self.space)
+                self.strange |= strange
+                parts.append(new)
+            whole = joined([part for part in parts if len(part)] or [self.none()])
+            missing = np.flatnonzero(~whole.meant)
+            meant = int(whole.seq[missing[0]]) - 1 if len(missing) else upto
+            held = _Held(passages=whole, key=key, upto=upto, meant=meant)
+        elif held.passages.former.any():
+            self.strange.add(self.space.former)
+        self._rooms[stream] = held
+        return held.passages
 
     def _let_go(self) -> None:
         total = sum(held.passages.nbytes for held in self._rooms.values())
@@ -201,9 +215,27 @@ class RoomPassages:
             total -= held.passages.nbytes
 
 
-def _extended(kept: Passages, new: Passages) -> Passages:
-    """What was held and what came after it."""
-    if not len(new):
-        return kept
-    both = joined([kept, new]) if len(kept) else new
-    return replace(both, room=np.zeros(len(both), np.int32), talk=_talks(both.at))
+def _between(blocks: Sequence[SegmentBlock], since: int) -> Iterator[Span]:
+    """The lines from one on that are in no block."""
+    for block in blocks:
+        if since < block.first:
+            yield since, block.first - 1
+        since = max(since, block.last + 1)
+    yield since, EVER
+
+
+def _cut(stretch: Stretch, spans: Sequence[Span]) -> Iterator[Stretch]:
+    """Of a stretch what lies within spans."""
+    found, segment, first = stretch
+    if segment is None and len(spans) > FEW:
+        kept = np.zeros(len(found), bool)
+        for since, until in spans:
+            kept |= (found.seq >= since) & (found.seq <= until)
+        if kept.any():
+            yield Stretch(found.only(np.flatnonzero(kept)))
+        return
+    for span in spans:
+        since = int(np.searchsorted(found.seq, span[0]))
+        until = int(np.searchsorted(found.seq, min(span[1], EVER), side="right"))
+        if since < until:
+            yield Stretch(found.cut(since, until), segment, first + since)

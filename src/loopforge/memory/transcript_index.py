@@ -16,7 +16,7 @@ Does not know who may read what.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -34,7 +34,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Erased, Event, micros, moment
-from loopforge.core.memory.memory_vocabulary import PREFIX, MemoryCorrected, MemoryKept
+from loopforge.core.memory.memory_vocabulary import MemoryCorrected, MemoryKept
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, RoomClosed, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.database.table_schema import FILLED_LATER, Name, metadata
@@ -78,13 +78,17 @@ changes = Table(
     "passage_changes",
     metadata,
     Column("stream", Name, nullable=False),
+    Column("part", BigInteger, nullable=False, autoincrement=False),
     Column("count", BigInteger, nullable=False),
-    PrimaryKeyConstraint("stream", name="passage_changes_stream"),
+    PrimaryKeyConstraint("stream", "part", name="passage_changes_place"),
+    info={FILLED_LATER: True},  # of a text that is forgotten no event tells where it stood
 )
-"""How often passages of a room were changed or taken away: who holds them reads them anew.
-
-Under the prefix of all memories stands how often something was forgotten of any of them.
-"""
+"""How often passages of each PART lines were changed or taken away: who holds them, in memory or in
+a file, reads them anew."""
+PART = 4_096
+"""Lines of a room that have one count together."""
+TakeOut = Callable[[str, Sequence[int]], None]
+"""Told of a room's lines that go or change, in the transaction in which they do."""
 
 SPOKEN = frozenset({"room.heard", "room.said"})
 ITEMS = frozenset({"memory.kept", "memory.corrected"})
@@ -92,13 +96,16 @@ CHANGING = frozenset({"room.line_edited", "room.line_deleted", "room.closed", "l
 
 
 class TranscriptIndex:
-    """The view."""
+    """The view. `take_out` is told of what is to go from wherever else passages are kept."""
 
     name = "transcript"
-    version = 2
+    version = 3
     kinds = SPOKEN | ITEMS | CHANGING
     tables = (passages, vectors, changes)
     holds_texts = False
+
+    def __init__(self, take_out: TakeOut | None = None) -> None:
+        self._take_out = take_out
 
     def apply(self, connection: Connection, events: Sequence[Event]) -> None:
         """Take in lines, and what became of them."""
@@ -110,7 +117,37 @@ class TranscriptIndex:
                 continue
             _insert(connection, new)
             new = []
-            _change(connection, event)
+            self._change(connection, event)
+        _insert(connection, new)
+
+    def _change(self, connection: Connection, event: Event) -> None:
+        """A line was edited or deleted, texts were forgotten, or the room is no more."""
+        new: list[dict[str, Any]] = []
+        match event.body:
+            case LineEdited(line=line, text=text) | MemoryCorrected(item=line, text=text):
+                gone = passages.c.line == line
+                was = connection.execute(select(passages).where(gone)).first()
+                if was is not None:
+                    place = was.stream, was.seq, line, moment(was.at), was.speaker
+                    new = list(_rows(*place, text))
+            case LineDeleted(line=line):
+                gone = passages.c.line == line
+            case RoomClosed():
+                gone = passages.c.stream == event.stream
+            case Erased(refs=refs):
+                gone = passages.c.ref.in_(refs)
+            case _:
+                raise AssertionError(event.kind)
+        places = select(passages.c.stream, passages.c.seq).where(gone).distinct()
+        lines: dict[str, list[int]] = {}
+        for stream, seq in connection.execute(places):
+            lines.setdefault(stream, []).append(seq)
+        for stream, mine in lines.items():
+            # In this order: who writes a segment holds this table while it looks and takes it in.
+            _count(connection, stream, {seq // PART for seq in mine})
+            if self._take_out is not None:
+                self._take_out(stream, mine)
+        connection.execute(delete(passages).where(gone))
         _insert(connection, new)
 
 
@@ -146,35 +183,12 @@ def _insert(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
         connection.execute(passages.insert(), rows)
 
 
-def _change(connection: Connection, event: Event) -> None:
-    """A line was edited or deleted, texts were forgotten, or the room is no more."""
-    match event.body:
-        case LineEdited(line=line, text=text) | MemoryCorrected(item=line, text=text):
-            was = connection.execute(select(passages).where(passages.c.line == line)).first()
-            gone = passages.c.line == line
-            if was is not None:
-                connection.execute(delete(passages).where(gone))
-                at = moment(was.at)
-                rows = list(_rows(was.stream, was.seq, line, at, was.speaker, text))
-                _insert(connection, rows)
-        case LineDeleted(line=line):
-            connection.execute(delete(passages).where(passages.c.line == line))
-        case RoomClosed():
-            connection.execute(delete(passages).where(passages.c.stream == event.stream))
-        case Erased(refs=refs):
-            connection.execute(delete(passages).where(passages.c.ref.in_(refs)))
-            if event.stream.startswith(PREFIX):  # a fork has the words of another by reference
-                _changed(connection, PREFIX)
-        case _:
-            raise AssertionError(event.kind)
-    _changed(connection, event.stream)
-
-
-def _changed(connection: Connection, stream: str) -> None:
-    """Say that passages of a stream are others than they were."""
-    here = changes.c.stream == stream
-    count = connection.execute(select(changes.c.count).where(here)).scalar()
-    if count is None:
-        connection.execute(changes.insert().values(stream=stream, count=1))
-    else:
-        connection.execute(changes.update().where(here).values(count=count + 1))
+def _count(connection: Connection, stream: str, parts: Iterable[int]) -> None:
+    """Something in these parts of a room was changed or taken away."""
+    for part in sorted(parts):
+        here = (changes.c.stream == stream) & (changes.c.part == part)
+        count = connection.execute(select(changes.c.count).where(here)).scalar()
+        if count is None:
+            connection.execute(changes.insert().values(stream=stream, part=part, count=1))
+        else:
+            connection.execute(changes.update().where(here).values(count=count + 1))

@@ -7,7 +7,11 @@ is outside is dropped before anything is counted: a line that may not be used do
 how rare a word is. A line is looked at once more as it stands now before it is given: an edit that
 somebody present cannot have seen hides it. Where vectors are not to be had, words do alone.
 
-Nothing is read when a home starts; a room is read when it is first searched.
+Up to NEAR passages are ranked one and all; of more, those that are worth it (passage_sampling.py).
+While vectors are made anew for another model, the old ones serve as far as a question can be asked
+by them: by models that come in packages it always can.
+
+Nothing is read when a home starts; what is searched is mapped or read when it is first searched.
 """
 
 from __future__ import annotations
@@ -39,19 +43,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from loopforge.memory.passage_ranking import RecallCue
-    from loopforge.memory.room_passages import Passages, RoomPassages
+    from loopforge.memory.passage_segments import SegmentStore
+    from loopforge.memory.room_passages import RoomPassages
 
 log = logging.getLogger(__name__)
 SECONDS = 5.0
 """A question's vector is waited for so long; then words do alone."""
 PAUSE = 60.0
 """Seconds after a failure before vectors are asked for again."""
+NEAR = 20_000
+"""Passages that are ranked one and all."""
 SPARE = 2
 """So many times the lines that are wanted are looked at: some may turn out to be gone."""
 
 _WORD = re.compile(r"[^\W_]+")
-Meant = tuple[str, "NDArray[Any] | None"]
-"""The name of a model, and a question's vector by it."""
+Meant = dict[str, "NDArray[Any]"]
+"""A question's vectors by the names of models, today's first."""
 Span = tuple[int, int]
 """Sequence numbers, both included."""
 UsableRooms = Callable[[Connection, RecallQuery], Mapping[str, Sequence[Span]]]
@@ -68,41 +75,54 @@ class RankedPlace(NamedTuple):
 
 
 class TranscriptRecall:
-    """See `Recall`. `embeddings` gives those of today, or raises: then it goes by words alone."""
+    """See `Recall`. `embeddings` gives those of today, or raises: then it goes by words alone.
+
+    `older` gives those of another name, or None where they cannot be had any more.
+    """
 
     def __init__(
         self,
         ledger: Tables,
         usable: UsableRooms,
         embeddings: Callable[[], Embeddings],
+        older: Callable[[str], Embeddings | None],
+        store: Callable[[], SegmentStore],
         clock: Clock,
     ) -> None:
         self._ledger, self._usable, self._clock = ledger, usable, clock
-        self._embeddings = embeddings
+        self._embeddings, self._older, self._store = embeddings, older, store
         self._rooms: RoomPassages | None = None
         self._searching = threading.Lock()
         self._again = 0.0
+        self._former = ""
 
     async def recall(self, query: RecallQuery) -> Sequence[RecalledLine]:
         """See `Recall.recall`."""
         if not query.text.strip() or not query.present:
             return ()
+        former = self._former
         meant = await self.meant(query.text)
-        return await self._ledger.look(partial(self._find, query=query, meant=meant))
+        found = await self._ledger.look(partial(self._find, query=query, meant=meant))
+        if self._former not in ("", former):
+            meant = await self.meant(query.text)
+            found = await self._ledger.look(partial(self._find, query=query, meant=meant))
+        return found
 
     async def meant(self, text: str) -> Meant:
-        """What the question means, and by which model; of none where that is not to be had now."""
+        """What the question means; nothing where that is not to be had now."""
         if self._clock.ticks() < self._again:
-            return "", None
+            return {}
+        meant: Meant = {}
         try:
-            embeddings = self._embeddings()
             async with asyncio.timeout(SECONDS):
-                (vector,) = await embeddings.vectors([text])
+                today = self._embeddings()
+                (meant[today.name],) = await today.vectors([text])
+                if self._former and (former := self._older(self._former)) is not None:
+                    (meant[self._former],) = await former.vectors([text])
         except (LoopforgeError, TimeoutError) as error:
             self._again = self._clock.ticks() + PAUSE
             log.warning("Memory is searched by words alone for now. %s", error)
-            return "", None
-        return embeddings.name, vector
+        return meant
 
     def _find(self, connection: Connection, query: RecallQuery, meant: Meant) -> list[RecalledLine]:
         spans = self._usable(connection, query)
@@ -123,42 +143,47 @@ class TranscriptRecall:
         meant: Meant,
     ) -> list[RankedPlace]:
         """What fits best of these spans of any streams, the best first, each place once."""
+        from loopforge.memory.passage_arrays import joined
         from loopforge.memory.passage_ranking import rank
+        from loopforge.memory.passage_sampling import sampled
 
+        asked = self._asked(query, meant)
         with self._searching:
-            streams, found = self._passages(connection, spans, meant)
-        best = rank(found, self._asked(query, meant), query.limit * SPARE)
+            rooms = self._passages(meant)
+            streams, stretches = rooms.within(connection, spans)
+            # A model whose vectors some passages still have, and a question can be asked by.
+            others = sorted(name for name in rooms.strange if self._older(name) is not None)
+            self._former = others[0] if others else ""
+        if sum(len(each.passages) for each in stretches) <= NEAR:
+            found = joined([each.passages for each in stretches] or [rooms.none()])
+            best = rank(found, asked, query.limit * SPARE)
+        else:
+            found, corpus = sampled(stretches, asked, rooms.space)
+            best = rank(found, asked, query.limit * SPARE, corpus=corpus)
         return [
             RankedPlace(streams[found.room[r.place]], int(found.seq[r.place]), r.score, r.parts)
             for r in best
         ]
 
-    def _passages(
-        self, connection: Connection, spans: Mapping[str, Sequence[Span]], meant: Meant
-    ) -> tuple[list[str], Passages]:
-        """What may be used, and of which rooms."""
-        import numpy as np
+    def _passages(self, meant: Meant) -> RoomPassages:
+        """The rooms, for vectors of these models; as they were where none can be asked now."""
+        from loopforge.memory.room_passages import RoomPassages, Space
 
-        from loopforge.memory.room_passages import RoomPassages, joined
-
-        name, vector = meant
-        if self._rooms is None or (vector is not None and self._rooms.model != name):
-            self._rooms = RoomPassages(name, 0 if vector is None else len(vector))
-        streams, rooms = sorted(spans), []
-        for stream in streams:
-            there = self._rooms.of(connection, stream)
-            kept = np.zeros(len(there), bool)
-            for since, until in spans[stream]:
-                kept |= (there.seq >= since) & (there.seq <= until)
-            rooms.append(there.only(kept))
-        return streams, joined(rooms or [self._rooms.none()])
+        names = [*meant, "", ""][:2]
+        lengths = [*map(len, meant.values()), 0, 0][:2]
+        space = Space(names[0], lengths[0], names[1], lengths[1])
+        if self._rooms is None or (meant and self._rooms.space != space):
+            self._rooms = RoomPassages(space, self._store())
+        return self._rooms
 
     def _asked(self, query: RecallQuery, meant: Meant) -> RecallCue:
         from loopforge.memory.passage_ranking import RecallCue
 
+        vector, former = [*meant.values(), None, None][:2]
         return RecallCue(
             text=query.text,
-            vector=meant[1],
+            vector=vector,
+            former=former,
             named=_named(query),
             asker=query.asker,
             span=time_named(query.text, self._clock.now()),

@@ -35,11 +35,13 @@ TOO_MUCH = (400, 413, 422)
 class EmbeddingsEndpoint:
     """The embeddings of a server as Embeddings; `base_url` is the address above /embeddings.
 
+    `name` tells the address, too: two servers' own models are not one.
     `dimension` is 0 until it has answered once; from then on it must stay the same.
     """
 
     def __init__(self, base_url: str, model: str, key: Secret, clock: Clock) -> None:
-        self.name, self.dimension = model, 0
+        self._model, self.dimension = model, 0
+        self.name = f"{model} at {base_url.rstrip('/')}"
         self._base, self._key, self._clock = base_url.rstrip("/"), key, clock
         self._batch = BATCH
         self._http: httpx2.AsyncClient | None = None
@@ -94,7 +96,7 @@ class EmbeddingsEndpoint:
         if self._http is None:
             self._http = httpx2.AsyncClient(timeout=SECONDS)
         headers = {"authorization": f"Bearer {self._key.reveal()}"} if self._key else {}
-        body = {"model": self.name, "input": list(texts), "encoding_format": "float"}
+        body = {"model": self._model, "input": list(texts), "encoding_format": "float"}
         try:
             return await self._http.post(f"{self._base}/embeddings", json=body, headers=headers)
         except httpx2.HTTPError as error:
@@ -119,7 +121,7 @@ class EmbeddingsEndpoint:
         return vectors
 
     def _wrong(self, what: str) -> ModelError:
-        return ModelError(f"Embeddings of {self.name} at {self._base}: its {what}.")
+        return ModelError(f"Embeddings of {self.name}: its {what}.")
 
 
 def _wait(told: str) -> float:

@@ -1,0 +1,202 @@
+"""Passages in mapped files: found as those in tables are, and gone with their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from loopforge.core.room_vocabulary import Heard, LineDeleted
+from loopforge.errors import ModelError
+from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.memory.passage_arrays import joined
+from loopforge.memory.passage_ranking import RecallCue, rank
+from loopforge.memory.passage_sampling import sampled
+from loopforge.memory.passage_segments import SegmentStore
+from loopforge.memory.passage_vectors import PassageVectors
+from loopforge.memory.passages import bag, packed, stems
+from loopforge.memory.room_passages import RoomPassages, Space
+from loopforge.memory.transcript_index import vectors
+from loopforge.memory.transcript_recall import TranscriptRecall
+from loopforge.models.embeddings.static_table import StaticTable
+from loopforge.runtime.looking_back import RecallQuery
+from loopforge.runtime.ports import Embeddings
+from tests.rooms.conftest import Home, living
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SECRET = "The zarquon key lies under the third flowerpot"
+ROOM = "room:commons"
+THINGS = "rhubarb beetle lantern harbour violin glacier saffron compass orchard thimble".split()  # noqa: SIM905
+
+
+class Turned(StaticTable):
+    """The table, with the numbers of each vector the other way round; out of order after a while."""
+
+    name = "turned"
+    left = 1
+
+    async def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """As Embeddings has it; raises ModelError when it has been asked for enough texts."""
+        if len(texts) > 1 and not self.left:
+            raise ModelError("enough")
+        if len(texts) > 1:
+            self.left -= 1
+        return self.look_up(texts)[:, ::-1].copy()
+
+
+async def talk(home: Home, count: int) -> None:
+    """Lines that differ."""
+    for nth in range(count):
+        await home.hears("ana", f"Number {nth}: {THINGS[nth % 10]} and {THINGS[nth // 10 % 10]}")
+
+
+def asking(home: Home, text: str) -> RecallQuery:
+    """What is asked in the room."""
+    return RecallQuery(text=text, stream=ROOM, present=(home.people["ana"],), limit=10)
+
+
+async def found(home: Home, text: str, recall: TranscriptRecall | None = None) -> list[str]:
+    """What comes back."""
+    best = await (recall or home.app.memory.recall).recall(asking(home, text))
+    return [str(each.line.body.text) for each in best if isinstance(each.line.body, Heard)]
+
+
+async def test_segments_find_what_the_tables_do(ledger_url: str, tmp_path: Path) -> None:
+    """On either database: the same lines with the same scores; a new line is found at once."""
+    async with living(tmp_path, database_url=ledger_url) as home:
+        await talk(home, 60)
+        await home.app.memory.vectors.fill()
+        asked = asking(home, "what of the lantern and the compass?")
+        before = await home.app.memory.recall.recall(asked)
+        assert await home.app.memory.vectors.pack(full=25) > 1
+        after = await home.app.memory.recall.recall(asked)
+        assert [(e.line.id, e.score) for e in before] == [(e.line.id, e.score) for e in after]
+        await home.hears("ana", SECRET)
+        assert SECRET in await found(home, "where is the zarquon key?")
+
+
+@pytest.mark.parametrize("way", ["erase", "delete"])
+async def test_what_goes_is_in_no_segment(home: Home, way: str) -> None:
+    """The file goes in the same moment; all else is still found, and packed again without it."""
+    line = await home.hears("ana", SECRET)
+    await talk(home, 30)
+    await home.app.memory.vectors.fill()
+    (row,) = await home.app.ledger.look(
+        lambda table: table.execute(vectors.select().where(vectors.c.seq == line.seq)).all()
+    )
+    words = packed(bag(stems("zarquon")))[:4]
+    await home.app.memory.vectors.pack(full=25)
+    segments = home.path / "data" / "memory"
+    many = len(list(segments.iterdir()))
+    assert [path for path in segments.iterdir() if row.vector in path.read_bytes()]
+    assert [path for path in segments.iterdir() if words in path.read_bytes()]
+    if way == "erase":
+        await home.app.ledger.erase(Wish(events=(line.id,), by="owner"))
+        assert home.holding(row.vector, words, b"zarquon") == []
+    else:
+        gone = LineDeleted(line=line.id, by="person:x")
+        await home.app.ledger.append(ROOM, [home.app.stamp.fact(gone, actor="person:x")])
+    assert len(list(segments.iterdir())) == many - 1
+    assert SECRET not in await found(home, "where is the zarquon key?")
+    assert "Number 7: compass and rhubarb" in await found(home, "number 7 compass")
+    await home.app.memory.vectors.pack(full=20)
+    assert len(list(segments.iterdir())) >= many
+    assert not [path for path in segments.iterdir() if words in path.read_bytes()]
+    assert "Number 7: compass and rhubarb" in await found(home, "number 7 compass")
+
+
+async def test_a_segment_of_another_state_is_not_used(home: Home, tmp_path: Path) -> None:
+    """One that was copied back after its line was forgotten, is deleted when it is met."""
+    line = await home.hears("ana", SECRET)
+    await talk(home, 30)
+    await home.app.memory.vectors.pack(full=25)
+    words = packed(bag(stems("zarquon")))[:4]
+    there = (home.path / "data" / "memory").iterdir()
+    (path,) = (path for path in there if words in path.read_bytes())
+    kept = path.read_bytes()
+    await home.app.ledger.erase(Wish(events=(line.id,), by="owner"))
+    path.write_bytes(kept)
+    assert SECRET not in await found(home, "where is the zarquon key?")
+    assert not path.exists()
+    path.write_bytes(b"no segment at all")
+    assert "Number 7: compass and rhubarb" in await found(home, "number 7 compass")
+    assert not path.exists()
+
+
+async def test_of_very_many_the_best_are_found(home: Home) -> None:
+    """What is sampled ranks first what ranking all of them does."""
+    await talk(home, 100)
+    table = StaticTable()
+    making = PassageVectors(
+        home.app.ledger, lambda: table, lambda: SegmentStore(home.path / "apart"), home.clock
+    )
+    await making.fill()
+    await making.anew()
+    await making.fill()
+    await making.pack(full=40)
+    rooms = RoomPassages(Space(table.name, 256), SegmentStore(home.path / "apart"))
+    find = partial(rooms.within, spans={ROOM: [(0, 40), (50, 1000)]})
+    _, stretches = await home.app.ledger.look(find)
+    assert any(each.segment for each in stretches)
+    whole = joined([each.passages for each in stretches])
+    for text in ("saffron and orchard", "the violin, number 44", "a glacier"):
+        cue = RecallCue(text=text, vector=table.look_up([text])[0])
+        some, corpus = sampled(stretches, cue, rooms.space)
+        best = [int(some.seq[each.place]) for each in rank(some, cue, 3, corpus=corpus)]
+        right = [int(whole.seq[each.place]) for each in rank(whole, cue, 10)]
+        assert best[0] in right[:2]
+        assert set(best) <= set(right)
+
+
+async def test_while_vectors_are_made_anew_the_old_ones_serve(home: Home) -> None:
+    """Another model is set: lines are found by meaning before, while and after it has read them."""
+    await home.hears("ana", "My sister bakes rye bread on Sundays")
+    await talk(home, 70)
+    await home.hears("ana", "The bicycle has a flat tyre")
+    old, new = StaticTable(), Turned()
+    store = SegmentStore(home.path / "apart")
+    chosen: list[Embeddings] = [old]
+    named = {old.name: old, new.name: new}
+
+    def today() -> Embeddings:
+        return chosen[0]
+
+    making = PassageVectors(home.app.ledger, today, lambda: store, home.clock)
+    usable = home.app.memory.recall._usable
+    recall = TranscriptRecall(home.app.ledger, usable, today, named.get, lambda: store, home.clock)
+    await making.anew()
+    await making.fill()
+
+    async def nearest(text: str) -> str:
+        query = RecallQuery(text=text, stream=ROOM, present=(home.people["ana"],), limit=1000)
+        best = await recall.recall(query)
+        told = [(e.parts["meaning"], e.line.body) for e in best if isinstance(e.line.body, Heard)]
+        return str(max(told, key=lambda each: each[0])[1].text)
+
+    async def all_is_found() -> None:
+        assert await nearest("loaf of rye") == "My sister bakes rye bread on Sundays"
+        assert await nearest("cycling, tyres") == "The bicycle has a flat tyre"
+
+    await all_is_found()
+    await making.pack(full=30)
+    chosen[0] = new
+    await all_is_found()
+    await making.anew()
+    with pytest.raises(ModelError):
+        await making.fill()
+    there = await home.app.ledger.look(
+        lambda table: {row.model for row in table.execute(vectors.select())}
+    )
+    assert there == {old.name, new.name}
+    await all_is_found()
+    new.left = 10
+    await making.fill()
+    await making.pack(full=30)
+    await all_is_found()
+    assert {segment.head.model for segment in store.all()} == {new.name}
