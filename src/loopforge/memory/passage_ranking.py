@@ -13,6 +13,7 @@ over arrays; knows no tables and no rooms.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -44,10 +45,14 @@ class Weights:
     """Of each of the three: the passage, and its windows."""
     meaning_long: float = 0.25
     """More for a passage of PIECE words: of long answers, meaning tells more than words."""
+    among_long: float = 0.9
+    """More for each passage where most are long (`_wordy`), and there so much less for words: in
+    long chats everything is said again and again, and whoever asks says it otherwise."""
+    words_among_long: float = 0.75
     named: float = 0.6
     when: float = 0.3
     told_time: float = 0.1
-    mine: float = 0.06
+    mine: float = 0.15
     after_question: float = 0.03
     question: float = -0.03
     floor: float = 0.2
@@ -57,8 +62,15 @@ class Weights:
 WEIGHTS = Weights()
 K1, B = 1.2, 0.75
 """Okapi's own, as everywhere."""
+WORDY = 0.35, 0.7
+"""Mean length of passages, in PIECEs, from which on they count as long, and as long altogether."""
 WINDOWS = ((1, 120), (2, 200))
 """Neighbours on each side, and the words that all of a window may have."""
+_OTHERS_WORDS = re.compile(
+    r"\b(?:you|du)\b.*\b(?:sa(?:id|y)|t(?:ell|old)|suggest|recommend|advi[sc]e|explain|propose|gesagt|"
+    r"empfohlen|vorgeschlagen|erklärt|geraten)",
+    re.IGNORECASE,
+)
 RAREST = 16
 """Words of a question that count, the rarest first."""
 
@@ -127,6 +139,8 @@ def _parts(
     talk = talks(found) if corpus is None else corpus.talk
     neighbours = _windows(found, talk)
     words = _words(found, asked.text, neighbours, weights, corpus)
+    if asked.vector is not None or asked.former is not None:
+        words *= 1 - weights.words_among_long * _wordy(found)
     least = np.maximum(words, weights.floor)
     parts = {"words": words}
     if asked.vector is not None or asked.former is not None:
@@ -148,7 +162,17 @@ def _parts(
     return parts
 
 
+def _wordy(found: Passages) -> float:
+    """Whether these are long messages, 0 to 1; small talk is none."""
+    since, until = WORDY
+    mean = float(np.minimum(found.size / PIECE, 1.0).mean())
+    return min(max((mean - since) / (until - since), 0.0), 1.0)
+
+
 def _first_person(text: str) -> bool:
+    """Whether somebody asks about what they said themselves."""
+    if _OTHERS_WORDS.search(text):
+        return False
     said = {word.strip(".,;:?!").partition("'")[0] for word in text.lower().split()}
     return not said.isdisjoint(("i", "my", "me", "mine", "ich", "mein", "meine", "mir", "mich"))
 
@@ -277,7 +301,8 @@ def _meaning(
     if asked.former is not None and found.former.shape[1] == len(asked.former):
         cosine += nearness(found.former, asked.former)
     long = np.minimum(found.size / PIECE, 1.0).astype(np.float32)
-    score = (weights.meaning + weights.meaning_long * long) * cosine
+    most = weights.meaning + weights.among_long * _wordy(found)
+    score = (most + weights.meaning_long * long) * cosine
     one = np.ones(len(found), np.float32)
     for window in windows:
         score += weights.meaning * _over(cosine, window) / _over(one, window)

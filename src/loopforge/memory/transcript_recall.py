@@ -37,7 +37,7 @@ from loopforge.ledger.table_access import Tables
 from loopforge.memory.time_cues import time_named
 from loopforge.memory.transcript_index import passages
 from loopforge.runtime.looking_back import RecalledLine, RecallQuery
-from loopforge.runtime.ports import Clock, Embeddings
+from loopforge.runtime.ports import Clock, Embeddings, Leaning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -116,9 +116,9 @@ class TranscriptRecall:
         try:
             async with asyncio.timeout(SECONDS):
                 today = self._embeddings()
-                (meant[today.name],) = await today.vectors([text])
+                meant[today.name] = await _vector(today, text)
                 if self._former and (former := self._older(self._former)) is not None:
-                    (meant[self._former],) = await former.vectors([text])
+                    meant[self._former] = await _vector(former, text)
         except (LoopforgeError, TimeoutError) as error:
             self._again = self._clock.ticks() + PAUSE
             log.warning("Memory is searched by words alone for now. %s", error)
@@ -188,6 +188,11 @@ class TranscriptRecall:
             asker=query.asker,
             span=time_named(query.text, self._clock.now()),
         )
+
+
+async def _vector(embeddings: Embeddings, text: str) -> NDArray[Any]:
+    (vector,) = await embeddings.vectors([text])
+    return embeddings.leaning(vector) if isinstance(embeddings, Leaning) else vector
 
 
 def _named(query: RecallQuery) -> frozenset[str]:

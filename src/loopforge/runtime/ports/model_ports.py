@@ -190,3 +190,12 @@ class WordEmbeddings(Protocol):
     def word_vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
         """A row for each word: the longer, the more the word says. Zeros for one not known."""
         ...
+
+
+@runtime_checkable
+class Leaning(Protocol):
+    """Embeddings of several parts, of which one tells more of what was said than another."""
+
+    def leaning(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The vector of a question, with more weight on that part."""
+        ...
