@@ -68,13 +68,12 @@ from loopforge.mates.mate_roster import Roster
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.mates.version_history import Chronicle
 from loopforge.memory.memory_view import Memories
-from loopforge.memory.transcript_index import TranscriptIndex
 from loopforge.memory_opening import (
     RoomMemory,
+    index_of,
     memory_of,
     notes_of,
     recall_tool_of,
-    segments_of,
     wishes_of,
 )
 from loopforge.models.embedded_switch import EmbeddedSwitch
@@ -234,9 +233,7 @@ class App(HomeParts):
 
 def views(settings: Settings) -> tuple[FoldedView, ...]:
     """The views of a home's ledger, besides its own."""
-    store = segments_of(settings)
-    index = TranscriptIndex(lambda stream, lines: store().take_out(stream, lines))
-    return (Members(), Kept(), UsageTally(), Places(), index, Memories())
+    return (Members(), Kept(), UsageTally(), Places(), index_of(settings), Memories())
 
 
 @asynccontextmanager

@@ -23,6 +23,7 @@ from loopforge.memory.memory_lineage import MemoryLineage
 from loopforge.memory.memory_settings import MemorySettings
 from loopforge.memory.memory_store import MemoryStore
 from loopforge.memory.passage_vectors import PassageVectors
+from loopforge.memory.transcript_index import TranscriptIndex
 from loopforge.memory.transcript_recall import TranscriptRecall
 from loopforge.models.embeddings.embeddings_choice import EmbeddingsChoice
 from loopforge.runtime.background_tasks import Tasks
@@ -59,6 +60,12 @@ def segments_of(settings: Settings) -> Callable[[], SegmentStore]:
         return SegmentStore(settings.data / "memory")
 
     return cache(store)
+
+
+def index_of(settings: Settings) -> TranscriptIndex:
+    """The index of what was said; what goes from it goes from those files."""
+    store = segments_of(settings)
+    return TranscriptIndex(lambda stream, lines: store().take_out(stream, lines))
 
 
 def memory_of(live: LiveSettings, ledger: SqlLedger, stamp: Stamp) -> RoomMemory:
