@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
+from loopforge import memory_opening
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_lookup import KeptRoomFiles
 from loopforge.artifacts.file_retention import Keeper, Kept, sweep
@@ -68,14 +69,6 @@ from loopforge.mates.mate_roster import Roster
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.mates.version_history import Chronicle
 from loopforge.memory.memory_view import Memories
-from loopforge.memory_opening import (
-    RoomMemory,
-    index_of,
-    memory_of,
-    notes_of,
-    recall_tool_of,
-    wishes_of,
-)
 from loopforge.models.embedded_switch import EmbeddedSwitch
 from loopforge.models.files.file_shelf import file_of, is_small
 from loopforge.models.model_listing import ModelsDesk
@@ -226,14 +219,15 @@ class App(HomeParts):
     house: House
     book: ReminderDesk
     policies: Mapping[str, tuple[Policy, str]]
-    memory: RoomMemory
+    memory: memory_opening.RoomMemory
     work: WorkParts
     switch: EmbeddedSwitch | None = None
 
 
 def views(settings: Settings) -> tuple[FoldedView, ...]:
     """The views of a home's ledger, besides its own."""
-    return (Members(), Kept(), UsageTally(), Places(), index_of(settings), Memories())
+    index = memory_opening.index_of(settings)
+    return (Members(), Kept(), UsageTally(), Places(), index, Memories())
 
 
 @asynccontextmanager
@@ -354,7 +348,7 @@ async def open_app(
         app.rooms.is_guest = app.accounts.is_guest
         asking = MateQuestions(app.rooms, app.house, ledger, app.stamp, app.lanes.wake)
         app.tools.add(ASK_MATE, asking.ask)
-        app.tools.add(*recall_tool_of(app.memory, app.house, settings.timezone))
+        app.tools.add(*memory_opening.recall_tool_of(app.memory, app.house, settings.timezone))
         app.tools.add(PROPOSE_TRAIT, TraitTool(app.growth.traits, app.house).ask)
         gone = partial(scratch_goes, app.settings.home, tasks, app.tools.servers.forget)
         app.keeper.on_erased(gone)
@@ -407,7 +401,7 @@ def _wired(
     live, files = LiveSettings(settings, ledger, stamp, tiers_of), KeptRoomFiles(ledger, artifacts)
     rules = rules_of(settings, (SCREEN, *surfaces), small=models.facts(Route()).small)
     roster, house = Roster(settings.home / "mates"), House(ledger, signals, recorder)
-    cast, memory = Cast(roster, clock), memory_of(live, ledger, stamp)
+    cast, memory = Cast(roster, clock), memory_opening.memory_of(live, ledger, stamp)
     budgets, paid = _metered(settings, ledger, models, stamp, tasks)
     tools = toolbox(live, clock, files, LineHistory(ledger, house), paid, memory.embeddings)
     questions = ToolQuestions(tools, stamp)
@@ -423,7 +417,7 @@ def _wired(
     conduct = Conduct(ledger, stamp, house, cast, rules, relief, bell)
     bot = Bot(ports, conduct, viewer, cast, rules, relief, files, questions)
     work = work_parts(ports, cast, models, lambda: live.now, lambda: live.zone, secrets)
-    looking_back = notes_of(memory, house, models, cast, rules, live, ledger, stamp)
+    looking_back = memory_opening.notes_of(memory, house, models, cast, rules, live, ledger, stamp)
     timers = LocalTimers(lambda stream: lanes.wake(stream), clock)
     kinds = (bot, work.world, looking_back)
     worlds = Worlds(ports, timers, policies, kinds, lambda: untold.union(secrets(), tools.keys()))
@@ -463,7 +457,7 @@ def _wired(
         keeper=Keeper(ledger, artifacts, tasks, clock),
         closing=closing,
         forgetting=Forgetting(ledger, house, signals, tasks),
-        wishes=wishes_of(memory, house, cast, live, ledger, stamp, tasks),
+        wishes=memory_opening.wishes_of(memory, house, cast, live, ledger, stamp, tasks),
         chronicle=growth.chronicle,
         growth=growth,
         usage=usage,
