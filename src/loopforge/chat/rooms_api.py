@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from loopforge.chat.commands.command_dispatch import Commands
+from loopforge.chat.commands.rung_reminders import RungReminders
 from loopforge.chat.room.event_wording import SHOWN
 from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight
 from loopforge.chat.room.platform_channels import Channels
@@ -21,7 +22,6 @@ from loopforge.chat.service.line_receipts import LineReceipts
 from loopforge.chat.service.room_closing import Closing
 from loopforge.chat.service.room_invites import Inviting
 from loopforge.chat.service.room_list import Lobby
-from loopforge.chat.service.rung_reminders import RungReminders
 from loopforge.chat.speaking.room_rules import SCREEN
 from loopforge.chat.why.record_building import gather
 from loopforge.chat.why.record_text import told

@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from msgspec import Struct
 
+from loopforge.chat.commands.rung_reminders import REMINDER_WAYS, ReminderVerb
 from loopforge.chat.rooms_api import Front
-from loopforge.chat.service.rung_reminders import REMINDER_WAYS, ReminderVerb
 from loopforge.core.events import Event
 from loopforge.errors import InputError
 from loopforge.io.platforms.question_buttons import Presser

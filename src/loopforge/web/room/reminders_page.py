@@ -13,9 +13,9 @@ from litestar.params import Parameter
 from litestar.response import Redirect, Template
 from msgspec import Struct
 
+from loopforge.chat.commands.rung_reminders import REMINDER_WAYS, RungReminder
 from loopforge.chat.reminders.waiting_reminders import waiting_of
 from loopforge.chat.room.room_store import stream_of
-from loopforge.chat.service.rung_reminders import REMINDER_WAYS, RungReminder
 from loopforge.errors import InputError, Unknown
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.schedule.reminder_book import Reminder
