@@ -71,7 +71,7 @@ async def kept(home: Home, line: Event, text: str = SECRET, **more: Any) -> str:
         "room": line.stream,
         **more,
     }
-    item = MemoryKept(text=Words(text), **given)  # type: ignore[arg-type]
+    item = MemoryKept(text=Words(text), **given)
     return (await home.app.memory.store.keep("maya", [item], actor="runtime"))[0]
 
 
