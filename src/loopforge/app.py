@@ -27,11 +27,8 @@ from loopforge.budgets.metered_models import MeteredModels
 from loopforge.budgets.metered_tools import MeteredTools
 from loopforge.budgets.model_usage import UsageTally, UsageView
 from loopforge.chat.bot import Bot
-from loopforge.chat.commands.approval_commands import ApprovalCommands
-from loopforge.chat.commands.budget_commands import BudgetCommands
 from loopforge.chat.commands.command_dispatch import Commands
 from loopforge.chat.commands.query_commands import QueryCommands
-from loopforge.chat.commands.reminder_commands import ReminderCommands
 from loopforge.chat.reminders.due_reminders import ReminderBell
 from loopforge.chat.reminders.reminder_desk import ReminderDesk, ReminderRules
 from loopforge.chat.reminders.reminder_tools import ReminderTools
@@ -58,6 +55,7 @@ from loopforge.chat.turns.fallback_mate import Relief
 from loopforge.chat.turns.program_calls import ProgramCalls
 from loopforge.chat.turns.tool_questions import ToolQuestions
 from loopforge.chat.turns.turn_recall import TurnRecall
+from loopforge.command_opening import more_commands
 from loopforge.core.policy import Policy, as_policy
 from loopforge.errors import LedgerError
 from loopforge.io.platforms.surface_plugin import HomeParts, strangers_of
@@ -68,7 +66,7 @@ from loopforge.mates.mate_growth import MateGrowth, growth_of
 from loopforge.mates.mate_roster import Roster
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.mates.version_history import Chronicle
-from loopforge.memory.memory_view import Memories
+from loopforge.memory.derived_items import memories_view
 from loopforge.models.embedded_switch import EmbeddedSwitch
 from loopforge.models.files.file_shelf import file_of, is_small
 from loopforge.models.model_listing import ModelsDesk
@@ -227,7 +225,7 @@ class App(HomeParts):
 def views(settings: Settings) -> tuple[FoldedView, ...]:
     """The views of a home's ledger, besides its own."""
     index = memory_opening.index_of(settings)
-    return (Members(), Kept(), UsageTally(), Places(), index, Memories())
+    return (Members(), Kept(), UsageTally(), Places(), index, memories_view())
 
 
 @asynccontextmanager
@@ -368,6 +366,7 @@ async def open_app(
             await app.forgetting.resume()
             app.wishes.start(MemoryNotice(ledger, app.house, app.stamp, tasks))
             await app.wishes.resume()
+            app.memory.audit.start()
             tasks.spawn(app.tools.servers.learn(), "what MCP servers offer")
             tasks.spawn(app.memory.vectors.run(), "vectors of what was said")
             tasks.spawn(app.work.keep_up(ledger), "what is said to tasks")
@@ -401,15 +400,15 @@ def _wired(
     live, files = LiveSettings(settings, ledger, stamp, tiers_of), KeptRoomFiles(ledger, artifacts)
     rules = rules_of(settings, (SCREEN, *surfaces), small=models.facts(Route()).small)
     roster, house = Roster(settings.home / "mates"), House(ledger, signals, recorder)
-    cast, memory = Cast(roster, clock), memory_opening.memory_of(live, ledger, stamp)
+    cast, people = Cast(roster, clock), Registry(ledger, stamp)
+    memory = memory_opening.memory_of(live, ledger, stamp, tasks, house, people.same)
     budgets, paid = _metered(settings, ledger, models, stamp, tasks)
     tools = toolbox(live, clock, files, LineHistory(ledger, house), paid, memory.embeddings)
-    questions = ToolQuestions(tools, stamp)
+    policies, questions = minds(PromptBook(settings.home / "prompts")), ToolQuestions(tools, stamp)
     inner = ProgramCalls(ledger, house, cast, rules, questions, tools, lambda: worlds.secrets())
     site = EffectSite(files, house, inner, signals)
     effects = Effects(ledger, MeteredTools(tools, budgets, tasks), stamp, site)
     ports = Ports(ledger, paid, tools, effects, signals, stamp, recorder, tasks)
-    policies, people = minds(PromptBook(settings.home / "prompts")), Registry(ledger, stamp)
     recalling = TurnRecall(memory.recall, memory.items, house, rules, clock)
     viewer = Viewer(models, tools, clock, rules, cast, budgets.left, recalling)
     relief = Relief(settings.fallback_mate, cast, roster.why_not, stamp, rules)
@@ -429,12 +428,12 @@ def _wired(
     looking_back.follow(lanes, signals)
     deliveries = Deliveries(ledger, stamp, surfaces, LostNotices(house.known, cast), patience)
     accounts, linking, pairing = _accounts(settings, ledger, people, stamp, tasks)
-    closing = Closing(ledger, rooms, house, signals, lanes, effects, tasks)
+    closing = Closing(ledger, rooms, house, signals, lanes, effects, tasks, stamp)
     growth, usage = growth_of(ledger, roster, stamp, memory.lineage), UsageView(ledger)
     answers = QueryCommands(rooms, ledger, models, deliveries.going, clock, rules, linking)
     desk = ModelsDesk(models, partial(keyed_models, live, stamp), settings.keys, paid.paid)
     untold = _follow_settings(live, models, rules, quota, relief, desk, accounts.links)
-    more = _more_commands(rooms, tools, ledger, clock, budgets, usage, book)
+    more = more_commands(rooms, tools, ledger, clock, budgets, usage, book, memory, live)
     commands = Commands(rooms, choices(), answers, Workshop(growth), *more)
     front = Front(rooms, commands, deliveries, ledger, closing, accounts.links, tools)
     return App(
@@ -472,20 +471,6 @@ def _wired(
         memory=memory,
         work=work,
     )
-
-
-def _more_commands(
-    rooms: Rooms,
-    tools: Toolbox,
-    ledger: SqlLedger,
-    clock: Clock,
-    budgets: Budgets,
-    usage: UsageView,
-    book: ReminderDesk,
-) -> tuple[ApprovalCommands, BudgetCommands, ReminderCommands]:
-    """Commands of rooms about uses of tools, money and time."""
-    yes, more = ApprovalCommands(rooms, tools, ledger, clock), ReminderCommands(rooms, book, clock)
-    return yes, BudgetCommands(rooms, budgets, usage, clock), more
 
 
 def _metered(

@@ -346,6 +346,7 @@ def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
         roster=app.roster,
         chronicle=app.chronicle,
         growth=app.growth,
+        beliefs=app.memory.desk,
         usage=app.usage,
         budgets=app.budgets,
         reminders=app.book,

@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo
 
+from loopforge.chat.memories.memory_desk import MemoryDesk
 from loopforge.chat.remembering.note_taking import NoteWorld
 from loopforge.chat.room.room_store import House
 from loopforge.chat.service.memory_wishes import MemoryWishes
@@ -18,6 +19,7 @@ from loopforge.chat.service.usable_items import usable_items
 from loopforge.chat.service.usable_rooms import usable_rooms
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.core.mates.mate_file import Mate
+from loopforge.memory.belief_audit import BeliefAudit
 from loopforge.memory.item_recall import KeptRecall
 from loopforge.memory.memory_lineage import MemoryLineage
 from loopforge.memory.memory_settings import MemorySettings
@@ -40,7 +42,8 @@ if TYPE_CHECKING:
 class RoomMemory(NamedTuple):
     """How texts become vectors, what recalls lines by them, and what makes those of lines.
 
-    `items` recalls what mates keep, `store` keeps it, `lineage` takes it along into forks.
+    `items` recalls what mates keep, `store` keeps it, `lineage` takes it along into forks. `audit`
+    sees whether it still holds, `desk` is what people do with what is kept of them.
     """
 
     embeddings: Callable[[], Embeddings]
@@ -49,6 +52,8 @@ class RoomMemory(NamedTuple):
     items: KeptRecall
     store: MemoryStore
     lineage: MemoryLineage
+    audit: BeliefAudit
+    desk: MemoryDesk
 
 
 def segments_of(settings: Settings) -> Callable[[], SegmentStore]:
@@ -68,7 +73,14 @@ def index_of(settings: Settings) -> TranscriptIndex:
     return TranscriptIndex(lambda stream, lines: store().take_out(stream, lines))
 
 
-def memory_of(live: LiveSettings, ledger: SqlLedger, stamp: Stamp) -> RoomMemory:
+def memory_of(
+    live: LiveSettings,
+    ledger: SqlLedger,
+    stamp: Stamp,
+    tasks: Tasks,
+    house: House,
+    same: Callable[[str], str],
+) -> RoomMemory:
     """What was said, and what is kept of it. Whoever needs vectors of texts uses the same."""
     chosen = EmbeddingsChoice(lambda: live.now, stamp.clock)
     vectors, segments = chosen.today, segments_of(live.now)
@@ -76,6 +88,7 @@ def memory_of(live: LiveSettings, ledger: SqlLedger, stamp: Stamp) -> RoomMemory
     making = PassageVectors(ledger, vectors, segments, stamp.clock)
     live.follow(lambda _: making.everything())
     store = MemoryStore(ledger, stamp)
+    audit = BeliefAudit(ledger, store, tasks)
     return RoomMemory(
         embeddings=vectors,
         recall=recall,
@@ -83,6 +96,8 @@ def memory_of(live: LiveSettings, ledger: SqlLedger, stamp: Stamp) -> RoomMemory
         items=KeptRecall(ledger, usable_items, recall),
         store=store,
         lineage=MemoryLineage(ledger, store, stamp),
+        audit=audit,
+        desk=MemoryDesk(ledger, store, audit, house, stamp.clock, same),
     )
 
 

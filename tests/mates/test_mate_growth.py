@@ -24,9 +24,9 @@ from loopforge.mates.mate_merging import Merging
 from loopforge.mates.mate_roster import Roster
 from loopforge.mates.trait_proposals import OPEN, TraitProposals
 from loopforge.mates.version_history import STREAM, Chronicle
+from loopforge.memory.derived_items import memories_view
 from loopforge.memory.memory_lineage import MemoryLineage
 from loopforge.memory.memory_store import MemoryStore
-from loopforge.memory.memory_view import Memories
 from loopforge.memory.transcript_index import TranscriptIndex
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 
@@ -78,7 +78,7 @@ class Nursery(NamedTuple):
 async def opened(path: Path) -> AsyncIterator[Nursery]:
     """One process of a home."""
     clock, dice = SystemClock(), SystemDice()
-    views = (Memories(), TranscriptIndex())
+    views = (memories_view(), TranscriptIndex())
     ledger = await open_ledger(f"sqlite:///{path / 'ledger.db'}", clock, dice, views)
     stamp, roster = Stamp(clock, dice), Roster(path / "mates")
     store = MemoryStore(ledger, stamp)

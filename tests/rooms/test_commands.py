@@ -125,12 +125,6 @@ async def test_mate_talk_and_rights_are_set_and_told(home: Home) -> None:
             await home.app.front.commands.act(home.room, "", "rights", wrong)
 
 
-async def test_memory_is_not_promised(home: Home) -> None:
-    """It says in a sentence what there is."""
-    await home.enter("ana")
-    assert "nothing beyond it yet" in await home.does("ana", "memory")
-
-
 async def test_a_code_links_accounts(home: Home) -> None:
     """Asked without a code it gives one; with one, the account that types it becomes that person."""
     await home.enter("ana")

@@ -56,6 +56,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "loopforge.cli.people_command",
         "Who is known here, who asks to come in, whose accounts are one.",
     ),
+    "memory": (
+        "loopforge.cli.memory_command",
+        "What mates keep of people: list, correct, lock, forget, audit.",
+    ),
     "turn": ("loopforge.cli.turn_command", "Look into one turn of a mate, and replay it."),
     "web": ("loopforge.cli.web_command", "A link into the pages in your browser."),
     "why": ("loopforge.cli.why_command", "Why a line was said: all that is on record of it."),
@@ -85,6 +89,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("loopforge.cli.doctor", "Say what is missing or wrong, and how to mend it."),
 }
 """From a noun to the module that serves it and one line of help."""
+ALIASES = {"person": "people"}
+"""Other words for the same nouns; they are not listed."""
 
 
 class LazyGroup(TyperGroup):
@@ -102,6 +108,7 @@ class LazyGroup(TyperGroup):
         cmd_name: str,
     ) -> Any:
         """The real command; while help is written, only its name and one line."""
+        cmd_name = ALIASES.get(cmd_name, cmd_name)
         if cmd_name not in COMMANDS:
             return None
         module, line = COMMANDS[cmd_name]

@@ -264,7 +264,8 @@ def erase(
 
 def _told(erasure: Erasure) -> str:
     streams = ", ".join(stream for stream, refs in erasure.texts.items() if refs)
-    return f"{erasure.named} texts and {erasure.quoting} that quote them, in {streams}."
+    resting = f", {erasure.resting} of memories that rest on them" if erasure.resting else ""
+    return f"{erasure.named} texts and {erasure.quoting} that quote them{resting}, in {streams}."
 
 
 async def _person(ledger: SqlLedger, name: str) -> str:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopforge.cli import Json, Output, listed, on_app, write_new
+from loopforge.cli import Json, Output, Yes, listed, on_app, write_new
 from loopforge.errors import InputError, Unknown
 
 if TYPE_CHECKING:
     from loopforge.app import App
+    from loopforge.ledger.erasure.text_erasure import Erasure
     from loopforge.people.identity.access_requests import Stranger
     from loopforge.people.identity.person_registry import Person, Registry
 
@@ -81,7 +82,7 @@ def export(context: typer.Context, name: Name, output: Output = None) -> None:
     """Take along everything about one person, to give it to them: a zip with text and JSON.
 
     What they said and did, their names and accounts, where they are signed in, the files they gave,
-    and what their lines were answered and cost. Nothing that others said.
+    what mates keep of them, and what their lines were answered and cost. Nothing that others said.
     """
     on_app(context, lambda app: _export(app, name, output))
 
@@ -98,8 +99,51 @@ async def _export(app: App, name: str, output: Path | None) -> None:
         person.id,
         app.stamp.clock.now(),
         app.live.zone,
+        app.memory.desk,
     )
     await write_new(output or Path(f"{person.id}.zip"), export.stream())
+
+
+@app.command()
+def forget(
+    context: typer.Context,
+    name: Name,
+    yes: Yes = False,
+    exactly: Annotated[
+        bool, typer.Option("--exactly", help="Only that; leave what quotes it.")
+    ] = False,
+) -> None:
+    """Forget everything of one person for good: what they said, their names, what mates keep.
+
+    Texts that quote them go along. Their account in the web room, if they have one, is closed.
+    """
+    typer.echo(on_app(context, lambda app: _forget(app, name, yes=yes, exactly=exactly)))
+
+
+async def _forget(app: App, name: str, *, yes: bool, exactly: bool) -> str:
+    from loopforge.core.memory.memory_vocabulary import MACHINE
+    from loopforge.ledger.erasure.text_erasure import Wish
+
+    await app.people.refresh()
+    person = await person_called(app.people, name, forgotten=True)
+    wish = Wish(person=person.id, exactly=exactly, derived="all", by=MACHINE, why="on their wish")
+    would = await app.ledger.erase(wish, pretend=True)
+    question = f"Forget {person.name}? {_figures(would)} would be forgotten. This cannot be undone."
+    if not (yes or typer.confirm(question)):
+        return "Nothing was forgotten."
+    entry = app.accounts.desk.book.account(person.id)
+    if entry is not None and not entry.closed:
+        await app.accounts.signing.close(person.id, "")
+    done = await app.ledger.erase(wish)
+    rest = "" if done.clean else " Somebody was reading; ask once more to clean the files too."
+    return f"Forgotten: {_figures(done)}.{rest}"
+
+
+def _figures(erasure: Erasure) -> str:
+    return (
+        f"{erasure.named:,} texts of theirs, {erasure.quoting:,} that quote them and "
+        f"{erasure.resting:,} of memories"
+    )
 
 
 # ---------------------------------------------------------------- strangers

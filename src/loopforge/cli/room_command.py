@@ -5,6 +5,7 @@ A running host takes changes up by itself.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
@@ -170,21 +171,31 @@ def delete(
     keep_quotes: Annotated[
         bool, typer.Option("--keep-quotes", help="Leave what quotes it in other rooms.")
     ] = False,
+    keep_memories: Annotated[
+        bool,
+        typer.Option(
+            "--keep-memories", help="Leave what mates keep of it that rests on other rooms, too."
+        ),
+    ] = False,
 ) -> None:
-    """Delete a room: what was said in it is forgotten for good. Its name is not given again."""
-    typer.echo(on_app(context, lambda app: _delete(app, room, yes, keep_quotes)))
+    """Delete a room: what was said in it is forgotten for good. Its name is not given again.
+
+    What quotes it in other rooms goes along, and what mates keep of it, unless you say otherwise.
+    """
+    kept = {"keep_quotes": keep_quotes, "keep_memories": keep_memories}
+    typer.echo(on_app(context, lambda app: _delete(app, room, kept, yes=yes)))
 
 
-async def _delete(app: App, room: str, yes: bool, keep_quotes: bool) -> str:
+async def _delete(app: App, room: str, kept: Mapping[str, bool], *, yes: bool) -> str:
     from loopforge.artifacts.file_retention import held
 
     stream = f"room:{room}"
-    would = await app.closing.weigh(room, keep_quotes=keep_quotes)
+    would = await app.closing.weigh(room, **kept)
     question = f"Delete the room {room}? {_told(would, would=True)} This cannot be undone."
     if not (yes or typer.confirm(question)):
         return "Nothing was deleted."
     files = await app.ledger.look(lambda connection: held(connection, stream))
-    await app.closing.announce(room, "", keep_quotes=keep_quotes)
+    await app.closing.announce(room, "", **kept)
     done = await _forgotten(app, stream, files, would)
     if done is None:
         return "Deleted. The home is running and busy; what was said is forgotten soon."
@@ -225,5 +236,7 @@ async def _lying(app: App, files: frozenset[str]) -> bool:
 
 def _told(erasure: Erasure, *, would: bool) -> str:
     quotes = f" and {erasure.quoting} elsewhere that quote it" if erasure.quoting else ""
+    if erasure.resting:
+        quotes += f" and {erasure.resting} of memories that rest on it"
     verb = "would be" if would else "are"
     return f"{erasure.named:,} texts{quotes} {verb} forgotten."

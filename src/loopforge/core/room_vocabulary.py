@@ -149,11 +149,13 @@ class RoomOpened(Struct, frozen=True, tag="room.opened", kw_only=True, omit_defa
 class RoomClosed(Struct, frozen=True, tag="room.closed", kw_only=True, omit_defaults=True):
     """The room is no more, and its texts are forgotten; on the wish of a person.
 
-    `exactly`: what quotes it in other rooms stays.
+    `exactly`: what quotes it in other rooms stays; `spares`: so does what mates keep, where it
+    rests on lines of other rooms, too.
     """
 
     person: str
     exactly: bool = False
+    spares: bool = False
 
 
 class PersonJoined(Struct, frozen=True, tag="room.person_joined", kw_only=True, omit_defaults=True):

@@ -41,15 +41,13 @@ from loopforge.core.text.topics import folded
 from loopforge.errors import InputError, Unknown
 from loopforge.ledger.erasure.text_erasure import Erasure, Wish
 from loopforge.ledger.table_access import Readable
-from loopforge.memory.memory_view import items_of, keeping_of
+from loopforge.memory.memory_view import automatic, items_of, keeping_of
 from loopforge.runtime.looking_back import KeptItem
 from loopforge.runtime.system_clock import Stamp
 
 T = TypeVar("T")
 LONGEST_ITEM = 500
 """Characters of an item."""
-AUTOMATIC = ("idle", "audit", "mate:")
-"""How those are called (`by`) who change nothing that a person locked."""
 
 
 class MemoryLedger(Readable, Protocol):
@@ -165,11 +163,14 @@ class MemoryStore:
 
     # ------------------------------------------------------------ what becomes of items
 
-    async def correct(self, item: str, text: str, *, by: str, cause: str = "") -> None:
+    async def correct(
+        self, item: str, text: str, *, by: str, cause: str = "", back_to: str = ""
+    ) -> None:
         """Have an item say something else. Raises Unknown, InputError."""
         if not text.strip() or len(text) > LONGEST_ITEM:
             raise InputError(f"An item of memory has 1 to {LONGEST_ITEM} characters.")
-        await self._change(MemoryCorrected(item=item, text=Words(text), by=by), by, cause)
+        body = MemoryCorrected(item=item, text=Words(text), by=by, back_to=back_to)
+        await self._change(body, by, cause)
 
     async def supersede(self, old: str, new: str, when: datetime, *, by: str) -> None:
         """An item holds no longer: another one does, in its place."""
@@ -189,18 +190,17 @@ class MemoryStore:
         """Have an item hold again."""
         await self._change(MemoryRestored(item=item, by=by, because=because), by, because)
 
-    async def lock(self, item: str, *, by: str, on: bool = True) -> None:
+    async def lock(self, item: str, *, by: str, on: bool = True, cause: str = "") -> None:
         """A person says that an item stands, or takes that back."""
-        await self._change(
-            MemoryLocked(item=item, by=by) if on else MemoryUnlocked(item=item, by=by), by
-        )
+        body = MemoryLocked(item=item, by=by) if on else MemoryUnlocked(item=item, by=by)
+        await self._change(body, by, cause)
 
-    async def share(self, item: str, to: str, *, by: str, on: bool = True) -> None:
+    async def share(self, item: str, to: str, *, by: str, on: bool = True, cause: str = "") -> None:
         """A person lets an item that concerns them be used elsewhere. May raise InputError."""
         found = await self.item(item)
         if by not in (found.about or (found.told_by,)):
             raise InputError("Only somebody whom it concerns may say where it is used.")
-        await self._change(MemoryShared(by=by, to=to, item=item, on=on), by)
+        await self._change(MemoryShared(by=by, to=to, item=item, on=on), by, cause)
 
     async def share_room(self, source: str, to: str, *, by: str, on: bool = True) -> None:
         """A person lets all that concerns them and was said in a room be used elsewhere."""
@@ -220,7 +220,14 @@ class MemoryStore:
         if found.state != "dropped":
             await self.drop(item, why or "forgotten", by=by)
         return await self._ledger.erase(
-            Wish(refs=tuple(filter(None, refs)), exactly=True, by=by, why=why)
+            Wish(
+                refs=tuple(filter(None, refs)),
+                events=tuple(one.id for one in told),
+                exactly=True,
+                derived="all",
+                by=by,
+                why=why,
+            )
         )
 
     async def _change(self, body: Body, by: str, cause: str = "") -> None:
@@ -232,9 +239,9 @@ class MemoryStore:
             found = await self.item(item)
             if found.state == "forgotten":
                 raise Unknown("That was forgotten; nothing of it is left to be changed.")
-            if found.locked and by.startswith(AUTOMATIC):
+            if found.locked and automatic(by):
                 raise InputError("A person locked this; only a person may change it.")
-            actor = by if ":" in by else ("runtime" if by in AUTOMATIC else f"person:{by}")
+            actor = by if ":" in by else ("runtime" if automatic(by) else f"person:{by}")
             fact = self._stamp.fact(body, actor=actor, cause=cause)
             await self._ledger.append(PREFIX + mate, [fact], expect=seq)
 

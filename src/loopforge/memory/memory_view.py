@@ -14,7 +14,7 @@ who may read what: that is decided in the query (chat/service/usable_items.py).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -23,8 +23,8 @@ from sqlalchemy.engine import Connection, Row
 
 from loopforge.core.events import Erased, Event, micros, moment
 from loopforge.core.memory.memory_vocabulary import (
+    MACHINE,
     PREFIX,
-    EvidenceLine,
     KeepingSet,
     MemoryCorrected,
     MemoryDropped,
@@ -38,6 +38,7 @@ from loopforge.core.memory.memory_vocabulary import (
 )
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.database.table_schema import Name, metadata, texts
+from loopforge.ledger.erasure.derived_texts import Grounds
 from loopforge.ledger.storage.revised_lines import by_id, revisions
 from loopforge.runtime.looking_back import KeptItem
 
@@ -59,11 +60,21 @@ memories = Table(
     Column("ended", BigInteger, nullable=True),
     Column("travels", Boolean, nullable=False),
     Column("locked", Boolean, nullable=False),
+    Column("worded_by", Name, nullable=False),
+    Column("vouched", Name, nullable=False),
+    Column("changed", Name, nullable=False),
+    Column("changed_by", Name, nullable=False),
+    Column("because", Name, nullable=False),
     PrimaryKeyConstraint("item", name="memories_item"),
     Index("memories_mate", "mate", "seq"),
     Index("memories_ref", "ref"),
 )
-"""`replaced` is the item that superseded it, at `ended`."""
+"""`replaced` is the item that superseded it, at `ended`.
+
+`worded_by` is the person who corrected it; `vouched` the event by which a person last said that it
+stands (its own, where nobody did). `changed` is the event that made its state what it is,
+`changed_by` whose that was, and `because` of what.
+"""
 
 memory_evidence = Table(
     "memory_evidence",
@@ -109,17 +120,23 @@ memory_keeping = Table(
     PrimaryKeyConstraint("scope", name="memory_keeping_scope"),
 )
 
+AUTOMATIC = ("idle", "audit", "mate:")
+"""How those are called (`by`) who are no person."""
 FEW = 500
 """Ids that are put into a query; of more, the rows of all are read."""
 STATES = ("held", "superseded", "invalidated", "dropped", "forgotten")
 """What an item can be; only the first two are ever recalled."""
 
 
+Derives = Callable[[Connection, Grounds, bool], dict[str, set[str]]]
+"""What rests on what is forgotten: see derived_items.py."""
+
+
 class Memories:
-    """The view."""
+    """The view. `derives` says what goes along with what is forgotten."""
 
     name = "memories"
-    version = 1
+    version = 3
     kinds = frozenset(
         "memory." + kind
         for kind in (
@@ -132,6 +149,9 @@ class Memories:
         *(memory_sources, memory_shares, memory_keeping),
     )
     holds_texts = False
+
+    def __init__(self, derives: Derives) -> None:
+        self._derives = derives
 
     def apply(self, connection: Connection, events: Sequence[Event]) -> None:
         """Take in what happened to items, and which wordings were forgotten."""
@@ -149,6 +169,12 @@ class Memories:
                         connection.execute(memories.update().where(gone).values(state="forgotten"))
                 case _:
                     _change(connection, event)
+
+    def derived(
+        self, connection: Connection, grounds: Grounds, *, sole: bool
+    ) -> dict[str, set[str]]:
+        """See `DerivedTexts`."""
+        return self._derives(connection, grounds, sole)
 
 
 def _keep(connection: Connection, event: Event, kept: MemoryKept) -> None:
@@ -168,6 +194,11 @@ def _keep(connection: Connection, event: Event, kept: MemoryKept) -> None:
         "ended": None,
         "travels": kept.travels,
         "locked": False,
+        "worded_by": "",
+        "vouched": event.id,
+        "changed": event.id,
+        "changed_by": "",
+        "because": "",
     }
     connection.execute(memories.insert().values(row))
     lines = {each.line: each for each in kept.evidence}
@@ -192,25 +223,42 @@ def _keep(connection: Connection, event: Event, kept: MemoryKept) -> None:
 
 def _change(connection: Connection, event: Event) -> None:
     """What became of one item."""
-    match event.body:
+    body = event.body
+    match body:
         case MemorySuperseded(item=item, new=new, when=when):
+            by = event.actor.removeprefix("person:")
             values: dict[str, Any] = {"state": "superseded", "replaced": new, "ended": micros(when)}
-        case MemoryCorrected(item=item, text=text):
+            values |= {"changed": event.id, "changed_by": by, "because": new}
+        case MemoryCorrected(item=item, text=text, by=by, back_to=back_to):
+            own = back_to == item or automatic(by) or by == MACHINE
             values = {"wording": event.id, "ref": "" if text.public else text.ref}
-        case MemoryInvalidated(item=item):
-            values = {"state": "invalidated"}
-        case MemoryDropped(item=item):
-            values = {"state": "dropped"}
-        case MemoryRestored(item=item):
+            values |= {"travels": False, "worded_by": "" if own else by}
+        case MemoryInvalidated(item=item, by=by, because=because):
+            values = {"state": "invalidated", **_changed(event, by, because)}
+        case MemoryDropped(item=item, by=by, because=because):
+            values = {"state": "dropped", **_changed(event, by, because)}
+        case MemoryRestored(item=item, by=by, because=because):
             values = {"state": "held", "replaced": "", "ended": None}
-        case MemoryLocked(item=item):
+            values |= _changed(event, by, because)
+        case MemoryLocked(item=item, by=by):
             values = {"locked": True}
-        case MemoryUnlocked(item=item):
+        case MemoryUnlocked(item=item, by=by):
             values = {"locked": False}
         case _:
             raise AssertionError(event.kind)
+    if isinstance(body, MemoryCorrected | MemoryRestored | MemoryLocked) and not automatic(by):
+        values["vouched"] = event.id
     known = (memories.c.item == item) & (memories.c.state != "forgotten")
     connection.execute(memories.update().where(known).values(values))
+
+
+def _changed(event: Event, by: str, because: str) -> dict[str, Any]:
+    return {"changed": event.id, "changed_by": by, "because": because}
+
+
+def automatic(by: str) -> bool:
+    """Whether a change was made by no person."""
+    return by.startswith(AUTOMATIC)
 
 
 def _share(connection: Connection, shared: MemoryShared) -> None:
@@ -304,6 +352,9 @@ def _item(row: Row[Any], events: Mapping[str, Event]) -> KeptItem:
         travels=kept.travels,
         trusted=kept.trusted,
         locked=row.locked,
+        worded_by=row.worded_by,
+        changed_by=row.changed_by,
+        because=row.because,
         learned_by=kept.learned_by,
     )
 
@@ -312,25 +363,60 @@ def _until(row: Row[Any], kept: MemoryKept) -> datetime | None:
     return kept.until if row.ended is None else moment(row.ended)
 
 
-def standing_on(connection: Connection, line: EvidenceLine) -> list[str]:
-    """The items that rest on a line."""
-    mine = memory_evidence.c.line == line.line
-    return list(connection.execute(select(memory_evidence.c.item).where(mine)).scalars())
+def standing_on(connection: Connection, lines: Collection[str]) -> list[str]:
+    """The items that rest on one of these events."""
+    found = set[str]()
+    for some in batched(sorted(lines)):
+        query = select(memory_evidence.c.item).where(memory_evidence.c.line.in_(some))
+        found.update(connection.execute(query).scalars())
+    return sorted(found)
+
+
+def batched(ids: Sequence[str]) -> list[Sequence[str]]:
+    """Ids in numbers that a query takes."""
+    return [ids[start : start + FEW] for start in range(0, len(ids), FEW)]
 
 
 def fallen(connection: Connection, mate: str) -> set[str]:
-    """Items of which a line was edited or deleted since they were made, or is forgotten.
+    """Items of which a line was edited or deleted since they were made, or is forgotten."""
+    return {item for item, _ in fallen_lines(connection, mate)}
 
-    Ids are ordered by time, so a change that came before the item is no change of it.
+
+def fallen_lines(connection: Connection, mate: str) -> set[tuple[str, str]]:
+    """Those items, each with such a line.
+
+    Ids are ordered by time, so a change that came before the item is no change of it; nor is one
+    that came before a person said that the item stands, or one that it was made of with that line.
     """
-    one, item = memory_evidence.c, memories.c.item
-    mine = select(item).where(memories.c.mate == mate)
-    changed = select(one.item).join(revisions, revisions.c.line == one.line)
+    one, item, vouched = memory_evidence.c, memories.c.item, memories.c.vouched
+    mine = (memories.c.mate == mate) & (one.item == item)
+    changed = select(one.item, one.line).join(revisions, revisions.c.line == one.line)
     changed = changed.where(
-        one.item.in_(mine), (revisions.c.event > one.item) | revisions.c.deleted
+        mine,
+        (revisions.c.event > vouched) | (revisions.c.deleted & (vouched == item)),
     )
     there = (texts.c.stream == one.stream) & (texts.c.event == one.line)
-    forgotten = select(one.item).where(
-        one.item.in_(mine), ~select(texts.c.ref).where(there).exists()
+    gone = select(texts.c.ref).where(there)
+    forgotten = select(one.item, one.line).where(mine, vouched == item, ~gone.exists())
+    both = [*connection.execute(changed), *connection.execute(forgotten)]
+    pairs = {(row.item, row.line) for row in both}
+    return pairs - _excused(connection, pairs) if pairs else pairs
+
+
+def _excused(connection: Connection, pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Items with lines that stand in one that they were made of, which stands nevertheless."""
+    one, source = memory_evidence.c, memory_sources.c
+    query = select(source.item, source.source, one.line).join(
+        memory_evidence, one.item == source.source
     )
-    return {*connection.execute(changed).scalars(), *connection.execute(forgotten).scalars()}
+    some = connection.execute(query.where(source.item.in_([item for item, _ in pairs]))).all()
+    excused, more = set[tuple[str, str]](), True
+    while more:
+        found = {
+            (row.item, row.line)
+            for row in some
+            if (row.item, row.line) in pairs and (row.source, row.line) not in pairs - excused
+        }
+        more = found > excused
+        excused |= found
+    return excused

@@ -69,7 +69,8 @@ class KeptItem(Struct, frozen=True, kw_only=True):
     """An item of a mate's memory as it stands now; see core/memory/memory_vocabulary.py.
 
     `text` is what it says now, `until` when it ended or will end, `replaced` the item that holds in
-    its place, `seq` its number in the mate's stream.
+    its place, `seq` its number in the mate's stream. `worded_by` is the person who corrected it;
+    `changed_by` and `because` say by whom and because of what its state is what it is.
     """
 
     id: str
@@ -92,6 +93,9 @@ class KeptItem(Struct, frozen=True, kw_only=True):
     travels: bool = False
     trusted: bool = True
     locked: bool = False
+    worded_by: str = ""
+    changed_by: str = ""
+    because: str = ""
     learned_by: str = ""
 
 

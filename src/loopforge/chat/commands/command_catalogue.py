@@ -121,7 +121,11 @@ COMMANDS: tuple[RoomCommand, ...] = (
         "how budgets stand here; or one for this room: 5 dollars day, 200 calls month, or none",
         asks=True,
     ),
-    _asked("memory", "what mates remember"),
+    _asked(
+        "memory",
+        "what mates keep of you; correct N: TEXT, lock N, drop N, forget N, undo, off, on",
+        "[HOW]",
+    ),
     _asked(
         "remind",
         "be reminded: when, a colon, of what (on Friday at nine: call Anna)",

@@ -29,10 +29,6 @@ from loopforge.ledger.table_access import Readable
 from loopforge.people.account_linking import AccountLinking
 from loopforge.runtime.ports import Clock, Models
 
-KEEPS = (
-    "Mates keep what is said in this conversation in mind, and nothing beyond it yet: "
-    "memories of their own are not there yet."
-)
 LOOKED_BACK = 200
 """Lines of mates that are looked through for one that the asker may see."""
 
@@ -62,7 +58,6 @@ class QueryCommands:
             "why": self.why,
             "mates": self.mates,
             "model": self.model,
-            "memory": self.memory,
             "link": self.link,
             "help": self.help,
         }
@@ -197,10 +192,6 @@ class QueryCommands:
         ]
 
     # ------------------------------------------------------------ the rest
-
-    async def memory(self, _asked: CommandRequest) -> str:
-        """What mates remember."""
-        return KEEPS
 
     async def link(self, asked: CommandRequest) -> str:
         """A code for another account, or the use of one."""

@@ -3,7 +3,7 @@
 What is theirs is what an erasure of them would name (ledger/erasure/person_selves.py): everything
 that they said and did in rooms and at the door, under each of their selves, and their names and
 accounts. With it goes where they are signed in, what they may do, how many answers their lines got
-and what those cost, and the files that they gave.
+and what those cost, the files that they gave, and what mates keep of them, with its evidence.
 
 Read page by page. Says what is not in it; never has a secret, for none stands in an event.
 """
@@ -27,6 +27,8 @@ from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.chat.export.markdown_quoting import label, quoted
 from loopforge.chat.export.room_export import PAGE, Row, as_bytes, file_row, files_of, kept, named
 from loopforge.chat.export.zip_stream import Part, zipped
+from loopforge.chat.memories.belief_wording import belief_row
+from loopforge.chat.memories.memory_desk import MemoryDesk, MemoryReader
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.core.events import Event, Usage
 from loopforge.core.line_revision import Revised
@@ -46,7 +48,7 @@ UNTOLD = frozenset({"type", "session", "invite", "text", "files", "source"})
 PLAIN = ("name", "surface", "account")
 """What of a fact about names people read."""
 NOT_HERE = (
-    "what others said, and what mates answered: take each room along for that",
+    "what others said and mates answered (but what memories rest on): take each room along for it",
     "what mates noted and were shown, which Why? tells in each room",
     "what was forgotten, and the words of deleted lines",
     "mates' files and settings that you changed, which belong to the home",
@@ -83,7 +85,9 @@ class PersonExport:
         person: str,
         at: datetime,
         zone: ZoneInfo,
+        beliefs: MemoryDesk,
     ) -> None:
+        self._beliefs = beliefs
         self._tables, self._accounts, self._artifacts = tables, accounts, artifacts
         self._person, self._at, self._zone = person, at, zone
 
@@ -92,6 +96,8 @@ class PersonExport:
         selves, names = await self._tables.look(partial(_named_in, person=self._person))
         done = await self._tables.look(partial(done_by, people=selves))
         profile = await self._profile(selves, names)
+        beliefs = await self._beliefs.beliefs(MemoryReader(self._person))
+        profile["kept_of_you"] = [belief_row(one) for one in beliefs]
 
         async def parts() -> AsyncIterator[Part]:
             yield Part("me.json", as_bytes(self._json(done, profile)))
@@ -181,9 +187,23 @@ class PersonExport:
                 f"{sums['tokens_read']:,} read, {sums['tokens_written']:,} written; cost: "
                 f"${sums['cost_usd']}{', and what has no price' if sums['unpriced'] else ''}\n"
             )
+        yield self._kept(profile["kept_of_you"])
         yield "\n## What you said and did\n"
         async for page in self._pages(done):
             yield await asyncio.to_thread(self._told, page)
+
+    def _kept(self, rows: Sequence[Row]) -> str:
+        """What mates keep of them, each item with the lines that it rests on."""
+        told = ["\n## What mates keep of you\n"]
+        for one in rows:
+            state = "" if one["state"] == "held" else f", {one['state']}"
+            told.append(f"\n### {label(one['mate'])} {one['number']} · {one['at'][:10]}{state}\n")
+            told.append(f"\n{quoted(one['text'])}\n")
+            for line in one["evidence"]:
+                where = f"{line['at'][:16].replace('T', ' ')} in {label(line['room'])}"
+                told.append(f"\n- {where}, {label(line['who'])}: {label(line['text'])}")
+            told.append("\n" if one["evidence"] else "")
+        return "".join(told) if rows else f"{told[0]}\nNothing.\n"
 
     def _told(self, page: Sequence[Event]) -> str:
         return "".join(self._entry(event) for event in page)

@@ -17,7 +17,7 @@ import logging
 from collections import defaultdict
 
 from loopforge.chat.room.room_store import PREFIX, House
-from loopforge.chat.service.room_closing import MACHINE
+from loopforge.core.memory.memory_vocabulary import MACHINE
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage.revised_lines import latest, unforgotten

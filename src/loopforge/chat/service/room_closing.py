@@ -6,7 +6,8 @@ Whatever the end needs stands in the RoomClosed event: a process that dies in be
 wrote the event, leaves the rest to the host's next start, or to the host that follows the ledger.
 A closed room refuses everything, and its name is not given again: its events stay.
 
-What rests on a room elsewhere are texts that quote it; the person says whether they go along.
+What rests on a room elsewhere are texts that quote it, and what mates keep of it; the person says
+whether they go along: all memories that rest on it, or those that rest on nothing else.
 """
 
 from __future__ import annotations
@@ -15,23 +16,38 @@ import asyncio
 import logging
 from collections import defaultdict
 
+from msgspec import Struct
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
 from loopforge.chat.room.room_store import PREFIX, House, stream_of
 from loopforge.chat.server import Rooms
+from loopforge.core.events import Event
+from loopforge.core.memory.memory_vocabulary import MACHINE, MemoryRestored
 from loopforge.core.room_vocabulary import RoomClosed
 from loopforge.ledger.database.table_schema import events, streams, texts
+from loopforge.ledger.erasure.derived_texts import Reach
 from loopforge.ledger.erasure.text_erasure import Erasure, Wish
 from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.memory.derived_items import resting_on
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.effect_worker import Effects
 from loopforge.runtime.ports import Lanes, Signals
+from loopforge.runtime.system_clock import Stamp
 
 log = logging.getLogger(__name__)
 WHY = "the room was deleted"
-MACHINE = "terminal"
-"""On whose wish, where nobody is named: somebody at the machine itself."""
+
+
+class RestsOnRoom(Struct, frozen=True, kw_only=True):
+    """What elsewhere rests on a room: texts that quote it, and items that mates keep.
+
+    `also` of those items rest on lines of other rooms, too.
+    """
+
+    quotes: int = 0
+    memories: int = 0
+    also: int = 0
 
 
 class Closing:
@@ -46,38 +62,51 @@ class Closing:
         lanes: Lanes,
         effects: Effects,
         tasks: Tasks,
+        stamp: Stamp,
     ) -> None:
         self._ledger, self._rooms, self._house = ledger, rooms, house
         self._signals, self._lanes, self._effects = signals, lanes, effects
-        self._tasks = tasks
+        self._tasks, self._stamp = tasks, stamp
         self._finishing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     # ------------------------------------------------------------ what it would mean
 
-    async def weigh(self, room: str, *, keep_quotes: bool = False) -> Erasure:
+    async def weigh(
+        self, room: str, *, keep_quotes: bool = False, keep_memories: bool = False
+    ) -> Erasure:
         """What closing the room would forget; nothing is forgotten. Raises Unknown."""
         await self._rooms.state(room)
-        wish = Wish(stream=stream_of(room), exactly=keep_quotes)
+        reach: Reach = "sole" if keep_memories else "all"
+        wish = Wish(stream=stream_of(room), exactly=keep_quotes, derived=reach)
         return await self._ledger.erase(wish, pretend=True)
 
-    async def resting(self, room: str) -> int:
-        """How many texts elsewhere quote what people said in this room. Raises Unknown."""
-        return (await self.weigh(room)).quoting
+    async def resting(self, room: str) -> RestsOnRoom:
+        """What elsewhere rests on this room. Raises Unknown."""
+        every, stream = await self.weigh(room), stream_of(room)
+        items = await self._ledger.look(lambda found: resting_on(found, stream))
+        both = sum(one.elsewhere for one in items)
+        return RestsOnRoom(quotes=every.quoting, memories=len(items), also=both)
 
     # ------------------------------------------------------------ closing
 
-    async def close_room(self, room: str, person: str, *, keep_quotes: bool = False) -> None:
+    async def close_room(
+        self, room: str, person: str, *, keep_quotes: bool = False, keep_memories: bool = False
+    ) -> None:
         """Close the room, stop what runs in it, and forget its texts.
 
         `person` is "" for somebody at the machine itself. With `keep_quotes`, what quotes it in
-        other rooms stays. Raises Unknown where there is no such room (any more).
+        other rooms stays; with `keep_memories`, what mates keep that rests on others, too.
+        Raises Unknown where there is no such room (any more).
         """
-        await self.announce(room, person, keep_quotes=keep_quotes)
+        await self.announce(room, person, keep_quotes=keep_quotes, keep_memories=keep_memories)
         await self.finish(stream_of(room))
 
-    async def announce(self, room: str, person: str, *, keep_quotes: bool = False) -> None:
+    async def announce(
+        self, room: str, person: str, *, keep_quotes: bool = False, keep_memories: bool = False
+    ) -> None:
         """Say that the room is closed; a host does the rest. Raises Unknown."""
-        await self._rooms.add(room, person, RoomClosed(person=person, exactly=keep_quotes))
+        body = RoomClosed(person=person, exactly=keep_quotes, spares=keep_memories)
+        await self._rooms.add(room, person, body)
 
     async def finish(self, stream: str) -> Erasure | None:
         """Stop what runs in a closed room, and forget its texts; None if that is done already."""
@@ -90,9 +119,11 @@ class Closing:
             await self._effects.settled(stream)
             (closed,) = await self._ledger.read(stream, kinds=["room.closed"], limit=1)
             assert isinstance(closed.body, RoomClosed)
+            await self._spare(stream, closed)
             wish = Wish(
                 stream=stream,
                 exactly=closed.body.exactly,
+                derived="sole" if closed.body.spares else "all",
                 by=closed.body.person or MACHINE,
                 why=WHY,
             )
@@ -100,6 +131,18 @@ class Closing:
             await self._house.save(stream, least=1)
             log.info("%s is closed; %d texts are forgotten", stream, len(erasure.refs))
             return erasure
+
+    async def _spare(self, stream: str, closed: Event) -> None:
+        """Have what rests on other rooms, too, stand by the word of whoever closed this one."""
+        body = closed.body
+        if not isinstance(body, RoomClosed) or not body.spares:
+            return
+        by = body.person or MACHINE
+        for one in await self._ledger.look(lambda found: resting_on(found, stream)):
+            if one.elsewhere and one.state == "held":
+                back = MemoryRestored(item=one.item, by=by, because=closed.id)
+                fact = self._stamp.fact(back, actor=f"person:{by}", cause=closed.id)
+                await self._ledger.append(one.stream, [fact])
 
     # ------------------------------------------------------------ what was begun
 

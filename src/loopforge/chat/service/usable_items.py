@@ -10,8 +10,9 @@ when it was made:
     shared       each person whom it concerns said that it may be used here
     travels      it was checked when it was made to hold no person, no quote, no fact about anybody
 
-What it was made of counts by its lines: an item has the lines of its sources, too. Who comes later
-changes what may be used from that moment on.
+What a person corrected is their word: its lines count where they alone are present. What it was
+made of counts by its lines: an item has the lines of its sources, too, and their words. Who comes
+later changes what may be used from that moment on.
 """
 
 from __future__ import annotations
@@ -34,16 +35,21 @@ from loopforge.memory.memory_view import (
     memory_evidence,
     memory_people,
     memory_shares,
+    memory_sources,
 )
 from loopforge.runtime.looking_back import RecallQuery
 
 
 class _Ground(Struct, frozen=True):
-    """What an item rests on, whom it concerns: lines as (stream, seq), persons."""
+    """What an item rests on, whom it concerns: lines as (stream, seq), persons.
+
+    `worded_by` are those who corrected it, or what it was made of.
+    """
 
     lines: tuple[tuple[str, int], ...]
     concerned: frozenset[str]
     about: frozenset[str]
+    worded_by: frozenset[str]
 
 
 def usable_items(connection: Connection, query: RecallQuery) -> dict[str, int]:
@@ -82,9 +88,13 @@ class _Place:
             return False
         if row.travels:
             return True
-        if ground.lines and all(self._seen(row.learned_by, *line) for line in ground.lines):
+        seen = all(self._seen(row.learned_by, *line) for line in ground.lines)
+        if ground.lines and seen and ground.worded_by.issuperset(self._query.present):
             return True
-        if self._alone and row.told_by == self._alone and ground.about <= {self._alone}:
+        if ground.lines and seen and not ground.worded_by:
+            return True
+        told_by = ground.worded_by or {row.told_by}
+        if self._alone and told_by == {self._alone} and ground.about <= {self._alone}:
             return True
         return self._shared(row, ground)
 
@@ -122,11 +132,29 @@ def _grounds(connection: Connection, rows: Sequence[Row[Any]], mate: str) -> Map
     about: dict[str, set[str]] = {}
     for each in connection.execute(select(memory_people).where(memory_people.c.item.in_(mine))):
         about.setdefault(each.item, set()).add(each.person)
+    words = _worded_by(connection, rows)
     return {
         row.item: _Ground(
+            worded_by=words.get(row.item, frozenset()),
             lines=tuple(lines.get(row.item, ())),
             about=frozenset(about.get(row.item, ())),
             concerned=frozenset(about.get(row.item) or ({row.told_by} - {""})),
         )
         for row in rows
     }
+
+
+def _worded_by(connection: Connection, rows: Sequence[Row[Any]]) -> dict[str, frozenset[str]]:
+    """Who corrected these items, or what they were made of, by item."""
+    words = {row.item: frozenset({row.worded_by}) for row in rows if row.worded_by}
+    if not words:
+        return words
+    pairs = [(row.item, row.source) for row in connection.execute(select(memory_sources))]
+    more = True
+    while more:
+        before = dict(words)
+        for item, source in pairs:
+            if source in words:
+                words[item] = words.get(item, frozenset()) | words[source]
+        more = words != before
+    return words

@@ -25,6 +25,9 @@ PREFIX = "memory:"
 EVERYWHERE = "everywhere"
 """Any room of this home that is no group, channel or thread of a platform."""
 
+MACHINE = "terminal"
+"""How somebody at the machine itself is called (`by`)."""
+
 Layer = Literal["note", "final", "core", "fact", "instruction", "saved", "lesson", "reflection"]
 """A note of a talk under way, one at its end, a core memory in the mate's own "I", a fact about
 somebody, a standing instruction, what a tool saved, a lesson of what failed, a look back."""
@@ -80,11 +83,15 @@ class MemorySuperseded(
 class MemoryCorrected(
     Struct, frozen=True, tag="memory.corrected", kw_only=True, omit_defaults=True
 ):
-    """An item says this from now on; `by` is a person, or "idle" where an audit did it."""
+    """An item says this from now on, on the word of a person.
+
+    `back_to` is the event whose wording this is again, where a correction was taken back.
+    """
 
     item: str
     text: Words
     by: str
+    back_to: str = ""
 
 
 class MemoryInvalidated(

@@ -7,6 +7,7 @@ Named may be texts (by ref); events (the words of a line; of a turn's record, wh
 a person: everything that came in with an event of theirs, and their names and accounts wherever
 they stand, of every self that was linked to them (person_selves.py); or
 a whole stream: every text that came in with it, and what echoes it in others (cross_quotes.py).
+What was derived from that (derived_texts.py), such as memories of mates, goes along, too.
 Quotes are looked for in every stream where something named came in, from the event on that brought
 it in; for what a mate said, from the beginning of its turn on. With `exactly`, nothing but what was
 named is forgotten. The name of somebody else is never a quote: Ana Maria stays when Ana goes.
@@ -19,6 +20,7 @@ and exports wrote. Events themselves stay: who, when, which kind, and plain stri
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -26,6 +28,7 @@ from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Erased, Event
 from loopforge.errors import Unknown
+from loopforge.ledger.erasure.derived_texts import DerivedTexts, Grounds, Reach
 from loopforge.ledger.erasure.later_quotes import Forgotten, Sieve, Text
 from loopforge.ledger.erasure.person_selves import NAMES, Kin, done_by
 from loopforge.ledger.storage import state_snapshots
@@ -53,13 +56,18 @@ OWN = ("room.", "people.")
 
 
 class Wish(Struct, frozen=True, kw_only=True):
-    """What is to be forgotten, and on whose wish."""
+    """What is to be forgotten, and on whose wish.
+
+    `derived`: what rests on it goes along, where it rests on nothing else ("sole"), or not at all;
+    "" is "all", and "none" for what is wanted `exactly`.
+    """
 
     refs: tuple[str, ...] = ()
     events: tuple[str, ...] = ()
     person: str = ""
     stream: str = ""
     exactly: bool = False
+    derived: Reach = ""
     by: str = ""
     why: str = ""
 
@@ -67,13 +75,15 @@ class Wish(Struct, frozen=True, kw_only=True):
 class Erasure(Struct, frozen=True, kw_only=True):
     """What was forgotten: refs of texts by stream, how many were named and how many quoted those.
 
-    `events` are the Erased events. `clean` says whether nothing is left in the database's files
+    `resting` is how many texts rested on those, such as memories of mates. `events` are the Erased
+    events. `clean` says whether nothing is left in the database's files
     either; if not, a reader was in the way, and the same erasure asked again does it.
     """
 
     texts: dict[str, tuple[str, ...]]
     named: int
     quoting: int
+    resting: int = 0
     events: tuple[str, ...] = ()
     clean: bool = False
 
@@ -121,8 +131,15 @@ def forget(
     if not wish.exactly:
         for stream in sorted(gone.keys() - {wish.stream}):
             gone[stream] |= _quoting(connection, stream, targets, texts, spared)
+    look = partial(_derived, connection, wish, targets, texts, people, views)
+    resting = frozenset[str]().union(*look(gone, "all").values()) if echoes else frozenset()
     for stream, refs in echoes.items():
-        if there := _there(connection, refs) - spared:
+        if there := _there(connection, refs) - spared - resting:
+            gone[stream] = gone.get(stream, set()) | there
+    quoted = frozenset[str]().union(*gone.values())
+    reach = wish.derived or ("none" if wish.exactly else "all")
+    for stream, refs in look(gone, reach).items():
+        if there := _there(connection, refs):
             gone[stream] = gone.get(stream, set()) | there
     every = frozenset[str]().union(*gone.values())
     events: tuple[Event, ...] = ()
@@ -137,7 +154,8 @@ def forget(
     erasure = Erasure(
         texts={stream: tuple(sorted(refs)) for stream, refs in gone.items()},
         named=len(named),
-        quoting=len(every - named),
+        quoting=len(quoted - named),
+        resting=len(every - quoted),
         events=tuple(event.id for event in events),
     )
     return erasure, events
@@ -242,6 +260,33 @@ def _of_stream(connection: Connection, stream: str) -> Iterator[Text]:
         for seq, ref, stored in rows:
             yield Text(ref, seq, unkept(stored))
         place = rows[-1][0], rows[-1][1]
+
+
+def _derived(
+    connection: Connection,
+    wish: Wish,
+    targets: Sequence[_Target],
+    texts: Mapping[str, str],
+    people: Collection[str],
+    views: Sequence[FoldedView],
+    gone: Mapping[str, Collection[str]],
+    reach: Reach,
+) -> dict[str, set[str]]:
+    """The refs of what rests on what is to be forgotten, by stream, as far as it goes along."""
+    if reach == "none":
+        return {}
+    refs = sorted({*(ref for refs in gone.values() for ref in refs)})
+    brought = {event.id for event, _ in _bringers(connection, "texts.ref", refs)}
+    names = [texts[one.ref] for one in targets if one.name and one.ref in texts]
+    grounds = Grounds(
+        events=brought.union(wish.events), people=people, stream=wish.stream, names=names
+    )
+    found: dict[str, set[str]] = {}
+    for view in views:
+        if isinstance(view, DerivedTexts):
+            for stream, some in view.derived(connection, grounds, sole=reach == "sole").items():
+                found.setdefault(stream, set()).update(some)
+    return found
 
 
 # ---------------------------------------------------------------- rows

@@ -70,5 +70,6 @@ async def you(site: Site, visitor: Visitor, paces: Paces) -> Stream:
         visitor.person,
         site.clock.now(),
         site.live.zone,
+        site.beliefs,
     )
     return _saved(export.stream(), "me.zip", FORMS["zip"])

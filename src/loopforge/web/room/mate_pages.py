@@ -132,6 +132,7 @@ async def _mate(site: Site, visitor: Visitor, one: RosterStanding, **more: Any) 
         path=str(site.roster.folder / one.file) if visitor.right == "owner" else one.file,
         versions=versions,
         newest=_signed(site, versions[:1]),
+        figures=await site.beliefs.figures(one.handle),
         asks=asks,
         bands=BANDS,
         triggers=TRIGGERS,

@@ -466,8 +466,12 @@ async def delete(site: Site, place: RoomAccess, data: Fields) -> Redirect:
     _must(place)
     if data.get("sure", "") != "yes":
         raise InputError("Tick that you are sure; what is forgotten cannot be brought back.")
-    keep = data.get("quotes", "") == "keep"
-    await site.front.closing.close_room(place.room, place.visitor.person, keep_quotes=keep)
+    await site.front.closing.close_room(
+        place.room,
+        place.visitor.person,
+        keep_quotes=data.get("quotes", "") == "keep",
+        keep_memories=data.get("memories", "") == "keep",
+    )
     return Redirect("/", status_code=303)
 
 

@@ -20,6 +20,7 @@ from litestar.response import Template
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.budgets.budget_desk import Budgets
 from loopforge.budgets.model_usage import UsageView
+from loopforge.chat.memories.memory_desk import MemoryDesk
 from loopforge.chat.reminders.reminder_desk import ReminderDesk
 from loopforge.chat.rooms_api import Front
 from loopforge.core.events import Event
@@ -114,6 +115,7 @@ class Site:
     roster: Roster
     chronicle: Chronicle
     growth: MateGrowth
+    beliefs: MemoryDesk
     usage: UsageView
     budgets: Budgets
     reminders: ReminderDesk

@@ -1,0 +1,176 @@
+"""loopforge memory: what mates keep of people, as somebody at the machine sees and changes it.
+
+An item is named by its mate and its number in that mate's memory. A running host takes everything
+up by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from loopforge.cli import Handle, Json, Yes, listed, on_app, print_json
+
+if TYPE_CHECKING:
+    from loopforge.app import App
+    from loopforge.chat.memories.memory_desk import Belief, MemoryReader
+
+T = TypeVar("T")
+app = typer.Typer(no_args_is_help=True, help="What mates keep of people, and whether it holds.")
+Number = Annotated[int, typer.Argument(help="The item's number, as `list` shows it.", min=1)]
+Whose = Annotated[str, typer.Option("--mate", help="Only of this mate.")]
+
+
+def _reader() -> MemoryReader:
+    from loopforge.chat.memories.memory_desk import MemoryReader
+
+    return MemoryReader("")
+
+
+@app.command("list")
+def list_items(
+    context: typer.Context,
+    person: Annotated[
+        str, typer.Option("--person", help="Only what concerns this person, by name or id.")
+    ] = "",
+    mate: Whose = "",
+    lines: Annotated[
+        bool, typer.Option("--lines", help="With the lines that each rests on.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """List what mates keep: mate, number, what it says, from when, how it stands."""
+    from loopforge.chat.memories.belief_wording import belief_row, marks
+
+    async def work(app: App) -> tuple[list[Belief], Any]:
+        await app.people.refresh()
+        found = await app.memory.desk.beliefs(_reader(), mate, all=True)
+        if person:
+            from loopforge.cli.people_command import person_called
+
+            wanted = (await person_called(app.people, person, forgotten=True)).id
+            found = [one for one in found if wanted in _concerned(app, one)]
+        return found, app.live.zone
+
+    found, zone = on_app(context, work)
+    rows = {one.item.id: one for one in found}
+
+    def line(row: dict[str, Any]) -> str:
+        one = rows[row["id"]]
+        told = f"{row['mate']}\t{row['number']}\t{row['text']}\t{', '.join(marks(one, zone))}"
+        for each in one.evidence if lines else ():
+            at = f"{each.at.astimezone(zone):%Y-%m-%d %H:%M}"
+            told += f"\n\t\t{at} {each.who} in {each.room}: {each.text}"
+        return told
+
+    listed([belief_row(one) for one in found], as_json, line, "No mate keeps anything of that.")
+
+
+def _concerned(app: App, one: Belief) -> set[str]:
+    item = one.item
+    return {app.people.same(each) for each in item.about or (item.told_by,) if each}
+
+
+def _do(
+    context: typer.Context,
+    mate: str,
+    number: int,
+    work: Callable[[App, MemoryReader, Belief], Coroutine[Any, Any, T]],
+) -> T:
+    """Do something with one item."""
+
+    async def find(app: App) -> T:
+        await app.people.refresh()
+        reader = _reader()
+        return await work(app, reader, await app.memory.desk.find(reader, mate, number))
+
+    return on_app(context, find)
+
+
+@app.command()
+def correct(
+    context: typer.Context,
+    mate: Handle,
+    number: Number,
+    text: Annotated[str, typer.Argument(help="What it is to say instead.")],
+) -> None:
+    """Have an item say something else; `undo` takes it back."""
+    _do(context, mate, number, lambda app, who, one: app.memory.desk.correct(who, one, text))
+    typer.echo("Corrected.")
+
+
+@app.command()
+def lock(
+    context: typer.Context,
+    mate: Handle,
+    number: Number,
+    off: Annotated[bool, typer.Option("--off", help="Take that back.")] = False,
+) -> None:
+    """Say that an item stands: nothing but a person changes it from now on."""
+    _do(context, mate, number, lambda app, who, one: app.memory.desk.lock(who, one, on=not off))
+    typer.echo("It may be changed by what is learned, too." if off else "It stands.")
+
+
+@app.command()
+def drop(context: typer.Context, mate: Handle, number: Number) -> None:
+    """Have an item let go; `restore` brings it back."""
+    _do(context, mate, number, lambda app, who, one: app.memory.desk.drop(who, one))
+    typer.echo("Let go.")
+
+
+@app.command()
+def restore(context: typer.Context, mate: Handle, number: Number) -> None:
+    """Have an item hold again that was let go, flagged or replaced."""
+    _do(context, mate, number, lambda app, who, one: app.memory.desk.restore(who, one))
+    typer.echo("It holds again.")
+
+
+@app.command()
+def forget(context: typer.Context, mate: Handle, number: Number, yes: Yes = False) -> None:
+    """Forget an item for good, in every wording, with what was made of it."""
+
+    async def work(app: App, reader: MemoryReader, one: Belief) -> str:
+        question = f"Forget “{one.text}”, and what was made of it? This cannot be undone."
+        if not (yes or typer.confirm(question)):
+            return "Nothing was forgotten."
+        done = await app.memory.desk.forget(reader, one)
+        rest = "" if done.clean else " Somebody was reading; traces go with the next erasure."
+        return f"Forgotten: {len(done.refs)} texts.{rest}"
+
+    typer.echo(_do(context, mate, number, work))
+
+
+@app.command()
+def undo(
+    context: typer.Context,
+    mate: Annotated[str, typer.Argument(help="Only of this mate; else of any.")] = "",
+) -> None:
+    """Take back the last change that was made here, at the machine."""
+    done = on_app(context, lambda app: app.memory.desk.undo(_reader(), mate))
+    typer.echo(f"Taken back: {done}.")
+
+
+@app.command()
+def audit(context: typer.Context, as_json: Json = False) -> None:
+    """See whether what mates keep still rests on its lines; flag what does not, and count."""
+
+    async def work(app: App) -> list[dict[str, Any]]:
+        import msgspec
+
+        await app.memory.audit.settle_all()
+        return [
+            {"mate": mate, **msgspec.to_builtins(await app.memory.desk.figures(mate))}
+            for mate in await app.memory.desk.mates()
+        ]
+
+    rows = on_app(context, work)
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        figures = ", ".join(f"{key.replace('_', ' ')} {row[key]}" for key in row if key != "mate")
+        typer.echo(f"{row['mate']}\t{figures}")
+    if not rows:
+        typer.echo("No mate keeps anything.")
