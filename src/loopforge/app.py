@@ -66,7 +66,7 @@ from loopforge.mates.mate_growth import MateGrowth, growth_of
 from loopforge.mates.mate_roster import Roster
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.mates.version_history import Chronicle
-from loopforge.memory.derived_items import memories_view
+from loopforge.memory.beliefs.derived_items import memories_view
 from loopforge.models.embedded_switch import EmbeddedSwitch
 from loopforge.models.files.file_shelf import file_of, is_small
 from loopforge.models.model_listing import ModelsDesk

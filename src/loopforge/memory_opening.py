@@ -19,7 +19,7 @@ from loopforge.chat.service.usable_items import usable_items
 from loopforge.chat.service.usable_rooms import usable_rooms
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.core.mates.mate_file import Mate
-from loopforge.memory.belief_audit import BeliefAudit
+from loopforge.memory.beliefs.belief_audit import BeliefAudit
 from loopforge.memory.item_recall import KeptRecall
 from loopforge.memory.memory_lineage import MemoryLineage
 from loopforge.memory.memory_settings import MemorySettings

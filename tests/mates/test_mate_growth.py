@@ -24,7 +24,7 @@ from loopforge.mates.mate_merging import Merging
 from loopforge.mates.mate_roster import Roster
 from loopforge.mates.trait_proposals import OPEN, TraitProposals
 from loopforge.mates.version_history import STREAM, Chronicle
-from loopforge.memory.derived_items import memories_view
+from loopforge.memory.beliefs.derived_items import memories_view
 from loopforge.memory.memory_lineage import MemoryLineage
 from loopforge.memory.memory_store import MemoryStore
 from loopforge.memory.transcript_index import TranscriptIndex

@@ -45,7 +45,7 @@ from loopforge.errors import InputError, Unknown
 from loopforge.ledger.erasure.text_erasure import Erasure
 from loopforge.ledger.storage.revised_lines import by_id, standing
 from loopforge.ledger.table_access import Readable
-from loopforge.memory.belief_audit import AuditFigures, BeliefAudit, Doubt
+from loopforge.memory.beliefs.belief_audit import AuditFigures, BeliefAudit, Doubt
 from loopforge.memory.memory_store import MemoryStore
 from loopforge.memory.memory_view import memories, memory_shares
 from loopforge.runtime.looking_back import KeptItem

@@ -29,7 +29,7 @@ from loopforge.ledger.database.table_schema import events, streams, texts
 from loopforge.ledger.erasure.derived_texts import Reach
 from loopforge.ledger.erasure.text_erasure import Erasure, Wish
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.memory.derived_items import resting_on
+from loopforge.memory.beliefs.derived_items import resting_on
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.effect_worker import Effects
 from loopforge.runtime.ports import Lanes, Signals

@@ -1,0 +1,1 @@
+"""Whether what is kept still rests on its lines, and what goes along with them."""
