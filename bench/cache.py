@@ -11,7 +11,7 @@ import msgspec
 
 from bench.figures import Figure, folder, sized
 from bench.homes import home
-from loopforge.app import App, open_models
+from loopforge.app import App
 from loopforge.chat.turns.build_perception import route_of
 from loopforge.core.events import Answered, Event, Perceived, Usage
 from loopforge.core.policy import Answer, Ask
@@ -20,6 +20,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.home import make_home
 from loopforge.models.model_router import TieredModels
 from loopforge.models.scripted_model import fill
+from loopforge.models_opening import open_models
 from loopforge.runtime.ports import ModelFacts, ModelReply, Question, Route
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.runtime.turn_record import perception_of

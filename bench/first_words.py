@@ -18,10 +18,11 @@ from pathlib import Path
 
 from bench.figures import folder
 from bench.homes import home
-from loopforge.app import App, open_models
+from loopforge.app import App
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.home import make_home
+from loopforge.models_opening import open_models
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings
 

@@ -33,9 +33,10 @@ from typing import NamedTuple
 from bench.locomo import Question as Asked
 from bench.locomo import Talk, Turn, talks_in
 from bench.retrieval import query_of, store
-from loopforge.app import App, open_aside, open_models
+from loopforge.app import App, open_aside
 from loopforge.errors import LoopforgeError
 from loopforge.home import make_home
+from loopforge.models_opening import open_models
 from loopforge.runtime.ports import Models, Question, Route
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings

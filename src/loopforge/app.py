@@ -68,15 +68,17 @@ from loopforge.mates.prompt_files import PromptBook
 from loopforge.mates.version_history import Chronicle
 from loopforge.memory.beliefs.derived_items import memories_view
 from loopforge.models.embedded_switch import EmbeddedSwitch
-from loopforge.models.files.file_shelf import file_of, is_small
 from loopforge.models.model_listing import ModelsDesk
 from loopforge.models.model_router import TieredModels
-from loopforge.models.model_tiers import SMALL_MODEL, TierLimits, Tiers, read_tiers
 from loopforge.models.null_model import Unasked
-from loopforge.models.providers.embedded_install import missing
-from loopforge.models.providers.embedded_model import Embedded
-from loopforge.models.providers.own_servers import Catalogues
-from loopforge.models.retry_patience import Patience
+from loopforge.models_opening import (
+    embedded_of,
+    keyed_models,
+    notice_of,
+    open_models,
+    patience_of,
+    tiers_of,
+)
 from loopforge.people.account_linking import AccountLinking
 from loopforge.people.accounts.account_service import Accounts
 from loopforge.people.identity.person_registry import Registry
@@ -94,7 +96,6 @@ from loopforge.runtime.ports import (
     EffectSite,
     Embeddings,
     Models,
-    Pictures,
     Route,
     Surface,
     ToolHome,
@@ -152,10 +153,6 @@ def toolbox(
     return tools
 
 
-SMALL_WINDOW = 8192
-"""Tokens that the small model was made for; beyond them it babbles."""
-
-
 def rules_of(
     settings: Settings, surfaces: Sequence[str] = (SCREEN,), *, small: bool = False
 ) -> Rules:
@@ -198,28 +195,43 @@ class App(HomeParts):
     ledger: SqlLedger
     rooms: Rooms
     lanes: LocalLanes[str]
-    timers: LocalTimers
     worlds: Worlds
     models: Models
     tools: Toolbox
-    roster: Roster
     accounts: Accounts
     keeper: Keeper
     closing: Closing
     forgetting: Forgetting
     wishes: MemoryWishes
-    chronicle: Chronicle
     growth: MateGrowth
     usage: UsageView
     budgets: Budgets
     desk: ModelsDesk
     effects: Effects
-    house: House
     book: ReminderDesk
-    policies: Mapping[str, tuple[Policy, str]]
     memory: memory_opening.RoomMemory
     work: WorkParts
     switch: EmbeddedSwitch | None = None
+
+    @property
+    def house(self) -> House:
+        """What its rooms are folded to."""
+        return self.rooms.house
+
+    @property
+    def roster(self) -> Roster:
+        """The files of its mates."""
+        return self.growth.roster
+
+    @property
+    def chronicle(self) -> Chronicle:
+        """The versions of those files."""
+        return self.growth.chronicle
+
+    @property
+    def policies(self) -> Mapping[str, tuple[Policy, str]]:
+        """Minds by name, each with its version."""
+        return self.worlds.policies
 
 
 def views(settings: Settings) -> tuple[FoldedView, ...]:
@@ -246,64 +258,6 @@ async def open_ledger_of(
         yield ledger
     finally:
         await ledger.close()
-
-
-def tiers_of(settings: Settings, catalogues: Catalogues = {}) -> Tiers:  # noqa: B006
-    """The ladder of models that the settings and the keys at hand give.
-
-    `catalogues` are what servers of one's own said they have, by address.
-    """
-    limits = TierLimits(
-        first_token_seconds=settings.model_first_token_seconds,
-        total_seconds=settings.model_total_seconds,
-        embedded=settings.embedded_model,
-        embedded_window=window_of(settings),
-        embedded_id=settings.embedded_file or SMALL_MODEL,
-        embedded_small=is_small(file_of(settings.data, settings.embedded_file)),
-        model=settings.server_model,
-    )
-    return read_tiers(settings.models, settings.tiers, settings.keys, limits, catalogues)
-
-
-def window_of(settings: Settings) -> int:
-    """The window of the model run here, in tokens."""
-    most = settings.embedded_context
-    return most if settings.embedded_file else min(most, SMALL_WINDOW)
-
-
-def patience_of(settings: Settings) -> Patience:
-    """How failures of a model are met."""
-    return Patience(
-        tries=settings.model_tries,
-        wait=settings.model_backoff_seconds,
-        climb=settings.model_climb_seconds,
-    )
-
-
-def embedded_of(dice: Dice, settings: Settings) -> Embedded:
-    """The model that runs here, by its file. Not loaded yet."""
-    path, most = file_of(settings.data, settings.embedded_file), settings.embedded_threads
-    return Embedded(dice, window=window_of(settings), threads=most, path=path)
-
-
-def open_models(
-    settings: Settings, clock: Clock, dice: Dice, pictures: Pictures | None = None
-) -> TieredModels:
-    """The language models that the settings and the keys at hand give. Loads none of them yet."""
-    return TieredModels(
-        tiers_of(settings),
-        clock,
-        dice,
-        patience=patience_of(settings),
-        embedded=embedded_of(dice, settings),
-        pictures=pictures,
-        read=partial(tiers_of, settings),
-    )
-
-
-def keyed_models(live: LiveSettings, stamp: Stamp, keys: Mapping[str, str]) -> TieredModels:
-    """The models that such keys would give. Loads none of them yet."""
-    return open_models(dataclasses.replace(live.now, keys=keys), stamp.clock, stamp.dice)
 
 
 @asynccontextmanager
@@ -350,7 +304,7 @@ async def open_app(
         app.tools.add(PROPOSE_TRAIT, TraitTool(app.growth.traits, app.house).ask)
         gone = partial(scratch_goes, app.settings.home, tasks, app.tools.servers.forget)
         app.keeper.on_erased(gone)
-        closing = (app.house, app.tools, app.deliveries, app.effects, app.lanes, app.timers)
+        closing = (app.house, app.tools, app.deliveries, app.effects, app.lanes, app.worlds.timers)
         for part in closing:
             stack.push_async_callback(part.close)
         await app.accounts.desk.refresh()
@@ -443,11 +397,9 @@ def _wired(
         front=front,
         rooms=rooms,
         lanes=lanes,
-        timers=timers,
         worlds=worlds,
         models=models,
         tools=tools,
-        roster=roster,
         people=people,
         accounts=accounts,
         linking=linking,
@@ -457,17 +409,14 @@ def _wired(
         closing=closing,
         forgetting=Forgetting(ledger, house, signals, tasks),
         wishes=memory_opening.wishes_of(memory, house, cast, live, ledger, stamp, tasks),
-        chronicle=growth.chronicle,
         growth=growth,
         usage=usage,
         budgets=budgets,
         desk=desk,
         deliveries=deliveries,
         effects=effects,
-        house=house,
         book=book,
         stamp=stamp,
-        policies=policies,
         memory=memory,
         work=work,
     )
@@ -556,19 +505,6 @@ def _reminding(
     for tool, work in ReminderTools(desk).table:
         tools.add(tool, work)
     return desk, ReminderBell(ledger, stamp, house, cast, desk)
-
-
-def notice_of(models: Models, *, owner: bool = True) -> str:
-    """What people are told on entering about the model; the owner also, what to set for another."""
-    facts = models.facts(Route())
-    if not facts.embedded or not facts.small:
-        return ""
-    if isinstance(models, TieredModels) and missing() and models.embedded.path is None:
-        told = "No mate can answer yet: the small model that would is not installed."
-        return told + " Run `loopforge up --model`, or see Admin, Models in the browser." * owner
-    told = "Answers come from a small embedded model, for trying out; it is not clever."
-    more = " For a better one: Admin, Models in the browser (docs/adding-models.md)."
-    return told + more * owner
 
 
 # ---------------------------------------------------------------- single commands

@@ -11,12 +11,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loopforge.app import open_ledger_of, open_models
+from loopforge.app import open_ledger_of
 from loopforge.core.mates.mate_file import for_capable, parse
 from loopforge.home import shipped_mates
 from loopforge.mates.mate_roster import Roster
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.models.model_router import TieredModels
+from loopforge.models_opening import open_models
 from loopforge.runtime.ports import Models, Route
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 from loopforge.settings import Settings, load_settings

@@ -237,7 +237,7 @@ class Welcome:
 
     def say(self, more: str) -> None:
         """Tell this after what is to be told about the models."""
-        from loopforge.app import notice_of
+        from loopforge.models_opening import notice_of
 
         self._more = more
         self._app.rooms.notice = "\n".join(filter(None, (notice_of(self._app.models), more)))
@@ -325,9 +325,10 @@ def _secret(app: App) -> str:
 
 def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
     """Everything pages may use."""
-    from loopforge.app import choices, notice_of
+    from loopforge.app import choices
     from loopforge.backup.make_backup import last_backup
     from loopforge.models.files.file_shelf import FileShelf
+    from loopforge.models_opening import notice_of
     from loopforge.web.rendering.live_hub import Hub, Renderer
     from loopforge.web.server.page_context import Site
     from loopforge.web.server.page_templates import environment

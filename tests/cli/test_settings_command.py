@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.app import App, open_app, tiers_of
+from loopforge.app import App, open_app
 from loopforge.cli import main
 from loopforge.errors import BadSettings
 from loopforge.models.scripted_model import ScriptedModels
+from loopforge.models_opening import tiers_of
 from loopforge.settings import load_settings
 from tests.cli.conftest import Run, hosted, written
 

@@ -26,7 +26,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from loopforge.app import App, open_app, open_models
+from loopforge.app import App, open_app
 from loopforge.chat.rooms_api import Front
 from loopforge.chat.server import Rooms
 from loopforge.core.events import Event
@@ -35,6 +35,7 @@ from loopforge.host_lock import lock_home
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_server import Hall
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
+from loopforge.models_opening import open_models
 from loopforge.runtime.ports import (
     ModelFacts,
     ModelReply,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.app import open_models
 from loopforge.home import shipped_mates
 from loopforge.models.providers import embedded_install
+from loopforge.models_opening import open_models
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings
 from tests.web.conftest import Guest, Town, town, words

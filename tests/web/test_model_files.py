@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from loopforge.app import open_models
 from loopforge.models.providers.embedded_model import weights
+from loopforge.models_opening import open_models
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings
 from tests.models.hub import BODY, hub

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.app import open_models
+from loopforge.models_opening import open_models
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings
 from tests.models.own import own

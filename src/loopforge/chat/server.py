@@ -131,7 +131,7 @@ class Rooms:
         notice: str = "",
     ) -> None:
         """After the house: what it takes in of the ledger is known here when this is told."""
-        self._ledger, self._house, self._lanes = ledger, house, lanes
+        self._ledger, self.house, self._lanes = ledger, house, lanes
         self._signals, self._people, self._mates = signals, people, mates
         self._stamp, self._rules, self.notice = stamp, rules, notice
         self.behind, self.quota = Behind(ledger, stamp), quota
@@ -157,7 +157,7 @@ class Rooms:
             self._signals.halt(stream, "the room was deleted")
         elif "room.heard" in kinds:
             self._signals.halt(stream, "somebody spoke", SCRIBE)  # its own work can wait
-        elif state := self._house.known(stream):
+        elif state := self.house.known(stream):
             for turn in state.open.values():
                 if turn.halted:  # it answers nothing but lines that were deleted
                     self._signals.halt(stream, GONE, turn.id)
@@ -168,7 +168,7 @@ class Rooms:
         return [
             stream.removeprefix(PREFIX)
             for stream in streams
-            if not (await self._house.state(stream)).closed
+            if not (await self.house.state(stream)).closed
         ]
 
     # ------------------------------------------------------------ entering and looking
@@ -326,7 +326,7 @@ class Rooms:
         )
 
     async def _known(self, room: str) -> RoomState:
-        return there(await self._house.state(stream_of(room)))
+        return there(await self.house.state(stream_of(room)))
 
     def listen(self, room: str) -> Listening:
         """Drafts, typing and events of the room from now on; close it when done."""
@@ -346,7 +346,7 @@ class Rooms:
         was deleted, it opens another.
         """
         own, nth = room or room_of(place.key), 1
-        while not room and (await self._house.state(stream_of(own))).closed:
+        while not room and (await self.house.state(stream_of(own))).closed:
             nth += 1
             own = f"{room_of(place.key)}-{nth}"
 
@@ -567,9 +567,9 @@ class Rooms:
         stream = stream_of(room)
 
         async def tried(_: int) -> T:
-            return await attempt(await self._house.state(stream))
+            return await attempt(await self.house.state(stream))
 
-        return await self._ledger.decide(stream, partial(self._house.head, stream), tried)
+        return await self._ledger.decide(stream, partial(self.house.head, stream), tried)
 
     async def _add(self, state: RoomState, bodies: Sequence[Body], actor: str) -> tuple[Event, ...]:
         """Add to a room while it stands as it does: nothing was awaited since it was looked at."""

@@ -299,8 +299,8 @@ def embedded() -> Iterator[DoctorFinding]:
 
 def _tiers(settings: Settings, *, offline: bool) -> Tiers:
     """The tiers, with what servers of one's own say they have, unless nobody is to be asked."""
-    from loopforge.app import tiers_of
     from loopforge.models.providers.server_catalogue import fetch
+    from loopforge.models_opening import tiers_of
 
     tiers = tiers_of(settings)
     if offline or not tiers.servers:

@@ -201,7 +201,7 @@ class Worlds:
         worlds: Iterable[World[Any, Any]],
         secrets: Callable[[], Collection[str]] = frozenset,
     ) -> None:
-        self._ports, self._timers, self._policies = ports, timers, policies
+        self._ports, self.timers, self.policies = ports, timers, policies
         self._worlds, self.secrets = tuple(worlds), secrets
 
     async def work(self, stream: str) -> None:
@@ -213,9 +213,9 @@ class Worlds:
                 case TurnDue() as due:
                     await self._take(world, stream, state, due)
                 case datetime() as when:
-                    return self._timers.at(stream, when)
+                    return self.timers.at(stream, when)
                 case None:
-                    return self._timers.cancel(stream)
+                    return self.timers.cancel(stream)
                 case facts:
                     if facts:
                         await self._ports.ledger.append(stream, facts)
@@ -272,7 +272,7 @@ class Worlds:
         """What it thinks with; None where a turn that was broken off is not taken up."""
         if due.open:
             return None if due.over else await self._read_back(stream, due.open)
-        policy, version = self._policies[due.policy]
+        policy, version = self.policies[due.policy]
         seen, recorder = await world.perceive(state, due), self._ports.recorder
         mate, place = due.mate, (stream, due.mate.handle)
         perceived = Perceived(
@@ -301,7 +301,7 @@ class Worlds:
         assert isinstance(began.body, Perceived)
         perception = await perception_of(ledger, began)
         # whatever version it has now: replay finds out if it differs
-        policy, _ = self._policies.get(began.body.policy.partition("/")[0], (None, ""))
+        policy, _ = self.policies.get(began.body.policy.partition("/")[0], (None, ""))
         if perception is None or policy is None:
             return None
         after = await ledger.read(stream, after=began.seq, kinds=EXCHANGE)
