@@ -22,8 +22,8 @@ sys.path[:0] = [str(ROOT)]
 
 from docs.palette import small  # noqa: E402
 
-from loopforge.app import open_models  # noqa: E402
 from loopforge.home import make_home  # noqa: E402
+from loopforge.models_opening import open_models  # noqa: E402
 from loopforge.runtime.system_clock import SystemClock, SystemDice  # noqa: E402
 from loopforge.settings import load_settings  # noqa: E402
 from tests.browser.conftest import ARGUMENTS, CHROMIUM  # noqa: E402

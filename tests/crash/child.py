@@ -50,6 +50,8 @@ from tests.crash.button import USED, install
 from tests.crash.fate import Fate, watch_transactions
 
 MARK = re.compile(r"\[k\d+\]")
+REMEMBERED = "[What you remember"
+"""How what was recalled begins: lines of before, which nobody says now."""
 QUOTED = re.compile(r" \[answers .*?”\]")
 """What a row quotes of the line that it answers: it is not said to whoever reads it."""
 RESULT = re.compile(r"\[result of (\w+(?:, \w+)?): ")
@@ -118,7 +120,7 @@ def marks_for(mate: str, question: Question) -> str:
     for role, text in question.messages:
         if role == "assistant":
             answered.update(MARK.findall(text))
-        elif role == "user":
+        elif role == "user" and not text.startswith(REMEMBERED):
             for line in QUOTED.sub("", text).splitlines():
                 if f"@{mate} " in line:
                     newest = line

@@ -34,3 +34,7 @@ class Timers(Protocol):
     def cancel(self, stream: str) -> None:
         """Do not wake it any more."""
         ...
+
+    async def close(self) -> None:
+        """Wake nobody any more."""
+        ...
