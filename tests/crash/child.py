@@ -36,6 +36,7 @@ from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_server import Hall
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.models_opening import open_models
+from loopforge.policies.prompt_building import RECALLED
 from loopforge.runtime.ports import (
     ModelFacts,
     ModelReply,
@@ -50,8 +51,6 @@ from tests.crash.button import USED, install
 from tests.crash.fate import Fate, watch_transactions
 
 MARK = re.compile(r"\[k\d+\]")
-REMEMBERED = "[What you remember"
-"""How what was recalled begins: lines of before, which nobody says now."""
 QUOTED = re.compile(r" \[answers .*?”\]")
 """What a row quotes of the line that it answers: it is not said to whoever reads it."""
 RESULT = re.compile(r"\[result of (\w+(?:, \w+)?): ")
@@ -120,7 +119,7 @@ def marks_for(mate: str, question: Question) -> str:
     for role, text in question.messages:
         if role == "assistant":
             answered.update(MARK.findall(text))
-        elif role == "user" and not text.startswith(REMEMBERED):
+        elif role == "user" and not text.startswith(RECALLED):
             for line in QUOTED.sub("", text).splitlines():
                 if f"@{mate} " in line:
                     newest = line
