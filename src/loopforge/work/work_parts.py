@@ -8,6 +8,7 @@ tasks.spawn(parts.keep_up())            # where the home is run
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 from zoneinfo import ZoneInfo
@@ -73,12 +74,25 @@ class WorkParts(NamedTuple):
         ledger.subscribe(freed, streams=THREAD, kinds=["thread.released"])
 
     async def keep_up(self, ledger: FollowedLedger) -> None:
-        """Hear at once what other processes say to tasks at work; let go of forgotten ones."""
+        """Hear at once what other processes say to tasks at work; let go of forgotten ones.
+
+        While no task is at work it waits for something to happen to one, and looks at nothing.
+        """
+        stirred = asyncio.Event()
+
+        def stir(_stream: str, _events: Sequence[Event]) -> None:
+            stirred.set()
+
+        self.ports.ledger.subscribe(stir, streams=PREFIX)
+        self.ports.ledger.subscribe(stir, kinds=["ledger.erased"])
         while True:
-            await self.ports.stamp.clock.sleep(SOON)
+            stirred.clear()
             await self.forgetting.sweep_once()
             if any(state.at_work for state in self.store.known()):
+                await self.ports.stamp.clock.sleep(SOON)
                 await ledger.follow()
+            else:
+                await stirred.wait()
 
 
 def work_parts(
