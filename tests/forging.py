@@ -18,7 +18,7 @@ from zlib import crc32
 from loopforge.artifacts.file_intake import plain_name
 from loopforge.core.context_window import FILE_BEGINS, FILE_ENDS
 from loopforge.core.text.prompt_rows import BAR, inert, quote
-from loopforge.policies.prompt_building import WENT_ON
+from loopforge.policies.prompt_building import RECALLED, WENT_ON
 from loopforge.policies.speaker_messages import HOUSE, STRANGER
 from loopforge.runtime.ports import Question
 
@@ -252,9 +252,11 @@ DAY = re.compile(r"\w+day, \d+ \w+ \d{4}")
 def rows_in(question: Question) -> list[Read]:
     """All rows of a prompt but the days, what the mate said itself, and that it went on.
 
-    What the house asks is in no message with them, and nothing of a template is in any.
+    What the house asks is in no message with them, and nothing of a template is in any. What was
+    recalled stands in a message of its own, after all lines (tests/rooms/test_poisoned_memory.py).
     """
     lines = [text for role, text in question.messages if role == "user"]
+    lines = [text for text in lines if not text.startswith(RECALLED)]
     for role, text in question.messages:
         assert not TEMPLATE.search(text), text
         begun = [line for line in text.splitlines() if line.startswith(("===", "Ana:", "[the"))]

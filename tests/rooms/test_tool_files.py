@@ -97,9 +97,9 @@ async def test_a_call_knows_for_whom_it_is_and_a_picture_has_a_handle(tmp_path: 
 async def test_what_was_read_gives_way_before_what_was_said(tmp_path: Path) -> None:
     """At a full window results shrink to their handles, all at once; no line of anybody goes."""
     async with study(tmp_path) as (home, _):
-        home.models.window = 7200
+        home.models.window = 9500
         handle = handle_in(await used(home, "ana", "annals"))
-        for number in range(3):
+        for number in range(4):
             await used(home, "bo", "annals", number=number)
         (purge, *_) = await home.bodies(Purged)
         assert purge.shortened
