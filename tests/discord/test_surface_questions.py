@@ -109,13 +109,15 @@ async def test_buttons_answer_once(city: Twin, tmp_path: Path) -> None:
             await city.press(ben, question, "Deny"),
             await city.press(eve, question, "Deny"),
         )
-    async with posting(city, tmp_path, maya, plaza) as (_, posted):
+    async with posting(city, tmp_path, maya, plaza) as (home, posted):
         assert "it is not done" in (await city.fill(ben, form)).text
         assert (await city.fill(eve, late, why="me too")).text == f"{OVER} ben said no."
         assert (await settled(city, question)).endswith("ben said no.")
         question = await asked(city, plaza, "Finn")
         city.guild.everyone_role.permissions |= 1 << 4
         assert "it is done now" in (await city.press(eve, question, "Always here")).text
+        await city.until(lambda: posted == ["Finn"])
+        await home.settled(plaza)  # else this mind tells of Finn, and hears of Gina beside that
         await asked_for(city, plaza, "Gina")
         await city.until(lambda: posted == ["Finn", "Gina"])
 
