@@ -411,7 +411,7 @@ async def test_a_question_is_answered_by_a_key(tmp_path: Path) -> None:
             ana.rooms.add(R, asked, "room")
             await ana.sees(f"Waits for a yes: {number}", "F3 answers")
             await ana.pilot.press("f3")
-            await ana.sees(f"Question {number}", f"Maya asks first: {number}.", "y: yes, this once")
+            await ana.sees(f"Question {number}", f"Maya asks first: {number}.", "y: yes ·")
             await ana.pilot.press(key)
             await ana.until(partial(did_it, ana, ("approve", did)))
             ana.app.minutes.asks.clear()

@@ -258,8 +258,8 @@ class QuestionPage(OverlayPage):
     """What a mate asks leave for, and the keys that answer: the command that each stands for."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "dismiss('approve')", "Yes, this once"),
+        Binding("y", "dismiss('approve')", "Yes"),
         Binding("a", "dismiss('always')", "Yes, and not asked again"),
         Binding("n", "dismiss('deny')", "No"),
     ]
-    KEYS = "y: yes, this once · a: always here · n: no, and why · Esc: not now"
+    KEYS = "y: yes · a: always here · n: no, and why · Esc: not now"
