@@ -83,6 +83,30 @@ def test_it_looks_back_at_the_end() -> None:
         assert acts[1:] == (LookBack(text="Test first."),) * more
 
 
+def test_a_peer_gives_a_second_opinion() -> None:
+    """Of another tier and in another character; where it does not answer, the result stands."""
+    peer = {"peer": "DBA", "peer_tier": "3", "peer_character": "You guard tables."}
+    for answer, more in (
+        (
+            Answer("answered", "It leaks.", model="big"),
+            "**A second opinion (DBA, big):** It leaks.",
+        ),
+        (Answer("failed"), ""),
+    ):
+        book = Playbook(sequential(PROMPTS), given(**peer)).asks("work")
+        book.answered(state="done", say="Line 3 is wrong.")
+        assert isinstance(book.request, All)
+        (asked,) = book.request.requests
+        assert isinstance(asked, Ask)
+        assert asked.tier == 3
+        said = "".join(str(part) for message in asked.messages for part in message.parts)
+        assert "You guard tables." in said
+        assert "The result:\nLine 3 is wrong." in said
+        (act,) = book.told((answer,)).plans().acts
+        assert isinstance(act, FinishWork)
+        assert act.result == "\n\n".join(filter(None, ("Line 3 is wrong.", more)))
+
+
 @pytest.mark.parametrize("outcome", ["failed", "timed_out", "malformed", "refused"])
 def test_without_an_answer_nothing_is_done(outcome: str) -> None:
     """Every mind of a task then says so, and acts not."""

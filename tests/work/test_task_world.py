@@ -52,6 +52,28 @@ async def test_a_task_plans_acts_and_ends_with_a_result(place: Path) -> None:
         assert (await shop.app.ledger.verify()).sound
 
 
+async def test_a_review_gets_a_second_opinion(place: Path) -> None:
+    """Another role, of a model of its own, says what it thinks of it; that stands in the result."""
+    asked_for: list[bool] = []
+
+    def script(asked: Question) -> Step:
+        if asked.schema is not None:
+            return says("done", "app.py:3 leaks a file.")
+        asked_for.append("second opinion" in str(asked.messages[-1]))
+        return "It does, and line 9 too." if asked_for[-1] else "So it was."
+
+    async with working(place, script) as shop:
+        id = await shop.give("Review the code in app.py")
+        state = await shop.state(id)
+        assert state.classified is not None
+        assert state.classified.role == "code-reviewer"
+        assert state.finished is not None
+        result = str(state.finished.result)
+        assert result.startswith("app.py:3 leaks a file.\n\n**A second opinion (")
+        assert result.endswith("It does, and line 9 too.")
+        assert asked_for[0]
+
+
 async def test_what_is_said_during_a_task_steers_it(place: Path) -> None:
     """It is before the mate in the next turn, and on record as heeded."""
     shop: Workshop

@@ -57,6 +57,10 @@ class ModelChoice:
         now = self._settings()
         return self.at(place_for(type, role, now.type_places, now.role_places))
 
+    def role(self, role: WorkRole) -> ChosenModel:
+        """The one of a role."""
+        return self.at(self._settings().role_places.get(role.handle, role.model))
+
     def at(self, place: ModelPlace) -> ChosenModel:
         """The one at a place in a tier's list; the tier's first where it is not there."""
         names = self._models.of_tier(place.tier)

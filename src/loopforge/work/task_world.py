@@ -25,13 +25,13 @@ from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.events import Fact, Verdict, kind_of
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.money.budget_limits import Charge
-from loopforge.core.perception import Line
+from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Call
 from loopforge.core.text.borrowed_words import argument_texts
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.core.text.turn_bounds import TurnBounds
 from loopforge.core.work.task_classifier import TaskClass, classified, past_all
-from loopforge.core.work.work_roles import TURNS, role_of
+from loopforge.core.work.work_roles import TURNS, WorkRole, peer_of, role_of
 from loopforge.core.work.work_vocabulary import (
     AskPerson,
     FinishWork,
@@ -298,7 +298,7 @@ class TaskWorld:
         flow = state.classified.flow if state.classified else "triage"
         known = self._ports.tools.known() if flow == "sequential-thinking" else ()
         route = Route(tier=due.mate.tier, model=due.mate.model)
-        return viewed(
+        view = viewed(
             state,
             due.mate,
             role,
@@ -309,6 +309,19 @@ class TaskWorld:
             turns=self.turns_of(state),
             branches=self._settings().branches,
         )
+        if not role.second or flow != "sequential-thinking":
+            return view
+        seen = self._with_peer(state, role, view.perception)
+        return OpeningView(perception=seen, edits=view.edits, upto=view.upto)
+
+    def _with_peer(
+        self, state: TaskState, role: WorkRole, seen: AgentPerception
+    ) -> AgentPerception:
+        """The same view, with who is asked for a second opinion: always the same one of a task."""
+        peer = peer_of(role, int(state.id.replace("-", "")[-8:], 16))
+        mate, model = self._roles.role(peer.handle), self._choice.role(peer)
+        more = {"peer": peer.title, "peer_character": mate.prompt, "peer_tier": str(model.tier)}
+        return replace(seen, context={**seen.context, **more})
 
     def senses(self, state: TaskState, turn: Taken) -> Senses:
         """See `World.senses`."""

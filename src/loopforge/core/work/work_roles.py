@@ -26,13 +26,17 @@ ACTING = (*EDITING, "work_run", "work_git")
 
 
 class WorkRole(NamedTuple):
-    """A role: its handle (that of its mate file), what it is called, its model, its tools."""
+    """A role: its handle (that of its mate file), what it is called, its model, its tools.
+
+    `changes`: its tasks should change files. `second`: a peer gives a second opinion at the end.
+    """
 
     handle: str
     title: str
     model: ModelPlace
     tools: tuple[str, ...]
     changes: bool = False
+    second: bool = False
 
 
 ROLES: dict[str, WorkRole] = {
@@ -43,7 +47,7 @@ ROLES: dict[str, WorkRole] = {
         WorkRole("js-coder", "JS/TS coder", ModelPlace(2, 1), ACTING, changes=True),
         WorkRole("devops-engineer", "DevOps engineer", ModelPlace(3, 4), ACTING, changes=True),
         WorkRole("architect", "architect", ModelPlace(4, 4), EDITING),
-        WorkRole("code-reviewer", "code reviewer", ModelPlace(3, 4), LOOKING),
+        WorkRole("code-reviewer", "code reviewer", ModelPlace(3, 4), LOOKING, second=True),
         WorkRole("doc-writer", "documentation writer", ModelPlace(3, 1), EDITING, changes=True),
         WorkRole("dba", "DBA", ModelPlace(3, 3), ACTING),
         WorkRole("researcher", "researcher", ModelPlace(2, 2), LOOKING),
@@ -90,6 +94,12 @@ def read_places(
 def role_of(handle: str) -> WorkRole:
     """The role of that name; the generalist where there is none."""
     return ROLES.get(handle, ROLES["general"])
+
+
+def peer_of(role: WorkRole, drawn: int) -> WorkRole:
+    """Who gives the second opinion: one of the other roles that act, by a number that was drawn."""
+    peers = [one for one in ROLES.values() if one.handle not in (role.handle, "general")]
+    return peers[drawn % len(peers)]
 
 
 def place_for(

@@ -9,9 +9,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from loopforge.core.action_plan import Act, AgentActionPlan
 from loopforge.core.perception import AgentPerception
-from loopforge.core.policy import Asking, Mind, Policy, Prompts, Thinking, ask
+from loopforge.core.policy import (
+    Answer,
+    Ask,
+    Asking,
+    Message,
+    Mind,
+    Policy,
+    Prompts,
+    Thinking,
+    ask,
+    together,
+)
 from loopforge.core.work.work_vocabulary import (
     AdmitStuck,
     AskPerson,
@@ -25,6 +38,8 @@ from loopforge.policies.tool_requests import use_tools, wanted_calls
 
 LONG = 4000
 """Tokens of an answer, which may hold a whole file as an argument."""
+SECOND = 800
+"""Tokens of a second opinion."""
 MOST_STEPS = 20
 """Steps of a plan that are kept."""
 
@@ -53,8 +68,10 @@ def sequential(prompts: Prompts) -> Policy:
             acts.append(GoOn(did=said_of(data), estimate=estimate_of(data)))
             return _plan("act", data, acts)
         acts.append(_stand(data))
-        if isinstance(acts[-1], FinishWork) and seen.context.get("reflects") == "yes":
-            acts += yield from _look_back(seen, prompts)
+        if isinstance(acts[-1], FinishWork):
+            acts[-1] = yield from _second(acts[-1], seen, prompts)
+            if seen.context.get("reflects") == "yes":
+                acts += yield from _look_back(seen, prompts)
         return _plan("work", data, acts)
 
     return policy
@@ -103,6 +120,26 @@ def _plan(intent: str, data: dict[str, Any], acts: list[Act]) -> AgentActionPlan
     return AgentActionPlan(
         intent=intent, mode="context", narrative=said_of(data)[:600], acts=tuple(acts)
     )
+
+
+def _second(done: FinishWork, seen: AgentPerception, prompts: Prompts) -> Asking[FinishWork]:
+    """The same result with what a peer thinks of it, where one is to be asked, and answers."""
+    peer = seen.context.get("peer", "")
+    if not peer:
+        return done
+    asked = work_messages(seen, prompts, "work-second", seen.context.get("peer_character", ""))
+    told = Message("assistant", ("The result:\n", done.result))
+    messages = (*asked[:-1], told, asked[-1])
+    tier = int(seen.context.get("peer_tier", "0"))
+    question = Ask(messages, purpose="second-opinion", max_tokens=SECOND, tier=tier)
+    (answer,) = yield from together(question)
+    if not isinstance(answer, Answer):
+        return done
+    text = answer.text.strip()
+    if answer.outcome != "answered" or not text:
+        return done
+    by = f"{peer}, {answer.model}" if answer.model else peer
+    return replace(done, result=f"{done.result}\n\n**A second opinion ({by}):** {text}")
 
 
 def _look_back(seen: AgentPerception, prompts: Prompts) -> Asking[list[Act]]:

@@ -18,10 +18,15 @@ LISTING = 1
 """The message that lists the tools, where there are any."""
 
 
-def work_messages(seen: AgentPerception, prompts: Prompts, asked: str) -> tuple[Message, ...]:
-    """All messages of one question; `asked` names the prompt of what is wanted now."""
+def work_messages(
+    seen: AgentPerception, prompts: Prompts, asked: str, character: str = ""
+) -> tuple[Message, ...]:
+    """All messages of one question; `asked` names the prompt of what is wanted now.
+
+    `character` is that of somebody else who is asked.
+    """
     known = fields_of(seen)
-    character = seen.context.get("character", "")
+    character = character or seen.context.get("character", "")
     head = "\n\n".join(filter(None, (character, fill(prompts["work"], known))))
     tools = (Message("system", (fill(prompts["tools"], known),)),) if seen.offered else ()
     lines = tuple(_message(line) for line in seen.lines)
