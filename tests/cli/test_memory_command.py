@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import zipfile
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
 from loopforge.home import make_home
 from tests.cli.conftest import Run, hosted, typing
+
+DOCS = Path(__file__).parents[2] / "docs" / "memory.md"
 
 
 @pytest.fixture
@@ -115,3 +118,13 @@ def test_a_room_goes_with_its_memories(run: Run, home: Path) -> None:
     assert code == 0
     assert "and 2 of memories that rest on it" in out
     assert not holding(home, b"zarquon")
+
+
+def test_the_page_on_memory_does_what_it_says(run: Run) -> None:
+    """Each command of docs/memory.md, one after the other, tells what stands below it."""
+    session = DOCS.read_text("utf-8").partition("```console\n")[2].partition("```")[0]
+    steps = [step.partition("\n") for step in session.split("$ loopforge ")[1:]]
+    assert len(steps) == 7
+    for command, _, told in steps:
+        code, out, error = run(*shlex.split(command))
+        assert (code, out) == (0, told), error

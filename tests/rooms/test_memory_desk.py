@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from loopforge.chat.memories.memory_desk import Belief, MemoryReader
@@ -13,6 +16,7 @@ from loopforge.ledger.erasure.text_erasure import Wish
 from tests.rooms.conftest import Home
 from tests.rooms.test_memory_items import heard, keep, private_room, usable
 
+PAGE = (Path(__file__).parents[2] / "docs" / "memory.md").read_text("utf-8")
 TEA = "Ana likes zarquon tea"
 
 
@@ -230,3 +234,19 @@ async def test_a_deleted_room_takes_its_memories(home: Home, spared: bool) -> No
     assert not await usable(home, "room:commons", "ana", "bo")
     mine = await private_room(home, "ana")
     assert await usable(home, mine, "ana") == (["Ana likes quixotic tea"] if spared else [])
+
+
+async def test_the_page_on_memory_names_commands_that_do(home: Home) -> None:
+    """Each way of `/memory` in its tables and its list, on the twelfth of what is kept."""
+    line = await home.hears("ana", "I like zarquon tea")
+    for nth in range(1, 13):
+        await keep(home, f"{TEA} {nth}", line, about=(home.people["ana"],))
+    row = PAGE.partition("| any surface | ")[2].partition(" The answer is for")[0]
+    ways = [way.removeprefix("/memory").strip() for way in re.findall(r"`([^`]+)`", row)]
+    assert len(ways) == 10
+    forms = {way.replace("[ROOM]", "commons"): way.replace(" [ROOM]", "") for way in ways}
+    for way in sorted({*forms, *forms.values()}, key=lambda way: ("forget" in way, way)):
+        assert await home.does("ana", "memory", way.replace("TEXT", "Ana likes cocoa")), way
+    keeping = PAGE.partition("* **Keeping nothing.** ")[2].partition("\n\n")[0]
+    for way in re.findall(r"`(?:/memory )?([^`]+)`", keeping):
+        assert re.search("ke(?:ep|pt)", await home.does("ana", "memory", way)), way
