@@ -1,4 +1,7 @@
-"""A task whose host is killed with -9 again and again: it goes on where it was, and nothing is done twice."""
+"""A task whose host is killed with -9, or frozen, again and again.
+
+It goes on where it was, and nothing is done twice.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ import pytest
 
 from loopforge.app import open_aside
 from loopforge.core.effect_states import EffectUnknown
+from loopforge.errors import HostTaken
+from loopforge.host_lock import lock_home
 from loopforge.settings import load_settings
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from loopforge.work.task_state import PREFIX
@@ -80,16 +85,56 @@ async def test_a_task_goes_on_wherever_it_is_killed(
         async with open_aside(settings) as app:
             id = await app.work.desk.open(TASK, "ana")
         done += await _killed(place, PREFIX + id, kills - done, dice)
-        async with open_aside(settings) as app:
-            state = await app.work.desk.store.state(PREFIX + id)
-            events = await app.ledger.read(PREFIX + id)
-            assert (await app.ledger.verify()).sound
-        assert state.stage == "finished"
-        assert str(state.finished and state.finished.result) == "All marks stand."
-        marks = (place / "workspaces" / folder_name(PREFIX + id) / LOG).read_text().split()
-        assert marks == [str(nth) for nth in range(1, MARKS + 1)]
-        unknown += sum(isinstance(event.body, EffectUnknown) for event in events)
+        unknown += await all_done_once(place, id)
     print(f"task: {done} kills, {unknown} of unknown outcome, seed {seed}")
+
+
+async def all_done_once(home: Path, id: str) -> int:
+    """The task is over as an unbroken run is, its marks stand once each; outcomes nobody knows."""
+    async with open_aside(load_settings(home, environ=ENVIRON)) as app:
+        state = await app.work.desk.store.state(PREFIX + id)
+        events = await app.ledger.read(PREFIX + id)
+        assert (await app.ledger.verify()).sound
+    assert state.stage == "finished"
+    assert str(state.finished and state.finished.result) == "All marks stand."
+    marks = (home / "workspaces" / folder_name(PREFIX + id) / LOG).read_text().split()
+    assert marks == [str(nth) for nth in range(1, MARKS + 1)]
+    return sum(isinstance(event.body, EffectUnknown) for event in events)
+
+
+@pytest.mark.crash
+@pytest.mark.timeout(600)
+async def test_a_frozen_host_goes_on_with_its_task(
+    place: Path, seed: int, pytestconfig: pytest.Config
+) -> None:
+    """While it is frozen nobody takes its home; when it wakes, each command still ran once."""
+    patient = int(pytestconfig.getoption("kills")) >= 50
+    left, dice = 5 if patient else 1, Rolls(seed)
+    while left:
+        async with open_aside(load_settings(place, environ=ENVIRON)) as app:
+            id = await app.work.desk.open(TASK, "ana")
+        stream = PREFIX + id
+        async with asyncio.timeout(PATIENCE), living(place) as host:
+            point = reached(place, stream) + 5
+            while not reached(place, stream, "task.summarized"):
+                if left and reached(place, stream) >= point:
+                    point = reached(place, stream) + 1 + dice.below(3 * STRIDE)
+                    left -= 1
+                    await _frozen(place, host, dice.share() * (3.0 if patient else 0.5))
+                await asyncio.sleep(0.002)
+        await all_done_once(place, id)
+
+
+async def _frozen(home: Path, host: ForkServerProcess, seconds: float) -> None:
+    """A host stands still for a while, wherever it is, and another would run its home."""
+    assert host.pid
+    os.kill(host.pid, signal.SIGSTOP)
+    try:
+        with pytest.raises(HostTaken, match="runs the home"), lock_home(home):
+            pass
+        await asyncio.sleep(seconds)
+    finally:
+        os.kill(host.pid, signal.SIGCONT)
 
 
 async def _killed(home: Path, stream: str, most: int, dice: Rolls) -> int:
