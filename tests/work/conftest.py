@@ -124,13 +124,14 @@ def in_order(*steps: Step) -> Script:
 
 @asynccontextmanager
 async def working(
-    home: Path, script: Script, environ: Mapping[str, str] = {}, **more: Any
+    home: Path, script: Script | None, environ: Mapping[str, str] = {}, **more: Any
 ) -> AsyncIterator[Workshop]:
-    """A home that runs until the block ends."""
+    """A home that runs until the block ends; without a script with the embedded model."""
     settings = load_settings(home, environ={"LOOPFORGE_TIMEZONE": "UTC", **environ})
     (home / "data").mkdir(parents=True, exist_ok=True)
-    models = ScriptedModels(script)
-    async with open_app(settings, models=models, follow=0, **more) as app:
+    models = ScriptedModels(script or in_order())
+    real = models if script else None
+    async with open_app(settings, models=real, follow=0, **more) as app:
         yield Workshop(app, models)
         ending = [task for task in asyncio.all_tasks() if task.get_name().startswith("effect ")]
         await asyncio.gather(*ending, return_exceptions=True)  # what was stopped ends in peace

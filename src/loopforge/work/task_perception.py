@@ -59,7 +59,8 @@ def viewed(
     )
     lines = [_line(state, entry, zone) for entry in state.entries]
     weight = len(mate.prompt) // SIGNS + sum(len(json.dumps(one.schema)) for one in offers) // SIGNS
-    room = int(facts.window * SHARE) - ANSWER - weight
+    # A small model is shown the task alone: what came of it is for the mind that gives its steps.
+    room = int(facts.window * SHARE) - (0 if facts.small else ANSWER + weight)
     kept, gone = _fitting(lines, room)
     edits: tuple[Edit, ...] = ()
     if gone:
@@ -71,6 +72,7 @@ def viewed(
     context = {
         "character": mate.prompt,
         "handle": mate.handle,
+        "model": "small" if facts.small else "full",
         "title": role.title,
         "now": now.strftime("%A %d %B %Y, %H:%M"),
         "planned": _planned(state),

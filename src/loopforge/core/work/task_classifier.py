@@ -124,6 +124,7 @@ _WORDS: tuple[tuple[str, TaskType, str], ...] = (
         r"\b(?:javascript|typescript|node(?:\.?js)?|react|vue|svelte|npm|jsx|tsx|\w+\.(?:js|ts|"
         r"tsx|jsx))\b",
     ),
+    ("command-executor", "coding", r"\b(?:(?:shell|bash)[ -]scripts?|[\w-]+\.sh)\b"),
     (
         "python-coder",
         "coding",

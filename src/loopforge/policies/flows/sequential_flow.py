@@ -2,7 +2,7 @@
 
 One turn is one answer: what it plans, which tools it uses now, and where it stands. What the tools
 gave is seen in the next turn, together with what people said meanwhile. Whether that was any good
-is judged by what can be seen, not by this mind.
+is judged by what can be seen, not by this mind. A small model is given its steps (small_steps.py).
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ from loopforge.core.work.work_vocabulary import (
     LookBack,
     SetPlan,
 )
+from loopforge.policies.flows.small_steps import small_steps
 from loopforge.policies.flows.task_prompt import LISTING, no_answer, work_form, work_messages
+from loopforge.policies.prompt_building import is_small
 from loopforge.policies.tool_requests import use_tools, wanted_calls
 
 LONG = 4000
@@ -48,6 +50,8 @@ def sequential(prompts: Prompts) -> Policy:
     """The mind that works step by step, with these prompts."""
 
     def policy(seen: AgentPerception) -> Thinking:
+        if is_small(seen):
+            return (yield from small_steps(seen, prompts))
         answer = yield from ask(
             work_messages(seen, prompts, "work-turn"),
             schema=work_form(seen),

@@ -1,0 +1,67 @@
+"""A task in the hands of a small model, as transcripts."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from loopforge.core.perception import AgentPerception, Line, ToolOffer
+from loopforge.core.policy import Answer, Call, Result
+from loopforge.core.work.work_vocabulary import AdmitStuck, AskPerson, FinishWork, GoOn
+from loopforge.mates.prompt_files import PromptBook
+from loopforge.policies.flows.sequential_flow import sequential
+from tests.playbook import Playbook
+from tests.policies.test_flows import RUN, given, seen_result
+
+PROMPTS = PromptBook()
+
+
+def small(text: str, *more: Line) -> AgentPerception:
+    """A task that a small model is given, with the tools to write and run."""
+    write = ToolOffer(name="work_write", summary="Writes.", schema={"type": "object"})
+    return replace(given(text, *more, model="small"), tools=(RUN, write))
+
+
+WROTE = seen_result("(for {})\nadd.py is written: 1 lines.", "work_write")
+
+
+def test_a_small_model_writes_one_file_and_has_it_run() -> None:
+    """The steps are given: it writes, that is run, and what was printed is the result."""
+    task = "Create add.py which prints 17 plus 25, and run it"
+    book = Playbook(sequential(PROMPTS), small(task)).asks("write", aloud=False)
+    assert "print(5 + 9)" in book.prompt
+    book.told(Answer("answered", "```python\nprint(17 + 25)\n```"))
+    assert book.request == Call("work_write", {"path": "add.py", "text": "print(17 + 25)\n"})
+    plan = book.told(Result("returned", "add.py is written.")).plans()
+    assert plan.acts[1] == GoOn(did="I wrote add.py.")
+    book = Playbook(sequential(PROMPTS), small(task, WROTE))
+    assert book.request == Call("work_run", {"command": "python3 add.py"})
+    assert book.told(Result("returned", "")).plans().acts == (GoOn(did="I ran add.py."),)
+    ran = seen_result("(for {})\n[exit code 0, 0.1 s]\n42")
+    (done,) = Playbook(sequential(PROMPTS), small(task, WROTE, ran)).plans().acts
+    assert isinstance(done, FinishWork)
+    assert done.result == "add.py is written and ran. It printed:\n42"
+
+
+def test_a_small_model_that_copies_or_fails_is_asked_with_other_examples() -> None:
+    """A copied example is asked for again; a third run that fails is told to the person."""
+    task = "Write a Python script hello.py that prints 42, and run it"
+    book = Playbook(sequential(PROMPTS), small(task)).asks("write")
+    assert "print(7)" in book.prompt
+    book.told(Answer("answered", "print(7)")).asks("write")
+    assert "print(7)" not in book.prompt
+    book.told(Answer("answered", "print(42)"))
+    assert book.request == Call("work_write", {"path": "hello.py", "text": "print(42)\n"})
+    failed = seen_result("(for {})\n[exit code 1, 0.1 s]\nNameError")
+    again = small(task, *(WROTE, failed) * 2)
+    Playbook(sequential(PROMPTS), again).asks("write")
+    (stuck,) = Playbook(sequential(PROMPTS), small(task, *(WROTE, failed) * 3)).plans().acts
+    assert stuck == AdmitStuck(why="hello.py is written, and fails when it runs:\nNameError")
+
+
+def test_more_than_one_file_is_put_back_to_the_person() -> None:
+    """A small model says what it can do; a script without a name gets one."""
+    (act,) = Playbook(sequential(PROMPTS), small("Refactor the parser")).plans().acts
+    assert isinstance(act, AskPerson)
+    book = Playbook(sequential(PROMPTS), small("write a bash script that says hi")).asks("write")
+    book.told(Answer("answered", "echo hi"))
+    assert book.request == Call("work_write", {"path": "main.sh", "text": "echo hi\n"})
