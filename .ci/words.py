@@ -14,7 +14,9 @@ from pathlib import Path
 # A letter in brackets keeps each pattern from matching itself.
 FORBIDDEN = {
     r"[p]ypi\.org|[p]ythonhosted\.org|[n]pmjs\.org|[d]ebian\.org": "a registry's host name",
-    r"(?<![\w.])/([w]ork|[r]oot|[o]pt|[h]ome/\w+|[t]mp/lab)/": "a path of one machine",
+    r"(?<![\w.])/([w]ork/(main|shared|\.\w+)|[r]oot/|[o]pt/|[h]ome/\w+/|[t]mp/lab/)": (
+        "a path of one machine"  # the pages of tasks have addresses of their own below /work
+    ),
     r"\b([T]ODO|[F]IXME|[X]XX)\b": "a thing to do; do it, or say in docs what is not covered",
     r"^([<]{7}|[>]{7}) ": "two versions of a text, of which one is to be chosen",
 }

@@ -350,6 +350,7 @@ def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
         beliefs=app.memory.desk,
         usage=app.usage,
         budgets=app.budgets,
+        work=app.work.desk,
         reminders=app.book,
         metrics_token=lambda: app.live.now.metrics_token,
         ledger=app.ledger,

@@ -66,6 +66,7 @@ from loopforge.web.server.metrics_text import metrics
 from loopforge.web.server.page_context import Asked, Site, page
 from loopforge.web.server.page_templates import environment, look_css
 from loopforge.web.server.request_limits import Paces, TooFast
+from loopforge.web.work import task_list, task_page, task_stream
 
 log = logging.getLogger(__name__)
 PER_MINUTE = 600
@@ -73,6 +74,7 @@ PER_MINUTE = 600
 PAGES = (
     *(linked_accounts, room_pages, event_stream, why_page, question_page, mates, export_pages),
     *(growth_pages, memory_pages, reminders_page),
+    *(task_list, task_page, task_stream),
     *(lab_pages, run_viewer, side_panels, story_page, fork_compare),
 )
 ADMIN = (

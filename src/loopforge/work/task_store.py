@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from loopforge.core.events import Event
 from loopforge.errors import Unknown
-from loopforge.runtime.ports import Ledger, Signals
+from loopforge.runtime.ports import Ledger, Listening, Signals
 from loopforge.work.task_state import PREFIX, TaskState
 
 
@@ -54,6 +54,10 @@ class TaskStore:
             several = "there is more than one such task" if found else "there is no such task"
             raise Unknown(f"{which!r}: {several}; `loopforge work list` shows them.")
         return await self.state(found[0])
+
+    def listen(self, stream: str) -> Listening:
+        """Hear what happens to a task from now on; whoever listens closes it."""
+        return self._signals.listen(stream)
 
     def _meant(self, stream: str, which: str) -> bool:
         id = stream.removeprefix(PREFIX)

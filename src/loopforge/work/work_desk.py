@@ -8,7 +8,7 @@ process or in the one that runs the home. What cannot be done is said in a sente
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from functools import partial
 from typing import TypeVar
 
@@ -38,6 +38,7 @@ from loopforge.work.task_world import TaskWorld
 from loopforge.work.work_place import WorkPlaces
 
 T = TypeVar("T")
+Calibration = tuple[float | None, tuple[ReliabilityBin, ...]]
 LONGEST = 20_000
 """Characters of a task, or of a line said during one."""
 
@@ -236,17 +237,9 @@ class WorkDesk:
         """All tasks, the newest first."""
         return [await self.store.state(one) for one in reversed(await self.store.streams())]
 
-    async def calibration(self) -> tuple[float | None, tuple[ReliabilityBin, ...]]:
-        """How well confidence foretold what came: Brier score, and a reliability curve.
-
-        Of tasks that are over: what a person took came out well, what they refused did not.
-        """
-        past = [
-            (state.confidence, state.stage == "approved")
-            for state in await self.tasks()
-            if state.stage in ("approved", "rejected")
-        ]
-        return task_confidence.brier(past), task_confidence.reliability(past)
+    async def calibration(self) -> Calibration:
+        """How well confidence foretold what came, of all tasks."""
+        return calibration_of(await self.tasks())
 
     async def export(self, task: str) -> AsyncIterator[Event]:
         """Everything of a task, as it stands on record."""
@@ -277,6 +270,19 @@ class WorkDesk:
 
     async def _put(self, state: TaskState, body: Body, person: str) -> None:
         await self._append(state, [body], person, None)
+
+
+def calibration_of(tasks: Iterable[TaskState]) -> Calibration:
+    """How well confidence foretold what came: Brier score, and a reliability curve.
+
+    Of tasks that are over: what a person took came out well, what they refused did not.
+    """
+    past = [
+        (state.confidence, state.stage == "approved")
+        for state in tasks
+        if state.stage in ("approved", "rejected")
+    ]
+    return task_confidence.brier(past), task_confidence.reliability(past)
 
 
 def checked_text(text: str) -> str:

@@ -299,6 +299,11 @@ class Hub:
         self._tasks = Tasks()
         self._closed = False
 
+    @property
+    def closed(self) -> bool:
+        """Whether everybody is let go, for the server ends."""
+        return self._closed
+
     def join(self, room: str, listener: PageListener) -> PageChannel:
         """Listen in a room from now on."""
         if room not in self._channels:

@@ -42,6 +42,7 @@ from loopforge.runtime.ports import Clock
 from loopforge.tools.tool_registry import Toolbox
 from loopforge.web.rendering.live_hub import Hub
 from loopforge.web.server.link_reach import LinkReach
+from loopforge.work.work_desk import WorkDesk
 
 Asked = Request[Any, Any, Any]
 """A request, as handlers take it."""
@@ -118,6 +119,7 @@ class Site:
     beliefs: MemoryDesk
     usage: UsageView
     budgets: Budgets
+    work: WorkDesk
     reminders: ReminderDesk
     ledger: SqlLedger
     models: ModelsDesk

@@ -136,6 +136,10 @@ class TaskWorkspace:
             shown[path] = file.name
         return SentFiles(without_marks(text, shown), tuple(files), refused)
 
+    async def file(self, path: str) -> ToolFile:
+        """One file, as an answer would send it. Raises Unknown, InputError."""
+        return await asyncio.to_thread(self._to_send, path)
+
     def _to_send(self, path: str) -> ToolFile:
         entry = self.files.entry(path)
         if entry.kind != "file":

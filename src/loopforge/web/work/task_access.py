@@ -1,0 +1,133 @@
+"""Who may see a task in the browser, and what they may do about it.
+
+    a task of a room       whoever was in the room when it began, and still is
+    a task of no room      who gave it, and the owner of the home
+    stop                   who sees it, and in its room may stop mates
+    say, thumbs            who sees it, and in its room may have tools used
+    resume, yes, result    who gave it, who may change its room, and the owner
+    what a repository gets the owner alone: it is theirs
+
+For anybody else the task does not exist, as a room that one is not in. The command line is the
+owner's, and shows all.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from loopforge.chat.room.permissions import RIGHTS, granted
+from loopforge.chat.room.room_store import PREFIX as ROOM
+from loopforge.chat.service.room_list import titled_for
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import PersonJoined, Right
+from loopforge.errors import NotLetIn, Unknown
+from loopforge.people.accounts.account_values import Visitor
+from loopforge.web.server.page_context import Site
+from loopforge.work.task_state import TaskState
+
+DECIDING = ("resume", "allow", "deny", "approve", "reject", "undo")
+DECIDERS = "Who gave the task, who may change its room and the owner of this home decide that."
+NOWHERE = "There is no such task, or it is not yours to see."
+
+
+class TaskAccess(Struct, frozen=True, kw_only=True):
+    """A task as one visitor stands to it; `room` is its room's slug, "" for none.
+
+    `rights` are those that they have there, all of them where there is no room; `gave`: they did.
+    """
+
+    state: TaskState
+    visitor: Visitor
+    room: str = ""
+    title: str = ""
+    rights: tuple[Right, ...] = RIGHTS
+    gave: bool = False
+
+    @property
+    def stops(self) -> bool:
+        """Whether they may stop it."""
+        return self.gave or "stop" in self.rights
+
+    @property
+    def steers(self) -> bool:
+        """Whether it heeds what they say."""
+        return "tools" in self.rights
+
+    @property
+    def decides(self) -> bool:
+        """Whether they may let it go on, allow a tool, and decide on what came of it."""
+        return self.gave or self.owner or "change" in self.rights
+
+    @property
+    def owner(self) -> bool:
+        """Whether the visitor is the owner of the home."""
+        return self.visitor.right == "owner"
+
+    @property
+    def merges(self) -> bool:
+        """Whether they may have its result merged, or taken back."""
+        return self.owner if self.state.task.repo else self.decides
+
+    def must(self, act: str) -> None:
+        """Raise NotLetIn for what this visitor may not do, however the task stands."""
+        merging = act == "approve" or (act == "undo" and self.state.stage == "approved")
+        if merging and self.state.task.repo and not self.merges:
+            raise NotLetIn("Only the owner of this home decides what goes into a repository.")
+        if act == "stop" and not self.stops:
+            raise NotLetIn("You may not stop mates in the room of this task.")
+        if act in ("say", "up", "down") and not self.steers:
+            raise NotLetIn("You may not have tools used in the room of this task.")
+        if act in DECIDING and not self.decides:
+            raise NotLetIn(DECIDERS)
+
+
+async def task_access(site: Site, visitor: Visitor, task: str) -> TaskAccess:
+    """A task by its id, as the visitor stands to it. Raises Unknown, whether it exists or not."""
+    try:
+        state = await site.work.store.named(task)
+    except Unknown:
+        raise Unknown(NOWHERE) from None
+    found = await access_to(site, visitor, state)
+    if found is None:
+        raise Unknown(NOWHERE)
+    return found
+
+
+async def access_to(site: Site, visitor: Visitor, state: TaskState) -> TaskAccess | None:
+    """How the visitor stands to a task; None for one that they may not see."""
+    if state.opened is None:
+        return None
+    same, me = site.people.same, visitor.person
+    gave, owner = same(state.task.person) == same(me), visitor.right == "owner"
+    if not state.thread.startswith(ROOM):
+        if gave or owner:
+            return TaskAccess(state=state, visitor=visitor, gave=gave)
+        return None
+    room = state.thread.removeprefix(ROOM)
+    sight = await site.front.lobby.sight(room, me)
+    if not sight.here:
+        return None
+    if not gave and not await _was_there(site, state.opened, me):
+        return None
+    scene = titled_for(await site.front.rooms.scene(room, me), sight)
+    held = granted(await site.front.rooms.state(room), me, owner=owner)
+    return TaskAccess(
+        state=state,
+        visitor=visitor,
+        room=room,
+        title=scene.title or room,
+        rights=held.rights,
+        gave=gave,
+    )
+
+
+async def _was_there(site: Site, opened: Event, person: str) -> bool:
+    """Whether somebody was in the room when the task began, or may see what was before them."""
+    stream = str(getattr(opened.body, "thread", ""))
+    came = None
+    for event in await site.ledger.read(stream, kinds=["room.person_joined"]):
+        if isinstance(event.body, PersonJoined) and event.body.person == person:
+            came = event
+    return came is not None and (
+        came.at <= opened.at or (isinstance(came.body, PersonJoined) and came.body.past)
+    )

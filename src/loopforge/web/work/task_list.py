@@ -1,0 +1,191 @@
+"""The tasks of a home as a page: how each stands, a form that gives one, and calibration.
+
+A task is given here by the owner alone; others give theirs where they talk with mates. Everybody
+sees those that task_access.py lets them see.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from litestar import Response, get, post
+from litestar.params import Parameter
+from litestar.response import Redirect, Template
+from msgspec import Struct
+
+from loopforge.core.money.money_amounts import rounded
+from loopforge.core.work.task_lifecycle import TaskStage
+from loopforge.errors import BadLine, BadSettings, InputError, NotLetIn
+from loopforge.people.accounts.account_values import Visitor
+from loopforge.web.account.sign_in import name_of
+from loopforge.web.server.page_context import Fields, Site, page
+from loopforge.web.server.request_limits import Paces
+from loopforge.web.work.calibration_chart import CalibrationFigure, figure_of
+from loopforge.web.work.task_access import TaskAccess, access_to
+from loopforge.work.task_state import TaskState
+from loopforge.work.work_desk import calibration_of
+
+MOST = 100
+"""Tasks that are listed at once."""
+STAGES: dict[TaskStage, str] = {
+    "opened": "just given",
+    "ready": "about to go on",
+    "queued": "waits for its thread",
+    "working": "at work",
+    "waiting": "waits for an answer",
+    "stopped": "stopped",
+    "finished": "done, to be looked at",
+    "approved": "approved",
+    "rejected": "rejected",
+}
+"""How it stands, in words."""
+FILTERS: dict[str, tuple[str, frozenset[TaskStage]]] = {
+    "work": ("at work", frozenset({"opened", "ready", "queued", "working"})),
+    "waiting": ("waiting for somebody", frozenset({"waiting", "finished"})),
+    "stopped": ("stopped", frozenset({"stopped"})),
+    "over": ("over", frozenset({"approved", "rejected"})),
+}
+Which = Annotated[str, Parameter(max_length=20)]
+
+
+class TaskRow(Struct, frozen=True, kw_only=True):
+    """A task as it is listed."""
+
+    id: str
+    title: str
+    stage: TaskStage
+    stands: str
+    who: str
+    by: str
+    room: str
+    turn: int
+    confidence: float
+    cost: str
+    last: str
+    state: TaskState
+
+
+def stands(state: TaskState) -> str:
+    """How a task stands, in words."""
+    return "waits for a yes" if state.allowing else STAGES[state.stage]
+
+
+def title_of(state: TaskState, most: int = 110) -> str:
+    """What a task is called: the beginning of what was asked for."""
+    line = " ".join(str(state.task.text).split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+
+
+def who_does(state: TaskState) -> str:
+    """Who does it: a mate of the home, or the mate of a role; "" while nobody knows."""
+    return state.task.mate or (state.classified.role if state.classified else "")
+
+
+def cost_of(state: TaskState) -> str:
+    """What it cost so far, as far as prices are known."""
+    return rounded(state.cost) if state.cost else "no price" if state.tokens else "$0"
+
+
+def _row(site: Site, access: TaskAccess) -> TaskRow:
+    state = access.state
+    return TaskRow(
+        id=state.id,
+        title=title_of(state),
+        stage=state.stage,
+        stands=stands(state),
+        who=who_does(state),
+        by=name_of(site, state.task.person),
+        room=access.title,
+        turn=state.turns,
+        confidence=state.confidence,
+        cost=cost_of(state),
+        last=str(state.progress[-1].action) if state.progress else "",
+        state=state,
+    )
+
+
+async def _seen(site: Site, visitor: Visitor) -> list[TaskAccess]:
+    """The tasks that a visitor may see, the newest first."""
+    found = [await access_to(site, visitor, state) for state in await site.work.tasks()]
+    return [one for one in found if one is not None]
+
+
+@get("/work")
+async def tasks(site: Site, visitor: Visitor, which: Which = "") -> Template:
+    """The tasks, of all states or of one kind of them."""
+    return await _tasks(site, visitor, which)
+
+
+async def _tasks(site: Site, visitor: Visitor, chosen: str = "", **more: Any) -> Template:
+    seen = await _seen(site, visitor)
+    stages = FILTERS[chosen][1] if chosen in FILTERS else frozenset(STAGES)
+    rows = [one for one in seen if one.state.stage in stages]
+    counts = {
+        name: sum(one.state.stage in those for one in seen) for name, (_, those) in FILTERS.items()
+    }
+    return page(
+        "tasks.html",
+        visitor,
+        here="work",
+        rows=[_row(site, one) for one in rows[:MOST]],
+        more=len(rows) - MOST,
+        all=len(seen),
+        filters=[(name, words, counts[name]) for name, (words, _) in FILTERS.items()],
+        chosen=chosen if chosen in FILTERS else "",
+        figure=_figure([one.state for one in seen]),
+        **_form(site),
+        **{"error": "", "typed": {}, **more},
+    )
+
+
+def _figure(states: Sequence[TaskState]) -> CalibrationFigure | None:
+    return figure_of(*calibration_of(states))
+
+
+def _form(site: Site) -> dict[str, Any]:
+    """What can be chosen in the form."""
+    try:
+        repos, trouble = site.work.places.repositories.registered.known(), ""
+    except BadSettings as error:
+        repos, trouble = (), str(error)
+    mates = [one for one in site.roster.mates().values() if site.work.world.is_mate(one.handle)]
+    return {"repos": repos, "repos_trouble": trouble, "mates": mates}
+
+
+@post("/work")
+async def give_task(
+    site: Site, visitor: Visitor, data: Fields, paces: Paces
+) -> Response[Any] | Template:
+    """Give a task; what was typed stays where it is refused."""
+    paces.changes.take(visitor.person)
+    try:
+        if visitor.right != "owner":
+            raise NotLetIn("Only the owner of this home gives tasks here.")
+        id = await site.work.open(
+            data.get("task", ""),
+            visitor.person,
+            mate=data.get("mate", ""),
+            repo=data.get("repo", ""),
+            budget=dollars_in(data.get("budget", "")),
+            surface="web",
+            owner=True,
+        )
+    except InputError as error:
+        return await _tasks(site, visitor, error=str(error), typed=data, status=400)
+    return Redirect(f"/work/{id}", status_code=303)
+
+
+def dollars_in(text: str) -> float:
+    """US dollars as they are typed; 0 for nothing. Raises BadLine."""
+    text = text.strip().removeprefix("$")
+    if not text:
+        return 0.0
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if not math.isfinite(found) or found < 0:
+        raise BadLine("A budget is a number of US dollars, such as 0.50.")
+    return found

@@ -1,0 +1,267 @@
+"""One task as a page: how it stands, its turns, what came of it, and what people do about it.
+
+Every form is bound to what was shown: a result that has changed since is not taken by a yes to the
+one before. What is refused is said where the form stands.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any, Literal
+
+import msgspec
+from litestar import Response, get, post
+from litestar.enums import MediaType
+from litestar.params import Parameter
+from litestar.response import Redirect, Template
+from msgspec import structs
+
+from loopforge.chat.room.member_visibility import EVERYTHING
+from loopforge.chat.why.flight_record import TurnRecord
+from loopforge.chat.why.record_building import gather_for
+from loopforge.core.work.task_confidence import START
+from loopforge.errors import Changed, InputError, LoopforgeError, Unknown
+from loopforge.people.accounts.account_values import Visitor
+from loopforge.web.account.sign_in import name_of
+from loopforge.web.room.room_pages import disposition
+from loopforge.web.server.flash_messages import Notes
+from loopforge.web.server.page_context import Asked, Fields, Site, page
+from loopforge.web.server.request_limits import Paces
+from loopforge.web.work.task_access import TaskAccess, task_access
+from loopforge.web.work.task_list import cost_of, dollars_in, stands, title_of, who_does
+from loopforge.work.task_state import TaskState
+from loopforge.work.task_timeline import counted_rows, diff_rows, timeline_of
+from loopforge.work.workspace.sent_files import named_files, without_marks
+from loopforge.work.workspace.task_workspace import GIT, TaskWorkspace
+from loopforge.work.workspace.workspace_tools import CLONE
+
+RESULT_ROWS = 2000
+"""Rows of the result's diff that are shown."""
+FILES = 60
+"""Files that are listed to be downloaded."""
+LISTED = 400
+Word = Annotated[str, Parameter(max_length=10)]
+Format = Literal["page", "json"]
+OVER = ("approved", "rejected")
+IN_ROOM = "looked at the room"
+"""How records tell that a turn began; that of a task begins with a look at the task."""
+
+
+@get("/work/{task:str}")
+async def show_task(
+    request: Asked, site: Site, visitor: Visitor, task: str, told: Word = ""
+) -> Template:
+    """A task as it stands; `told` names what a form was answered."""
+    access = await task_access(site, visitor, task)
+    notes: Notes = request.app.state["notes"]
+    return await _shown(site, access, told=notes.read(visitor.person, told))
+
+
+async def _shown(site: Site, access: TaskAccess, **more: Any) -> Template:
+    state = access.state
+    head = state.seq
+    drawn = timeline_of(await site.ledger.read(state.stream), START)
+    result = str(state.finished.result) if state.finished else ""
+    rows = diff_rows(str(state.offered.diff)) if state.offered else []
+    return page(
+        "task.html",
+        access.visitor,
+        here="work",
+        access=access,
+        state=state,
+        head=head,
+        title=title_of(state),
+        stands=stands(state),
+        who=who_does(state),
+        names={
+            person: name_of(site, person)
+            for person in {state.task.person, *(getattr(one, "person", "") for one in drawn)} - {""}
+        },
+        most=state.since + site.work.world.turns_of(state),
+        cost=cost_of(state),
+        budget=site.work.world.budget_of(state),
+        drawn=drawn,
+        counted=counted_rows,
+        result=without_marks(result, {}),
+        rows=rows[:RESULT_ROWS],
+        cut=max(0, len(rows) - RESULT_ROWS),
+        files=await files_of(site, state, result),
+        offers=offers(access),
+        only_owner=site.work.world.only_owner,
+        **{"told": "", "error": "", "typed": "", **more},
+    )
+
+
+def offers(access: TaskAccess) -> frozenset[str]:
+    """What this visitor can do about the task as it stands: the acts of its forms."""
+    state = access.state
+    stage, found = state.stage, set[str]()
+    if stage not in OVER and access.steers:
+        found |= {"say", "rate"} if state.turns else {"say"}
+    if (state.at_work or stage == "waiting") and access.stops:
+        found.add("stop")
+    if access.decides:
+        if stage == "stopped":
+            found.add("resume")
+        if state.allowing:
+            found.add("allow")
+        if stage in ("finished", "stopped", "waiting"):
+            found |= {"reject", "undo"} if state.turns else {"reject"}
+    if stage == "approved" and access.merges:
+        found.add("undo")
+    ready = not state.task.repo or bool(state.offered and state.offered.commit)
+    if stage == "finished" and access.merges and ready:
+        found.add("approve")
+    return frozenset(found)
+
+
+# ---------------------------------------------------------------- what people do
+
+
+@post("/work/{task:str}")
+async def drive_task(
+    request: Asked, site: Site, visitor: Visitor, task: str, data: Fields, paces: Paces
+) -> Response[Any] | Template:
+    """Say something to it, stop it, let it go on, decide on what came of it."""
+    access = await task_access(site, visitor, task)
+    act = data.get("act", "")
+    (paces.stops if act == "stop" else paces.changes).take(visitor.person)
+    try:
+        told = await _done(site, access, act, data)
+    except LoopforgeError as error:
+        again = await task_access(site, visitor, task)
+        status = 400 if isinstance(error, InputError) else 503
+        typed = data.get("text", "")
+        return await _shown(site, again, error=str(error), typed=typed, status=status)
+    notes: Notes = request.app.state["notes"]
+    code = notes.keep(visitor.person, told)
+    return Redirect(f"/work/{access.state.id}?told={code}", status_code=303)
+
+
+async def _done(site: Site, access: TaskAccess, act: str, data: dict[str, str]) -> str:
+    """Have it done; what is told of it. Raises LoopforgeError, and then nothing was done."""
+    desk, id, person = site.work, access.state.id, access.visitor.person
+    access.must(act)
+    match act:
+        case "say":
+            return await desk.say(id, person, data.get("text", ""))
+        case "stop":
+            return await desk.stop(id, person)
+        case "up" | "down":
+            after = await desk.rate(id, person, up=act == "up")
+            return f"Its confidence is {after:.0f} of 100 now."
+        case "resume":
+            return await desk.resume(id, person, dollars_in(data.get("budget", "")))
+        case "allow" | "deny":
+            _same_use(access.state, data.get("use", ""))
+            return await desk.allow(id, person, owner=access.owner, yes=act == "allow")
+        case "approve":
+            _as_shown(access.state, data)
+            return await desk.approve(id, person, data.get("commit", ""))
+        case "reject":
+            _as_shown(access.state, data)
+            return await desk.reject(id, person)
+        case "undo":
+            _as_shown(access.state, data)
+            return await desk.undo(id, person)
+        case _:
+            raise InputError("There is nothing of that name to be done with a task.")
+
+
+def _as_shown(state: TaskState, data: dict[str, str]) -> None:
+    """Raise Changed where the task, or its commit, is not what the form stood under."""
+    commit = state.offered.commit if state.offered else ""
+    if (data.get("turn"), data.get("commit", "")) != (str(state.turns), commit):
+        raise Changed("It has gone on since you opened this page. Look at it as it is now, below.")
+
+
+def _same_use(state: TaskState, use: str) -> None:
+    """Raise Changed where another use of a tool, or none, waits for a yes by now."""
+    if next(iter(state.allowing), "") != use:
+        raise Changed("That is not what waits for a yes any more. Look at it as it is now, below.")
+
+
+# ---------------------------------------------------------------- files
+
+
+async def files_of(site: Site, state: TaskState, result: str) -> list[tuple[str, int]]:
+    """Files that can be downloaded, with their sizes: those of the answer first."""
+    try:
+        place = site.work.places.workspaces.known(state.stream)
+    except LoopforgeError:
+        return []
+    wanted = dict.fromkeys((*named_files(result), *state.written))
+    return await asyncio.to_thread(_there, place, list(wanted), whole=not state.task.repo)
+
+
+def _there(place: TaskWorkspace, wanted: list[str], *, whole: bool) -> list[tuple[str, int]]:
+    """Those that are there; with `whole`, what else lies in the workspace, too."""
+    found: dict[str, int] = {}
+    for path in wanted[:FILES]:
+        try:
+            entry = place.files.entry(path.removeprefix("/workspace/"))
+        except LoopforgeError:
+            continue
+        if entry.kind == "file":
+            found[entry.path] = entry.size
+    for entry in place.files.listing(LISTED) if whole else ():
+        hidden = {GIT, CLONE, "__pycache__"} & set(entry.path.split("/"))
+        if entry.kind == "file" and not hidden and len(found) < FILES:
+            found.setdefault(entry.path, entry.size)
+    return list(found.items())
+
+
+@get("/work/{task:str}/files/{path:path}")
+async def task_file(site: Site, visitor: Visitor, task: str, path: str) -> Response[bytes]:
+    """A file of its workspace, byte for byte; none that holds a key of this home."""
+    state = (await task_access(site, visitor, task)).state
+    found = await site.work.places.workspaces.known(state.stream).file(path.lstrip("/"))
+    return Response(
+        found.data,
+        media_type="application/octet-stream",
+        headers={
+            "Content-Disposition": disposition(found.name, inline=False),
+            "Content-Security-Policy": "default-src 'none'; sandbox",
+        },
+    )
+
+
+# ---------------------------------------------------------------- why
+
+
+@get("/work/{task:str}/why/{event:str}")
+async def task_why(
+    site: Site, visitor: Visitor, task: str, event: str, format: Format = "page"
+) -> Template | Response[Any]:
+    """The record of a turn of a task: what it was shown, asked, meant, used, and what that took."""
+    access = await task_access(site, visitor, task)
+    state = access.state
+    try:
+        record = await gather_for(site.ledger, event, state.stream, EVERYTHING, owner=access.owner)
+    except Unknown:
+        record = None
+    if not isinstance(record, TurnRecord):
+        raise Unknown("There is no such turn in this task.")
+    looked = f"{record.name} {IN_ROOM}"
+    record = structs.replace(
+        record,
+        timeline=tuple(
+            structs.replace(one, what=f"{record.name} looked at the task")
+            if one.what == looked
+            else one
+            for one in record.timeline
+        ),
+    )
+    if format == "json":
+        pretty = msgspec.json.format(msgspec.json.encode(record), indent=2)
+        return Response(pretty, media_type=MediaType.JSON)
+    nth = next((one.nth for one in state.progress if one.turn == record.turn), 0)
+    return page(
+        "task-why.html",
+        visitor,
+        here="work",
+        record=record,
+        task=state.id,
+        title=title_of(state),
+        nth=nth,
+    )

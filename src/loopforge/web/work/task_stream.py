@@ -1,0 +1,78 @@
+"""The stream of a task: that something happened to it, as server-sent events.
+
+It tells how far the task has come, never what happened: the page asks for itself again, and so
+nobody is shown by the stream what the page would not show them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from litestar import get
+from litestar.params import Parameter
+from litestar.response import Stream
+
+from loopforge.people.accounts.account_values import Visitor
+from loopforge.web.rendering.live_hub import message
+from loopforge.web.room.event_stream import KEPT, PATIENCE, RETRY, CountedEvents
+from loopforge.web.server.access_guards import visitor_of
+from loopforge.web.server.page_context import Asked, Site
+from loopforge.web.work.task_access import access_to, task_access
+from loopforge.work.task_state import TaskState
+
+SOON = 0.25
+"""Seconds in which what happens is gathered."""
+LOOK = 1.0
+"""Seconds between two looks whether this page may still be told."""
+
+
+@get("/work/{task:str}/stream", middleware=[CountedEvents])
+async def follow_task(
+    request: Asked,
+    site: Site,
+    visitor: Visitor,
+    task: str,
+    after: Annotated[int, Parameter(ge=0, le=2**53)] = 0,
+) -> Stream:
+    """How far the task has come, from event `after` on; ends when the session or the right does."""
+    state = (await task_access(site, visitor, task)).state
+    last = request.headers.get("last-event-id", "")
+    after = int(last) if last.isdecimal() and len(last) < 16 else after
+    return Stream(
+        _followed(request, site, state, after),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
+
+async def _followed(
+    request: Asked, site: Site, state: TaskState, after: int
+) -> AsyncIterator[bytes]:
+    ear = site.work.store.listen(state.stream)
+    quiet = 0.0
+    try:
+        yield b"retry: %d\n\n" % RETRY
+        yield message("hello", {"boot": site.boot, "seq": after})
+        while not site.hub.closed:
+            visitor = await visitor_of(request, site)
+            state = await site.work.store.state(state.stream)
+            if visitor is None or await access_to(site, visitor, state) is None:
+                yield message("gone", {"why": "You no longer see this task."})
+                return
+            if state.seq != after:
+                after, quiet = state.seq, 0.0
+                yield message("changed", {"seq": after}, after)
+            try:
+                async with asyncio.timeout(LOOK):
+                    await ear.__anext__()
+            except TimeoutError:
+                quiet += LOOK
+                if quiet >= PATIENCE:
+                    quiet = 0.0
+                    yield KEPT
+            else:
+                await site.clock.sleep(SOON)
+    finally:
+        ear.close()

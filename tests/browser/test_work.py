@@ -1,0 +1,166 @@
+"""Tasks in a browser: given, watched while they go on, answered, stopped, merged; narrow and dark."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from loopforge.work.task_state import PREFIX
+from tests.browser.people import Crowd, Person, owner_of
+from tests.browser.test_shape import looked_at
+from tests.web.conftest import Town, town
+from tests.web.test_task_pages import GIVEN, HELLO, rested
+from tests.work.conftest import in_order, place, uses
+from tests.work.test_task_results import STEPS, TASK, project
+
+__all__ = ["place", "project"]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.xdist_group("sandbox"),
+    pytest.mark.timeout(180),
+]
+LONG = "a word that is as long as it can be " + "long" * 40
+
+
+@pytest.fixture
+async def works(place: Path) -> AsyncIterator[Town]:
+    """A home whose mates write hello.py, and mend a repository after that."""
+    home = place / "home"
+    home.mkdir()
+    async with town(home, in_order(*HELLO, *STEPS)) as made:
+        yield made
+
+
+async def gives(ana: Person, text: str, repo: str = "") -> str:
+    """Give a task by the form; its id."""
+    await ana.opens("/work")
+    await ana.page.get_by_label("What is to be done").fill(text)
+    if repo:
+        await ana.page.get_by_label("Repository").select_option(repo)
+    await ana.clicks("Begin")
+    await expect(ana.page.locator("[data-task]")).to_be_attached()
+    return ana.page.url.partition("?")[0].rpartition("/")[2]
+
+
+async def test_a_task_is_watched_answered_and_approved(works: Town, crowd: Crowd) -> None:
+    """Turns come by themselves; what is unfolded and typed stays; an answer and a yes are taken."""
+    async with crowd:
+        ana = await owner_of(works, crowd)
+        await ana.opens("/work")
+        await expect(ana.page.get_by_role("heading", name="No task yet")).to_be_visible()
+        await (
+            ana.page.get_by_role("navigation", name="Site").get_by_role("link", name="Work").click()
+        )
+        id = await gives(ana, GIVEN)
+        page = ana.page
+        await expect(page.locator("#task-ask")).to_contain_text("Which number?")
+        await expect(page.locator(".turn h3")).to_have_text(["Turn 1", "Turn 2"])
+        await rested(works, id)
+        step = page.locator(".step").first
+        await step.locator("summary").click()
+        await expect(step.locator(".d-add")).to_have_text("+print(42)")
+        await page.get_by_label("Your answer").fill("forty")
+        await works.app.work.desk.rate(id, "somebody", up=True)
+        await expect(page.locator(".note-rated")).to_be_visible()
+        await expect(page.get_by_label("Your answer")).to_have_value("forty")
+        await expect(page.get_by_label("Your answer")).to_be_focused()
+        await expect(step).to_have_attribute("open", "")
+        await page.get_by_label("Your answer").fill("42")
+        await ana.clicks("Say it")
+        await expect(page.locator("#task-result")).to_contain_text("It prints 42: hello.py.")
+        async with page.expect_download() as download:
+            await page.get_by_role("link", name="hello.py").click()
+        assert (await (await download.value).path()).read_bytes() == b"print(42)\n"
+        await ana.clicks("Approve")
+        await expect(page.get_by_role("status").first).to_contain_text("Approved.")
+        await expect(page.locator("#task-acts")).to_contain_text("This task is over.")
+        await page.locator(".turn").first.get_by_role("link", name="Why?").click()
+        await expect(page.get_by_role("heading", name="Why? Turn 1")).to_be_visible()
+
+
+async def test_exactly_the_commit_that_is_shown_is_merged(
+    works: Town, crowd: Crowd, project: Path
+) -> None:
+    """A page that is behind merges nothing and says so; the one that is not merges its commit."""
+    async with crowd:
+        ana = await owner_of(works, crowd)
+        ana.expects("status of 400")
+        desk, page = works.app.work.desk, ana.page
+        await desk.places.repositories.registered.register(project)
+        first = await gives(ana, GIVEN)
+        await expect(page.locator("#task-ask")).to_contain_text("Which number?")
+        await page.get_by_label("Your answer").fill("42")
+        await ana.clicks("Say it")
+        await rested(works, first)
+        id = await gives(ana, TASK, "project")
+        await expect(page.locator("#task-result .d-add")).to_have_text("+    return 2")
+        offered = (await rested(works, id)).offered
+        assert offered is not None
+        approve = page.get_by_role("button", name=f"Approve {offered.commit[:12]}")
+        await expect(approve).to_be_visible()
+        await page.evaluate("document.querySelector('[name=commit]').value = '0'.repeat(40)")
+        await approve.click()
+        await expect(page.get_by_role("alert")).to_contain_text("It has gone on since")
+        assert "return 3" in await asyncio.to_thread((project / "app.py").read_text)
+        await approve.click()
+        await expect(page.get_by_role("status").first).to_contain_text("Merged as")
+        assert "return 2" in await asyncio.to_thread((project / "app.py").read_text)
+
+
+async def test_stop_reaches_a_command_that_runs(place: Path, browser: Browser) -> None:
+    """What is said meanwhile and the stop are seen at once, and the page offers to go on."""
+    home = place / "home"
+    home.mkdir()
+    steps = in_order(uses("work_run", command="sleep 600"))
+    async with town(home, steps) as site, Crowd(browser) as crowd:
+        ana = await owner_of(site, crowd)
+        id = await gives(ana, "Run a Python script that takes its time and write what it says")
+        page = ana.page
+        await expect(page.locator(".task-now")).to_contain_text("work_run runs")
+        await page.get_by_label("Say something to it").fill("hurry")
+        await ana.clicks("Say it")
+        await expect(page.locator(".note-steered")).to_contain_text("hurry")
+        await ana.clicks("Stop")
+        await expect(page.locator(".task-now")).to_contain_text("stopped")
+        await rested(site, id)
+        await expect(page.locator("#task-result")).to_contain_text("Cut off by the stop")
+        await ana.clicks("Go on")
+        await expect(page.locator(".task-now")).to_contain_text("done, to be looked at")
+
+
+async def test_they_fit_every_window_and_every_reader(
+    place: Path, browser: Browser, project: Path
+) -> None:
+    """No page of tasks reaches out sideways or has a serious finding, narrow or wide, dark or not."""
+    home = place / "home"
+    home.mkdir()
+    script = in_order(
+        uses("work_write", LONG, path=f"{'folder/' * 9}file.py", text=f"x = '{LONG}'\n"),
+        uses("work_run", command=f"echo {LONG}; exit 3"),
+        *HELLO[1:],
+        *STEPS,
+    )
+
+    async with town(home, script) as site, Crowd(browser) as crowd:
+        ana = await owner_of(site, crowd)
+        wrong = [one async for one in looked_at(ana, "/work")]
+        await ana.turns_desk()
+        desk = site.app.work.desk
+        await desk.places.repositories.registered.register(project)
+        first = await gives(ana, f"{GIVEN} {LONG}")
+        await rested(site, first)
+        wrong += [one async for one in looked_at(ana, f"/work/{first}")]
+        await desk.say(first, ana.name, "42")
+        await rested(site, first)
+        await ana.turns_desk()
+        second = await gives(ana, TASK, "project")
+        await rested(site, second)
+        await desk.reject(first, ana.name)
+        turn = (await site.app.work.store.state(PREFIX + first)).progress[0].turn
+        for path in ("/work", f"/work/{first}", f"/work/{second}", f"/work/{first}/why/{turn}"):
+            wrong += [one async for one in looked_at(ana, path)]
+    assert not wrong, "\n".join(wrong)

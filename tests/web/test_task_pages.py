@@ -1,0 +1,218 @@
+"""Tasks in the browser, without one: who sees them, what forms do, and what is refused in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from loopforge.work.task_state import PREFIX, TaskState
+from tests.web.conftest import Guest, Town, town, words
+from tests.work.conftest import in_order, place, says, uses
+from tests.work.test_task_results import STEPS, TASK, git, project
+
+__all__ = ["place", "project"]
+pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
+HELLO = (
+    uses("work_write", "I write it.", path="hello.py", text="print(42)\n"),
+    says("question", "Which number?"),
+    says("done", "It prints 42: <<hello.py>>."),
+)
+GIVEN = "Write a Python script hello.py that prints a number"
+
+
+@pytest.fixture
+async def works(place: Path) -> AsyncIterator[Town]:
+    """A home whose mates write hello.py, and mend a repository after that."""
+    home = place / "home"
+    home.mkdir()
+    async with town(home, in_order(*HELLO, *STEPS)) as made:
+        yield made
+
+
+async def rested(site: Town, id: str) -> TaskState:
+    """The task, when nothing is left to be done without a person."""
+    stream = PREFIX + id
+    while True:
+        await site.app.lanes.settled(stream)
+        state = await site.app.work.store.state(stream)
+        if not state.running:
+            return state
+        await site.app.effects.settled(stream)
+
+
+async def given(site: Town, owner: Guest, text: str = GIVEN, **more: str) -> str:
+    """A task that was given by the form; its id, when it rests."""
+    answer = await owner.post("/work", {"task": text, **more})
+    assert answer.status_code == 200, answer.text
+    id = str(answer.url).rpartition("/")[2]
+    await rested(site, id)
+    return id
+
+
+def shown(state: TaskState, **more: str) -> dict[str, str]:
+    """What a form carries that stood under this state."""
+    commit = state.offered.commit if state.offered else ""
+    return {"turn": str(state.turns), "commit": commit, **more}
+
+
+async def test_a_task_is_given_answered_and_taken(works: Town) -> None:
+    """The list says how to begin; the page has its turns; an answer, a yes and a file go through."""
+    owner = await works.owner()
+    empty = words(await owner.get("/work"))
+    assert "No task yet" in empty
+    assert "Say below what is to be done" in empty
+    assert "Does confidence" not in empty
+    wrong = await owner.post("/work", {"task": GIVEN, "budget": "much"})
+    assert (wrong.status_code, GIVEN in words(wrong)) == (400, True)
+    assert "A budget is a number of US dollars" in words(wrong)
+    assert (await owner.post("/work", {"task": " "})).status_code == 400
+    assert "No repository" in words(await owner.post("/work", {"task": "x", "repo": "none"}))
+    id = await given(works, owner, budget="0.50")
+    at = f"/work/{id}"
+    page = words(await owner.get(at))
+    for told in ("waits for an answer", "Which number?", "Turn 1", "I write it.", "of $0.5"):
+        assert told in page
+    assert "+print(42)" in page
+    assert "Approve" not in page
+    assert "The task goes on with that." in words(await owner.post(at, {"act": "say", "text": "7"}))
+    state = await rested(works, id)
+    assert state.stage == "finished"
+    page = words(await owner.get(at))
+    assert "It prints 42: hello.py." in page
+    assert "olu: 7" in page
+    file = await owner.get(f"{at}/files/hello.py")
+    assert file.content == b"print(42)\n"
+    assert file.headers["content-disposition"].startswith("attachment")
+    assert (await owner.get(f"{at}/files/../../data/loopforge.db")).status_code in (400, 404)
+    assert (await owner.get(f"{at}/files/none.py")).status_code == 404
+    late = await owner.post(at, shown(state, act="approve") | {"turn": "1"})
+    assert (late.status_code, "It has gone on since" in words(late)) == (400, True)
+    assert "Approved." in words(await owner.post(at, shown(state, act="approve")))
+    for act in ("say", "resume", "reject"):
+        refused = await owner.post(at, shown(state, act=act, text="more"))
+        assert refused.status_code == 400, act
+    listed = words(await owner.get("/work"))
+    assert "approved · python-coder" in listed
+    assert "Brier score" in listed
+    assert GIVEN in words(await owner.get("/work?which=over"))
+    assert "None of them stands so." in words(await owner.get("/work?which=stopped"))
+
+
+async def test_stop_resume_thumbs_and_what_comes_too_late(works: Town) -> None:
+    """Each says what it did; what is no more to be done is refused in a sentence."""
+    owner = await works.owner()
+    id = await given(works, owner)
+    at = f"/work/{id}"
+    assert "Its confidence is" in words(await owner.post(at, {"act": "up"}))
+    assert "Stopped. `resume` goes on" in words(await owner.post(at, {"act": "stop"}))
+    await rested(works, id)
+    page = await owner.get(at)
+    assert "What was done and what was not" in words(page)
+    assert ">Go on</button>" in page.text
+    assert "It is stopped already." in words(await owner.post(at, {"act": "stop"}))
+    assert "It goes on." in words(await owner.post(at, {"act": "resume", "budget": "0.25"}))
+    assert (await rested(works, id)).stage == "finished"
+    assert "Nothing of this task waits" in words(await owner.post(at, {"act": "allow"}))
+    gone = await owner.post(at, {"act": "allow", "use": "0" * 32})
+    assert "That is not what waits for a yes any more." in words(gone)
+    assert (await owner.post(at, {"act": "dance"})).status_code == 400
+    unsigned = await owner.http.post(at, data={"act": "stop"})
+    assert unsigned.status_code == 403
+
+
+async def test_a_commit_is_merged_as_it_was_shown(works: Town, project: Path) -> None:
+    """The form carries the commit; another is refused; a yes merges it, undo takes it back."""
+    owner = await works.owner()
+    await given(works, owner)
+    await works.app.work.desk.places.repositories.registered.register(project)
+    assert "project (main)" in words(await owner.get("/work"))
+    first = (await works.app.work.store.streams())[0]
+    await works.app.work.desk.say(first.removeprefix(PREFIX), owner.person, "seven")
+    await rested(works, first.removeprefix(PREFIX))
+    id = await given(works, owner, TASK, repo="project")
+    at, state = f"/work/{id}", await works.app.work.store.state(PREFIX + id)
+    assert state.offered is not None
+    page = await owner.get(at)
+    assert f"Approve {state.offered.commit[:12]}" in words(page)
+    assert "+ return 2" in words(page)
+    other = await owner.post(at, shown(state, act="approve") | {"commit": "0" * 40})
+    assert (other.status_code, "It has gone on since" in words(other)) == (400, True)
+    assert "return 3" in (project / "app.py").read_text()
+    ben = await works.guest("ben", by=owner)
+    assert (await ben.post(at, shown(state, act="approve"))).status_code == 404
+    assert "Merged as" in words(await owner.post(at, shown(state, act="approve")))
+    assert "return 2" in (project / "app.py").read_text()
+    back = await owner.post(at, shown(state, act="undo"))
+    assert "taken back" in words(back)
+    assert len(git(project, "log", "--oneline").splitlines()) == 3
+
+
+async def test_whose_a_task_is_sees_it(works: Town) -> None:
+    """A task of no room: who gave it and the owner; of a room: who was in it; others find nothing."""
+    owner = await works.owner()
+    room = await works.room(owner, "Kitchen", "maya")
+    ben, eve = await works.guest("ben", room, by=owner), await works.guest("eve", by=owner)
+    assert "Here stand the tasks that you gave" in words(await ben.get("/work"))
+    refused = await ben.post("/work", {"task": GIVEN})
+    assert (refused.status_code, "Only the owner of this home" in words(refused)) == (400, True)
+    desk = works.app.work.desk
+    mine = await given(works, owner)
+    theirs = await desk.open(GIVEN, owner.person, thread=f"room:{room}", surface="web")
+    await rested(works, theirs)
+    for guest, task, status in (
+        (ben, mine, 404),
+        (eve, mine, 404),
+        (ben, theirs, 200),
+        (eve, theirs, 404),
+        (owner, theirs, 200),
+    ):
+        for more in ("", "/files/hello.py", f"/why/{task}"):
+            answer = await guest.get(f"/work/{task}{more}")
+            assert answer.status_code == status or (more and status == 200), (guest.name, more)
+    assert "Kitchen" in words(await ben.get("/work"))
+    late = await works.guest("zoe", room, by=owner)
+    assert (await late.get(f"/work/{theirs}")).status_code == 404
+    assert GIVEN not in words(await late.get("/work"))
+    await ben.post(f"/rooms/{room}/leave")
+    assert (await ben.get(f"/work/{theirs}")).status_code == 404
+
+
+async def test_why_of_a_turn_tells_of_the_task_alone(works: Town) -> None:
+    """What it was shown, asked and used; nothing is said of a room; other turns are not found."""
+    owner = await works.owner()
+    id = await given(works, owner)
+    turn = (await works.app.work.store.state(PREFIX + id)).progress[0].turn
+    page = words(await owner.get(f"/work/{id}/why/{turn}"))
+    assert "Why? Turn 1" in page
+    assert "The tool work_write" in page
+    assert "looked at the task" in page
+    assert "the room" not in page
+    told = json.loads((await owner.get(f"/work/{id}/why/{turn}?format=json")).text)
+    assert told["turn"] == turn
+    room = await works.room(owner, "Kitchen", "maya")
+    await owner.says(room, "@maya hello")
+    await works.rest(room)
+    said = next(one for one in await works.events(room) if one.kind == "room.said")
+    assert (await owner.get(f"/work/{id}/why/{said.id}")).status_code == 404
+
+
+async def test_the_stream_tells_how_far_it_is(works: Town) -> None:
+    """It says that something happened, not what; without the right there is none."""
+    owner = await works.owner()
+    id = await given(works, owner)
+    seq = (await works.app.work.store.state(PREFIX + id)).seq
+    ben = await works.guest("ben", by=owner)
+    assert (await ben.get(f"/work/{id}/stream")).status_code == 404
+    async with owner.http.stream("GET", f"/work/{id}/stream?after={seq}") as stream:
+        rows = stream.aiter_lines()
+        async for row in rows:
+            if row.startswith("event: hello"):
+                break
+        await owner.post(f"/work/{id}", {"act": "up"})
+        async for row in rows:
+            if row.startswith("data: ") and "boot" not in row:
+                assert json.loads(row.removeprefix("data: ")) == {"seq": seq + 1}
+                break
