@@ -109,6 +109,7 @@ from loopforge.tools.sandbox.call_workspace import scratch_goes
 from loopforge.tools.tool_registry import Toolbox
 from loopforge.tools.tool_shortlist import Shortlist, ToolSettings
 from loopforge.work.work_parts import WorkParts, work_parts
+from loopforge.work_opening import threads_of
 
 if TYPE_CHECKING:
     from loopforge.ledger.sql_ledger import SqlLedger
@@ -310,7 +311,7 @@ async def open_app(
         await app.accounts.desk.refresh()
         await app.deliveries.start(ledger)
         if wake:
-            app.work.follow(app.lanes.wake)
+            await app.work.follow(app.lanes.wake)
             await app.effects.start(ledger)
             await app.worlds.wake_all(app.lanes)
             await app.chronicle.look()
@@ -388,13 +389,13 @@ def _wired(
     desk = ModelsDesk(models, partial(keyed_models, live, stamp), settings.keys, paid.paid)
     untold = _follow_settings(live, models, rules, quota, relief, desk, accounts.links)
     more = more_commands(rooms, tools, ledger, clock, budgets, usage, book, memory, live)
-    commands = Commands(rooms, choices(), answers, Workshop(growth), *more)
-    front = Front(rooms, commands, deliveries, ledger, closing, accounts.links, tools)
+    work, on_work = threads_of(work, rooms, conduct, deliveries, files, more[0])
+    commands = Commands(rooms, choices(), answers, Workshop(growth), *more, on_work)
     return App(
         settings=settings,
         live=live,
         ledger=ledger,
-        front=front,
+        front=Front(rooms, commands, deliveries, ledger, closing, accounts.links, tools),
         rooms=rooms,
         lanes=lanes,
         worlds=worlds,

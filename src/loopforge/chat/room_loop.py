@@ -25,6 +25,7 @@ from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import House
 from loopforge.chat.room.turn_queue import GREETING, Due, OpenTurn
 from loopforge.chat.speaking import triggers
+from loopforge.chat.speaking.line_routing import LineRouting, posted
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.turns import room_titles
 from loopforge.chat.turns.apply_acts import queued
@@ -32,7 +33,7 @@ from loopforge.chat.turns.fallback_mate import UNABLE, Relief
 from loopforge.chat.turns.memory_grounds import wishes_in
 from loopforge.core.events import Fact
 from loopforge.core.mates.mate_file import Mate
-from loopforge.core.room_vocabulary import ConversationEnded, Told, TurnDropped, Weighed
+from loopforge.core.room_vocabulary import ConversationEnded, Told, TurnDropped, Weighed, Weight
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
@@ -76,7 +77,7 @@ class Conduct:
         self._bell = bell
         self._ledger, self._stamp, self._house = ledger, stamp, house
         self._mates, self._rules, self._relief = mates, rules, relief
-        self.fold = house.state
+        self.fold, self.routing = house.state, LineRouting()
 
     async def due(self, state: RoomState) -> RoomTurn | Sequence[Fact] | datetime | None:
         """See `World.due`."""
@@ -124,11 +125,15 @@ class Conduct:
             return []
         mates, now = self._relief.listeners(state), self._stamp.clock.now()
         guests = self._rules.guests
-        weights = [
-            (weight, guests.weighed(state, batch, weight))
-            for batch in triggers.batches(entry for entry in pending if heeded(state, entry))
-            for weight in triggers.weigh(state, batch, mates, now, self._rules.thresholds)
-        ]
+        known = [(each, self._mates[each].name) for each in state.mates if each in self._mates]
+        weights = list[tuple[Weight, Weight]]()
+        heeding = (entry for entry in pending if heeded(state, entry) and not posted(entry))
+        for batch in triggers.batches(heeding):
+            first = triggers.weigh(state, batch, mates, now, self._rules.thresholds)
+            found = [guests.weighed(state, batch, weight) for weight in first]
+            weights += zip(
+                first, await self.routing.routed(state, batch, found, known), strict=True
+            )
         weighed = Weighed(upto=pending[-1].seq, weights=tuple(now for _, now in weights))
         facts = [self._stamp.fact(weighed, actor="room", cause=pending[-1].id)]
         for line, asked in wishes_in(state, pending, weighed.weights):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loopforge.core.events import Event
+from loopforge.core.work.work_vocabulary import TaskOpened
 from loopforge.errors import Unknown
 from loopforge.runtime.ports import Ledger, Listening, Signals
 from loopforge.work.task_state import PREFIX, TaskState
@@ -20,6 +21,7 @@ class TaskStore:
     def __init__(self, ledger: Ledger, signals: Signals) -> None:
         self._ledger, self._signals = ledger, signals
         self._states: dict[str, TaskState] = {}
+        self._threads: dict[str, list[str]] | None = None
         ledger.subscribe(self._follow, streams=PREFIX)
         ledger.subscribe(lambda *_: self._states.clear(), kinds=["ledger.erased"])
 
@@ -47,6 +49,21 @@ class TaskStore:
         """The streams of all tasks, the oldest first."""
         return sorted(await self._ledger.heads(PREFIX))
 
+    async def of_thread(self, thread: str) -> list[TaskState]:
+        """The tasks of a thread, the oldest first."""
+        if self._threads is None:
+            self._threads = {}
+            for stream in await self.streams():
+                self._index(await self._ledger.read(stream, kinds=["task.opened"], limit=1))
+        found = [await self.state(one) for one in sorted(set(self._threads.get(thread, ())))]
+        return [state for state in found if state.opened is not None]
+
+    def _index(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if self._threads is not None and isinstance(event.body, TaskOpened):
+                thread = event.body.thread or event.stream.removeprefix(PREFIX)
+                self._threads.setdefault(thread, []).append(event.stream)
+
     async def named(self, which: str) -> TaskState:
         """A task by its id, or by the end or the beginning of it. Raises Unknown."""
         found = [one for one in await self.streams() if self._meant(one, which)]
@@ -65,6 +82,7 @@ class TaskStore:
 
     def _follow(self, stream: str, events: Sequence[Event]) -> None:
         state = self._states.get(stream)
+        self._index(events)
         for event in events:
             if state is not None:
                 state.apply(event)

@@ -69,14 +69,18 @@ class WorkDesk:
         budget: float = 0.0,
         surface: str = "terminal",
         owner: bool = False,
+        line: str = "",
     ) -> str:
-        """Give a task; its id. Raises BadLine, and Unknown for a repository that is not one."""
+        """Give a task; its id. Raises BadLine, and Unknown for a repository that is not one.
+
+        `line` is what it was given by, an event of its own stream: of one line comes one task.
+        """
         text = checked_text(text)
         if mate and not self.world.is_mate(mate):
             raise Unknown(f"There is no mate {mate!r}; `loopforge mate list` shows them.")
         if repo:
             repo = self.places.repositories.registered.find(repo).name
-        id = self._stamp.id()
+        id = line or self._stamp.id()
         body = TaskOpened(
             text=Words(text),
             person=person,
@@ -87,9 +91,14 @@ class WorkDesk:
             surface=surface,
             owner=owner,
         )
-        fact = self._stamp.fact(body, actor=f"person:{person}")
-        await self._ledger.append(PREFIX + id, [fact], expect=0)
+        fact = self._stamp.fact(body, actor=f"person:{person}", cause=line)
+        if not (line and PREFIX + id in await self.store.streams()):
+            await self._ledger.append(PREFIX + id, [fact], expect=0)
         return id
+
+    def new_id(self) -> str:
+        """An id for a task that is about to be given."""
+        return self._stamp.id()
 
     async def say(self, task: str, person: str, text: str, source: str = "") -> str:
         """Say something during a task: it steers the next turn, answers a question, corrects.

@@ -2,7 +2,7 @@
 
 parts = work_parts(ports, ...)          # the composition root
 Worlds(..., [bot, parts.world])
-parts.follow(lanes.wake)                # stop, and threads that become free
+await parts.follow(lanes.wake)          # stop, threads that become free, what rooms are told
 tasks.spawn(parts.keep_up())            # where the home is run
 """
 
@@ -26,6 +26,7 @@ from loopforge.work.task_state import PREFIX
 from loopforge.work.task_store import TaskStore
 from loopforge.work.task_world import TaskWorld
 from loopforge.work.thread_lease import THREAD, ThreadLeases
+from loopforge.work.threads.thread_posts import ThreadPosts
 from loopforge.work.work_desk import WorkDesk
 from loopforge.work.work_place import WorkPlaces
 from loopforge.work.work_settings import WorkSettings
@@ -52,8 +53,9 @@ class WorkParts(NamedTuple):
     store: TaskStore
     forgetting: TaskForgetting
     ports: Ports
+    posts: ThreadPosts | None = None
 
-    def follow(self, wake: Callable[[str], None]) -> None:
+    async def follow(self, wake: Callable[[str], None]) -> None:
         """Work on tasks here: halt what is stopped, wake what waited for a thread that is free."""
         self.world.hosted = True
         self.forgetting.follow()
@@ -72,6 +74,8 @@ class WorkParts(NamedTuple):
 
         ledger.subscribe(stopped, streams=PREFIX, kinds=["task.stopped"])
         ledger.subscribe(freed, streams=THREAD, kinds=["thread.released"])
+        if self.posts is not None:
+            await self.posts.follow()
 
     async def keep_up(self, ledger: FollowedLedger) -> None:
         """Hear at once what other processes say to tasks at work; let go of forgotten ones.

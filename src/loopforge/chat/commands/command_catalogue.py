@@ -105,14 +105,22 @@ COMMANDS: tuple[RoomCommand, ...] = (
     ),
     RoomCommand(
         name="approve",
-        argument="N [always]",
-        help="let a mate do what it asked for, by its number: once, or always here",
+        argument="[N [always]]",
+        help="let a mate do what it asked for (N; always: from now on), or take what work came to",
     ),
     RoomCommand(
         name="deny",
-        argument="N [WHY]",
+        argument="[N [WHY]]",
         help="do not let a mate do what it asked for",
     ),
+    RoomCommand(
+        name="work",
+        argument="WHAT",
+        help="have a mate work on something over many turns (NAME: says which); /stop halts it",
+    ),
+    RoomCommand(name="resume", argument="", help="let work go on that stands still"),
+    RoomCommand(name="reject", argument="", help="do not take what work came to"),
+    RoomCommand(name="undo", argument="", help="take back the last change that work made"),
     _asked("model", "which language model answers for whom", "[MATE]", "mates here"),
     _asked("usage", "tokens and cost of what you were answered, and for keepers of this room"),
     _set(

@@ -162,7 +162,8 @@ async def events_of(ledger: Ledger, began: Event) -> list[Event]:
 async def turn_trace(ledger: Ledger, event: Event) -> TurnTrace:
     """Everything about the turn of an event. Raises Unknown."""
     began = await ledger.event(await turn_of(ledger, event))
-    assert isinstance(began.body, Perceived)
+    if not isinstance(began.body, Perceived) or began.stream != event.stream:
+        raise Unknown(f"{event.id!r} is of no turn in this room: what led to it is elsewhere.")
     presence = await ledger.read(began.stream, kinds=PRESENCE)
     found = TurnTrace(began, began.body, await lines_of(ledger, began), presence)
     await _behind(ledger, found)

@@ -31,6 +31,13 @@ from loopforge.runtime.ports.model_ports import (
     Route,
     WordEmbeddings,
 )
+from loopforge.runtime.ports.room_ports import (
+    LineRoute,
+    OrderRoute,
+    RoomLine,
+    RoomOrder,
+    RoomVoice,
+)
 from loopforge.runtime.ports.signal_ports import (
     Draft,
     Listening,
@@ -74,12 +81,14 @@ __all__ = [
     "Lanes",
     "Leaning",
     "Ledger",
+    "LineRoute",
     "Listening",
     "MateMemory",
     "ModelFacts",
     "ModelReply",
     "Models",
     "OpenEffect",
+    "OrderRoute",
     "Outgoing",
     "Pictured",
     "Pictures",
@@ -89,6 +98,9 @@ __all__ = [
     "Rested",
     "RoomFiles",
     "RoomHistory",
+    "RoomLine",
+    "RoomOrder",
+    "RoomVoice",
     "Route",
     "Signal",
     "Signals",

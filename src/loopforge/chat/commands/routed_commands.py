@@ -1,0 +1,74 @@
+"""Commands that something beside the room carries out, and those that it shares with the room.
+
+    /work, /resume, /reject, /undo  --> OrderRoute
+    /approve, /deny  --> a question of a mate here, by its number; else OrderRoute, where that waits
+
+Says who asks, and what they may do here. Does not know what carries them out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from loopforge.chat.commands.approval_commands import ApprovalCommands
+from loopforge.chat.commands.command_request import CommandRequest, number_of
+from loopforge.chat.room.permissions import may
+from loopforge.chat.room.room_store import stream_of
+from loopforge.chat.server import Rooms
+from loopforge.chat.speaking.line_routing import here_of, tools_of
+from loopforge.errors import InputError
+from loopforge.runtime.ports import OrderRoute, RoomOrder
+
+ROUTED = ("work", "resume", "reject", "undo")
+SHARED = ("approve", "deny")
+
+
+class RoutedCommands:
+    """Gives them on."""
+
+    def __init__(self, rooms: Rooms, approvals: ApprovalCommands, route: OrderRoute) -> None:
+        self._rooms, self._approvals, self._route = rooms, approvals, route
+
+    @property
+    def table(self) -> dict[str, Callable[[CommandRequest], Awaitable[str]]]:
+        """What does each command."""
+        table: dict[str, Callable[[CommandRequest], Awaitable[str]]] = {}
+        table |= {name: partial(self._order, name) for name in ROUTED}
+        table |= {name: partial(self._shared, name) for name in SHARED}
+        return table
+
+    async def _shared(self, name: str, asked: CommandRequest) -> str:
+        own = self._approvals.table[name]
+        if number_of(asked.argument):
+            return await own(asked)
+        if await self._route.awaits(stream_of(asked.room)):
+            return await self._order(name, asked)
+        if not asked.argument:
+            raise InputError(f"Nothing waits for that here. /{name} N answers question N.")
+        return await own(asked)
+
+    async def _order(self, name: str, asked: CommandRequest) -> str:
+        state, owner = await self._rooms.state(asked.room), asked.owner or not asked.person
+        person, keeper = asked.person, asked.keeper
+        order = RoomOrder(
+            stream=state.stream,
+            person=person,
+            name=name,
+            argument=asked.argument,
+            surface=asked.surface or "web",
+            files=tuple(
+                file
+                for entry in state.lines.values()
+                if entry.kind == "heard"
+                for file in entry.files
+            ),
+            here=here_of(state),
+            tools=tools_of(
+                state, person, keeper=keeper, owner=owner, barred=asked.untrusted and not owner
+            ),
+            owner=owner,
+            guest=asked.guest,
+            changes=may(state, person, "change", keeper=keeper, owner=owner),
+        )
+        return await self._route.order(order)

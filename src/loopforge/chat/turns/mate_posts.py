@@ -1,0 +1,106 @@
+"""Words that mates say in a room of what they do elsewhere: said once, edited in place.
+
+    cause (an event of any stream) -> Said, in the room and all its places
+    the same line again -> LineEdited, unless an edit before it has not arrived there yet
+
+Does not know what the words are about. Who may read them is whoever is in the room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import TypeVar
+
+from loopforge.chat.room.room_state import RoomState
+from loopforge.chat.room.room_store import House
+from loopforge.chat.turns.apply_acts import queued
+from loopforge.core.events import Body, Event
+from loopforge.core.room_vocabulary import File, LineEdited, Reacted, Said
+from loopforge.core.text.erasable_text import Words
+from loopforge.runtime.delivery_worker import Deliveries
+from loopforge.runtime.ports import Ledger
+from loopforge.runtime.system_clock import Stamp
+
+T = TypeVar("T")
+LATEST = 500
+"""Lines and signs of mates among which one is looked for that has this cause already."""
+
+
+class MatePosts:
+    """See `RoomVoice`."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        house: House,
+        surfaces: Sequence[str],
+        deliveries: Deliveries,
+        stamp: Stamp,
+    ) -> None:
+        self._ledger, self._house, self._surfaces = ledger, house, surfaces
+        self._deliveries, self._stamp = deliveries, stamp
+
+    async def say(
+        self, stream: str, mate: str, text: str, *, cause: str, files: Sequence[File] = ()
+    ) -> str:
+        """See `RoomVoice.say`."""
+        body = Said(turn=cause, mate=mate, text=Words(text), files=tuple(files))
+
+        async def attempt(state: RoomState) -> str:
+            if state.closed or state.seq == 0:
+                return ""
+            if known := await self._known(stream, "room.said", cause):
+                return known.id
+            fact = self._stamp.fact(body, actor=f"mate:{mate}", cause=cause)
+            to = (*self._surfaces, *state.places)
+            facts = [fact, *queued(fact, to, self._stamp)]
+            await self._ledger.append(stream, facts, expect=state.seq)
+            return fact.id
+
+        return await self._decide(stream, attempt)
+
+    async def edit(self, stream: str, mate: str, line: str, text: str) -> bool:
+        """See `RoomVoice.edit`."""
+        if self._deliveries.going(stream):
+            return False
+        body = LineEdited(line=line, text=Words(text), by=f"mate:{mate}")
+
+        async def attempt(state: RoomState) -> None:
+            now = state.lines.get(line)
+            if state.closed or (now is not None and now.text.text == text):
+                return
+            gone = await self._ledger.read(stream, kinds=["room.line_deleted"])
+            if any(getattr(event.body, "line", "") == line for event in gone):
+                return
+            fact = self._stamp.fact(body, actor=f"mate:{mate}", cause=line)
+            facts = [fact, *queued(fact, state.places, self._stamp, "edit")]
+            await self._ledger.append(stream, facts, expect=state.seq)
+
+        await self._decide(stream, attempt)
+        return True
+
+    async def react(self, stream: str, mate: str, line: str, emoji: str, *, cause: str) -> None:
+        """See `RoomVoice.react`."""
+        body: Body = Reacted(turn=cause, mate=mate, to=line, emoji=emoji)
+
+        async def attempt(state: RoomState) -> None:
+            if state.closed or await self._known(stream, "room.reacted", cause):
+                return
+            fact = self._stamp.fact(body, actor=f"mate:{mate}", cause=cause)
+            to = (*self._surfaces, *state.places)
+            facts = [fact, *queued(fact, to, self._stamp, "reaction")]
+            await self._ledger.append(stream, facts, expect=state.seq)
+
+        await self._decide(stream, attempt)
+
+    async def _known(self, stream: str, kind: str, cause: str) -> Event | None:
+        """What was said or done for this cause already."""
+        last = await self._ledger.read(stream, kinds=[kind], limit=LATEST, newest=True)
+        return next((event for event in last if event.cause == cause), None)
+
+    async def _decide(self, stream: str, attempt: Callable[[RoomState], Awaitable[T]]) -> T:
+        async def tried(_: int) -> T:
+            return await attempt(await self._house.state(stream))
+
+        return await self._ledger.decide(stream, partial(self._house.head, stream), tried)

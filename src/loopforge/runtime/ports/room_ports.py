@@ -1,0 +1,93 @@
+"""Rooms and what goes on beside them: lines and commands that something else takes, and its words.
+
+A room asks `LineRoute` before its mates take a line up, and gives `OrderRoute` the commands that
+are not its own. By `RoomVoice` whoever took them has a mate say, in that room, what came of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from loopforge.core.room_vocabulary import File
+
+
+class RoomLine(Struct, frozen=True, kw_only=True):
+    """What a person said in a room (several lines in a row are one), before a mate takes it up.
+
+    `line` is the id of the last of them, `reply_to` the line it answers. `calls` are the mates that
+    are to answer, `named` those that it names, `here` all that are in the room, whoever answers
+    what names nobody first. `tools` are those that the person may have used there ("*": all).
+    """
+
+    stream: str
+    line: str
+    person: str
+    text: str
+    surface: str = ""
+    reply_to: str = ""
+    files: tuple[File, ...] = ()
+    calls: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+    here: tuple[str, ...] = ()
+    tools: frozenset[str] = frozenset()
+    owner: bool = False
+
+
+class RoomOrder(Struct, frozen=True, kw_only=True):
+    """A command that a person gives in a room. `changes`: they may change the room.
+
+    `here`, `tools` and `owner` as in RoomLine; `guest`: an invite let them in.
+    """
+
+    stream: str
+    person: str
+    name: str
+    argument: str
+    surface: str = ""
+    files: tuple[File, ...] = ()
+    here: tuple[str, ...] = ()
+    tools: frozenset[str] = frozenset()
+    owner: bool = False
+    guest: bool = False
+    changes: bool = False
+
+
+class LineRoute(Protocol):
+    """Where lines of rooms may go instead of to a mate's turn."""
+
+    async def line(self, line: RoomLine) -> bool:
+        """Whether it is taken, so that no mate answers it. Asked twice, it is taken once."""
+        ...
+
+
+class OrderRoute(Protocol):
+    """What carries out commands that are not the room's own."""
+
+    async def order(self, order: RoomOrder) -> str:
+        """Do it; what whoever gave it is told. Raises input errors."""
+        ...
+
+    async def awaits(self, stream: str) -> bool:
+        """Whether something of that room waits for a yes or a no that names no number."""
+        ...
+
+
+class RoomVoice(Protocol):
+    """Words of mates in a room that are of no turn there. They call nobody."""
+
+    async def say(
+        self, stream: str, mate: str, text: str, *, cause: str, files: Sequence[File] = ()
+    ) -> str:
+        """Say it once for each cause (an event's id); the line's id, "" where the room is gone."""
+        ...
+
+    async def edit(self, stream: str, mate: str, line: str, text: str) -> bool:
+        """Let that line of the mate be this text; False while an earlier edit is on its way."""
+        ...
+
+    async def react(self, stream: str, mate: str, line: str, emoji: str, *, cause: str) -> None:
+        """Put an emoji on a line, once for each cause."""
+        ...

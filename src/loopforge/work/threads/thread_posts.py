@@ -1,0 +1,303 @@
+"""What happens to a task, said in its room: one message that is edited as it goes, and what counts.
+
+    as what it is taken          -> "Starting work", with the progress under it, edited in place
+    a question, a use that asks,
+    another model, its result,
+    stop with a summary          -> lines of their own
+    a line that steers           -> a sign on that line
+
+Edits are gathered: PAUSE lies between two, and while one has not arrived on a platform no other
+follows. Each line is said once for the event it tells of, so that a new start says nothing twice.
+Stop in the room stops its task; a thumb on a line of the task rates it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Sequence
+from datetime import timedelta
+from typing import Any
+
+from loopforge.core.effect_states import EffectProposed
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import File, PersonReacted, RoomClosed, Said, Stopped
+from loopforge.core.work.work_vocabulary import (
+    ChangeUndone,
+    ResultApproved,
+    ResultOffered,
+    ResultRejected,
+    TaskAsked,
+    TaskClassified,
+    TaskEscalated,
+    TaskFinished,
+    TaskProgressed,
+    TaskQueued,
+    TaskResumed,
+    TaskSteered,
+    TaskStopped,
+    TaskSummarized,
+)
+from loopforge.errors import LoopforgeError
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import EffectFiles, Ledger, RoomVoice
+from loopforge.runtime.system_clock import Stamp
+from loopforge.work.task_lines import progress_line
+from loopforge.work.task_state import PREFIX, TaskState
+from loopforge.work.work_desk import WorkDesk
+
+log = logging.getLogger(__name__)
+ROOM = "room:"
+PAUSE = 4.0
+"""Seconds between two edits of one message: the strictest platform takes twenty things a minute."""
+LATER = timedelta(days=1)
+"""Tasks to which something happened so lately are looked at after a start."""
+UP, DOWN = "👍", "👎"
+SEEN = "👀"
+HALT = ("🛑", "⏹", "✋")
+"""Signs on a line of a task that stop it."""
+HINT = (
+    "Say what you like to steer it, *no, just answer* to have it otherwise; *stop*, /stop or "
+    "{halt} on this message halts it."
+)
+DIFF = 3000
+"""Characters of a change that are shown."""
+
+
+class _Post:
+    """What a task has said in its room so far: how far it was told, and its message of progress."""
+
+    def __init__(self) -> None:
+        self.seq = 0
+        self.line = ""
+        self.head = ""
+        self.foot = ""
+        self.edited = 0.0
+        self.due = False
+
+
+class ThreadPosts:
+    """Tells rooms of their tasks. `follow` begins it."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        desk: WorkDesk,
+        voice: RoomVoice,
+        files: EffectFiles,
+        stamp: Stamp,
+        tasks: Tasks,
+    ) -> None:
+        self._ledger, self._desk, self._voice = ledger, desk, voice
+        self._files, self._stamp, self._tasks = files, stamp, tasks
+        self._posts: dict[str, _Post] = {}
+        self._busy, self._more = set[str](), set[str]()
+        self._telling = set[asyncio.Task[None]]()
+
+    async def follow(self) -> None:
+        """Tell of what happens from now on, and of what happened while nothing ran."""
+        self._ledger.subscribe(self._happened, streams=PREFIX)
+        self._ledger.subscribe(self._decided, streams=ROOM, kinds=["room.stopped", "room.closed"])
+        self._ledger.subscribe(self._reacted, streams=ROOM, kinds=["room.person_reacted"])
+        since = self._stamp.clock.now() - LATER
+        for state in await self._desk.tasks():
+            if state.thread.startswith(ROOM) and state.last is not None and state.last > since:
+                self._happened(state.stream, ())
+
+    async def settled(self) -> None:
+        """Return when rooms were told of all that happened until now, but for edits to come."""
+        while self._telling:
+            await asyncio.gather(*self._telling, return_exceptions=True)
+
+    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        task = self._tasks.spawn(work, name)
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    # ------------------------------------------------------------ what people do in the room
+
+    def _decided(self, stream: str, events: Sequence[Event]) -> None:
+        for event in events:
+            if isinstance(event.body, Stopped | RoomClosed):
+                self._spawn(self._stop(stream, event.body.person), "a task is stopped")
+
+    async def _stop(self, room: str, person: str) -> None:
+        for state in await self._desk.store.of_thread(room):
+            if state.at_work or state.stage == "waiting":
+                await self._desk.stop(state.id, person)
+
+    def _reacted(self, stream: str, events: Sequence[Event]) -> None:
+        for event in events:
+            body = event.body
+            if isinstance(body, PersonReacted) and not body.back:
+                self._spawn(self._rated(stream, body), "a sign on a line of a task")
+
+    async def _rated(self, room: str, body: PersonReacted) -> None:
+        """A thumb counts for whoever gave the task; so does a sign that stops it."""
+        thumb, halt = body.emoji[:1] in (UP, DOWN), body.emoji[:1] in HALT
+        if not (thumb or halt):
+            return
+        said = await self._ledger.event(body.to)
+        if not isinstance(said.body, Said) or not said.cause or said.stream != room:
+            return
+        cause = await self._ledger.event(said.cause)
+        if not cause.stream.startswith(PREFIX):
+            return
+        state = await self._desk.store.state(cause.stream)
+        if state.task.person != body.person or state.stage in ("approved", "rejected"):
+            return
+        if halt:
+            await self._desk.stop(state.id, body.person)
+        else:
+            await self._desk.rate(state.id, body.person, up=body.emoji[:1] == UP, line=body.to)
+
+    # ------------------------------------------------------------ what happens to the task
+
+    def _happened(self, stream: str, _events: Sequence[Event]) -> None:
+        self._more.add(stream)
+        if stream not in self._busy:
+            self._busy.add(stream)
+            self._spawn(self._keep(stream), f"what is said of {stream}")
+
+    async def _keep(self, stream: str) -> None:
+        try:
+            while stream in self._more:
+                self._more.discard(stream)
+                await self._tell(stream)
+        except LoopforgeError as error:
+            log.warning("a room was not told of %s: %s", stream, error)
+        finally:
+            self._busy.discard(stream)
+
+    async def _tell(self, stream: str) -> None:
+        state = await self._desk.store.state(stream)
+        if state.opened is None or not state.thread.startswith(ROOM):
+            return
+        post = self._posts.setdefault(stream, _Post())
+        for event in await self._ledger.read(stream, after=post.seq):
+            await self._event(state, post, event)
+            post.seq = event.seq
+        if not state.at_work and post.foot:
+            await self._edit(state, post)
+
+    async def _event(self, state: TaskState, post: _Post, event: Event) -> None:
+        match event.body:
+            case TaskClassified() as body if not post.line:
+                post.head = _started(body)
+                post.line = await self._say(state, post.head, event)
+                post.edited = self._stamp.clock.ticks()
+            case TaskClassified() as body:
+                post.head = _started(body)
+                await self._say(state, f"Taken otherwise from now on: {_taken(body)}", event)
+                self._soon(state, post)
+            case TaskProgressed() as body:
+                post.foot = progress_line(body)
+                self._soon(state, post)
+            case TaskSteered(source=source) if source:
+                await self._voice.react(
+                    state.thread, self._mate(state), source, SEEN, cause=event.id
+                )
+            case TaskFinished() as body:
+                await self._result(state, body, event)
+            case _:
+                if text := told_of(event, state):
+                    await self._say(state, text, event)
+
+    async def _result(self, state: TaskState, body: TaskFinished, event: Event) -> None:
+        """The result, with the files that it names."""
+        text, files = str(body.result), list[File]()
+        try:
+            place = await self._desk.places.workspaces.recovered(state.stream)
+            sent = await place.sent(text)
+            text = sent.text
+            files = [await self._files.keep(file) for file in sent.files]
+            for path, why in sent.refused.items():
+                text += f"\n\n[{path} is not sent: {why}]"
+        except (LoopforgeError, OSError) as error:
+            text += f"\n\n[Its files could not be sent: {error}]"
+        await self._say(state, text, event, files)
+
+    async def _say(
+        self, state: TaskState, text: str, event: Event, files: Sequence[File] = ()
+    ) -> str:
+        return await self._voice.say(
+            state.thread, self._mate(state), text, cause=event.id, files=files
+        )
+
+    def _mate(self, state: TaskState) -> str:
+        return state.task.mate
+
+    # ------------------------------------------------------------ the message that is edited
+
+    def _soon(self, state: TaskState, post: _Post) -> None:
+        if not post.due:
+            post.due = True
+            self._tasks.spawn(self._later(state, post), "how a task goes")
+
+    async def _later(self, state: TaskState, post: _Post) -> None:
+        clock = self._stamp.clock
+        done = False
+        while not done:
+            await clock.sleep(max(0.0, post.edited + PAUSE - clock.ticks()))
+            post.edited = clock.ticks()
+            post.due = False
+            done = await self._edit(state, post)
+            post.due = not done
+
+    async def _edit(self, state: TaskState, post: _Post) -> bool:
+        if not post.line:
+            return True
+        text = f"{post.head}\n\n{post.foot}" if post.foot else post.head
+        return await self._voice.edit(state.thread, self._mate(state), post.line, text)
+
+
+def _started(body: TaskClassified) -> str:
+    return f"Starting work. {_taken(body)}\n{HINT.format(halt=HALT[0])}"
+
+
+def _taken(body: TaskClassified) -> str:
+    return (
+        f"Taken as {body.task_type}, {body.complexity}, by {body.flow} ({body.role}). {body.reason}"
+    )
+
+
+def told_of(event: Event, state: TaskState) -> str:
+    """What a room is told of an event in a line of its own; "" for nothing."""
+    match event.body:
+        case EffectProposed(tool=tool, arguments=arguments, within="", asks=True):
+            return (
+                f"I want to use {tool}:\n```\n{str(arguments)[:DIFF]}\n```\n/approve lets it run "
+                "exactly so, /deny does not."
+            )
+        case TaskQueued():
+            return "Other work goes on here; this waits until that is over."
+        case TaskAsked(question=question):
+            return f"{question}\n\nI wait for an answer: say it here."
+        case TaskEscalated(why=why):
+            return str(why)
+        case TaskStopped(kind="person"):
+            return ""
+        case TaskStopped(why=why):
+            return f"It stands still: {why}. /resume lets it go on."
+        case TaskResumed():
+            return "It goes on."
+        case TaskSummarized(text=text):
+            stopped = state.stage == "stopped"
+            return f"{text}\n/resume lets it go on." if stopped else ""
+        case ResultOffered(commit="", message=message):
+            return f"There is nothing to merge: {message}"
+        case ResultOffered() as body:
+            diff = str(body.diff)
+            more = "\n[…]" if len(diff) > DIFF else ""
+            return (
+                f"{body.message}\n```diff\n{diff[:DIFF]}{more}\n```\n/approve merges exactly "
+                f"{body.commit[:12]}, /reject deletes its branch."
+            )
+        case ResultApproved(merged=merged):
+            return f"Approved and merged as {merged[:12]}." if merged else "Approved."
+        case ResultRejected():
+            return "Rejected."
+        case ChangeUndone(nth=nth):
+            return f"Taken back: it is as it was after turn {nth}."
+        case _:
+            return ""

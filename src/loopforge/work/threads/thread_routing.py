@@ -1,0 +1,243 @@
+"""Rooms as threads: which lines of them are for a task, and what their commands do with one.
+
+    a line while a task is at work, or waits     -> it steers that task, or answers it
+    a reply to a line of a task that is over,
+    a correction ("no, just answer")             -> it goes on with that
+    clear work, for a mate whose file gives it
+    tools of the workspace                       -> a task, tied to the room
+    all else                                     -> the room's mates answer, as ever
+
+One task at a time belongs to a room. Who may have nothing done there by tools steers nothing.
+Files that were given go into the workspace, at `in/`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from loopforge.core.mates.mate_file import Mate
+from loopforge.core.room_vocabulary import File, Said
+from loopforge.core.work.task_classifier import classified, correction_of
+from loopforge.core.work.work_vocabulary import TaskSteered
+from loopforge.errors import InputError, LoopforgeError, NotLetIn, RepositoryError, Unknown
+from loopforge.runtime.ports import EffectFiles, Ledger, RoomLine, RoomOrder, ToolFile
+from loopforge.work.task_state import PREFIX, TaskState
+from loopforge.work.task_store import TaskStore
+from loopforge.work.work_desk import WorkDesk
+
+ALL = "*"
+RUN = "work_run"
+"""Who may have this tool used in a room may give tasks there."""
+TOOLS = "work_"
+"""How tools of a workspace are called: a mate whose file has one is given work by plain lines."""
+WORKING = ("sequential-thinking", "shell", "branch")
+"""Flows of work, not of an answer."""
+OVER = ("approved", "rejected")
+_CHOSEN = re.compile(r"@?(?P<mate>[\w-]+)\s*[:,]\s+(?P<rest>\S.*)", re.DOTALL)
+_REPO = re.compile(r"repo[=:](?P<repo>\S+)\s+(?P<rest>\S.*)", re.DOTALL)
+BUSY = (
+    "Work goes on here already, one thing at a time. Say what is to be done in it, /stop it, or "
+    "begin in another room or thread."
+)
+NOTHING = "Nothing is worked on here. /work and what is to be done begins it."
+FOREIGN = "That is for whoever gave the work, who may change the room, and the home's owner."
+
+
+class ThreadRouting:
+    """See `LineRoute` and `OrderRoute`."""
+
+    def __init__(
+        self, ledger: Ledger, desk: WorkDesk, mates: Mapping[str, Mate], files: EffectFiles
+    ) -> None:
+        self._ledger, self._desk, self._mates, self._files = ledger, desk, mates, files
+        self._store: TaskStore = desk.store
+
+    # ------------------------------------------------------------ lines
+
+    async def line(self, line: RoomLine) -> bool:
+        """See `LineRoute.line`."""
+        if not may_give(line.tools):
+            return False
+        tasks = await self._store.of_thread(line.stream)
+        if any(state.id == line.line for state in tasks):
+            return True
+        meant = await self._meant(line, tasks)
+        if meant is not None:
+            await self._steer(line, meant)
+            return True
+        mate = next((one for one in line.calls if self._works(one)), "")
+        if not mate or going(tasks) is not None or not clear_work(line.text):
+            return False
+        await self._open(line, line.text, mate, line=line.line)
+        return True
+
+    def _works(self, mate: str) -> bool:
+        """Whether a mate's file gives it work."""
+        found = self._mates.get(mate)
+        return found is not None and any(tool.startswith(TOOLS) for tool in found.tools)
+
+    async def _meant(self, line: RoomLine, tasks: Sequence[TaskState]) -> TaskState | None:
+        """The task that a line is for; None for none."""
+        now = going(tasks)
+        if now is not None:
+            others = set(line.named) - {now.task.mate}
+            return None if others and now.task.mate not in line.named else now
+        left = [state for state in tasks if state.stage not in OVER]
+        if left and correction_of(line.text):
+            return left[-1]
+        cause = await self._cause(line.reply_to)
+        found = classified(line.text)
+        if found is not None and found.type == "social":
+            return None
+        return next((state for state in left if cause.startswith(state.stream)), None)
+
+    async def _cause(self, line: str) -> str:
+        """The stream of the event that a mate's line tells of; "" for another line."""
+        if not line:
+            return ""
+        try:
+            said = await self._ledger.event(line)
+            cause = await self._ledger.event(said.cause) if said.cause else said
+        except Unknown:
+            return ""
+        return cause.stream if isinstance(said.body, Said) else ""
+
+    async def _steer(self, line: RoomLine, state: TaskState) -> None:
+        steered = await self._ledger.read(state.stream, kinds=["task.steered"])
+        if any(isinstance(e.body, TaskSteered) and e.body.source == line.line for e in steered):
+            return
+        text = await self._taken_in(state.stream, line.text, line.files)
+        await self._desk.say(state.id, line.person, text, line.line)
+
+    async def _taken_in(self, stream: str, text: str, files: Sequence[File]) -> str:
+        """What was said, and where in the workspace the files lie that were given with it."""
+        if not files:
+            return text
+        told = await self._put(stream, files)
+        return f"{text}\n\n{told}".strip()
+
+    async def _put(self, stream: str, files: Sequence[File]) -> str:
+        """Put files into the workspace; which, or why not, in words."""
+        try:
+            given = [await self._bytes(file) for file in files if file.name.text is not None]
+            place = await self._desk.places.workspaces.recovered(stream)
+            return f"[Given: {', '.join(await place.take_in(given))}]"
+        except (LoopforgeError, OSError) as error:
+            return f"[Files were given, and could not be put in: {error}]"
+
+    async def _bytes(self, file: File) -> ToolFile:
+        if file.hash.text:
+            data = await self._files.read(str(file.hash))
+        else:
+            data = str(file.text).encode("utf-8", "replace")
+        return ToolFile(name=str(file.name), data=data, media=file.media)
+
+    # ------------------------------------------------------------ giving tasks
+
+    async def _open(
+        self, by: RoomLine | RoomOrder, text: str, mate: str, *, line: str = "", repo: str = ""
+    ) -> None:
+        id = line or self._desk.new_id()
+        text = await self._taken_in(PREFIX + id, text, by.files)
+        await self._desk.open(
+            text,
+            by.person,
+            mate=mate,
+            thread=by.stream,
+            repo=repo,
+            surface=by.surface,
+            owner=by.owner,
+            line=id,
+        )
+
+    # ------------------------------------------------------------ commands
+
+    async def awaits(self, stream: str) -> bool:
+        """See `OrderRoute.awaits`."""
+        tasks = await self._store.of_thread(stream)
+        return any(state.allowing or state.stage == "finished" for state in tasks[-1:])
+
+    async def order(self, order: RoomOrder) -> str:
+        """See `OrderRoute.order`."""
+        if order.name == "work":
+            return await self._begin(order)
+        state = await self._latest(order)
+        try:
+            return await self._do(order, state)
+        except RepositoryError as error:
+            raise InputError(str(error)) from error
+
+    async def _do(self, order: RoomOrder, state: TaskState) -> str:
+        if state.task.repo and not order.owner and order.name in ("approve", "undo"):
+            raise NotLetIn(
+                "What a repository gets, the owner of this home approves and takes back."
+            )
+        desk, id, person = self._desk, state.id, order.person
+        match order.name:
+            case "resume":
+                return await desk.resume(id, person)
+            case "approve" | "deny" if state.allowing:
+                yes = order.name == "approve"
+                return await desk.allow(id, person, owner=order.owner, yes=yes)
+            case "approve":
+                return await desk.approve(id, person)
+            case "reject":
+                return await desk.reject(id, person)
+            case "undo":
+                return await desk.undo(id, person)
+            case _:
+                raise InputError(NOTHING)
+
+    async def _begin(self, order: RoomOrder) -> str:
+        if order.guest or not may_give(order.tools):
+            raise NotLetIn("You may not have tools used here, so you cannot give work.")
+        mate, text = self._chosen(order)
+        repo = ""
+        if found := _REPO.fullmatch(text):
+            repo, text = found["repo"], found["rest"]
+            if not order.owner:
+                raise NotLetIn("Work on a repository is for the owner of this home to give.")
+        if going(await self._store.of_thread(order.stream)) is not None:
+            raise InputError(BUSY)
+        await self._open(order, text, mate, repo=repo)
+        return f"{self._mates[mate].name} takes it up."
+
+    def _chosen(self, order: RoomOrder) -> tuple[str, str]:
+        """Which mate is to do it, and what. Raises InputError."""
+        here = [mate for mate in order.here if mate in self._mates]
+        if not here:
+            raise InputError("No mate is here that could do it.")
+        if found := _CHOSEN.fullmatch(order.argument):
+            name = found["mate"].casefold()
+            for mate in here:
+                if name in (mate.casefold(), self._mates[mate].name.casefold()):
+                    return mate, found["rest"]
+        return next((mate for mate in here if self._works(mate)), here[0]), order.argument
+
+    async def _latest(self, order: RoomOrder) -> TaskState:
+        """The last task of the room, where this person may decide on it. Raises InputError."""
+        tasks = await self._store.of_thread(order.stream)
+        if not tasks:
+            raise InputError(NOTHING)
+        gave = tasks[-1].task.person == order.person and may_give(order.tools)
+        if not (gave or order.owner or (order.changes and may_give(order.tools))):
+            raise NotLetIn(FOREIGN)
+        return tasks[-1]
+
+
+def may_give(tools: Collection[str]) -> bool:
+    """Whether whoever may have these tools used may give tasks."""
+    return ALL in tools or RUN in tools
+
+
+def going(tasks: Sequence[TaskState]) -> TaskState | None:
+    """The task that is at work, or waits for a person."""
+    now = [state for state in tasks if state.at_work or state.stage == "waiting"]
+    return now[-1] if now else None
+
+
+def clear_work(text: str) -> bool:
+    """Whether a line clearly wants something done over several turns."""
+    found = classified(text)
+    return found is not None and found.flow in WORKING

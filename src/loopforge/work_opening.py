@@ -1,0 +1,34 @@
+"""Rooms and tasks wired together: neither of them knows the other.
+
+Belongs to the composition root (app.py).
+"""
+
+from __future__ import annotations
+
+from loopforge.artifacts.file_lookup import KeptRoomFiles
+from loopforge.chat.commands.approval_commands import ApprovalCommands
+from loopforge.chat.commands.routed_commands import RoutedCommands
+from loopforge.chat.room_loop import Conduct
+from loopforge.chat.server import Rooms
+from loopforge.chat.turns.mate_posts import MatePosts
+from loopforge.runtime.delivery_worker import Deliveries
+from loopforge.work.threads.thread_posts import ThreadPosts
+from loopforge.work.threads.thread_routing import ThreadRouting
+from loopforge.work.work_parts import WorkParts
+
+
+def threads_of(
+    work: WorkParts,
+    rooms: Rooms,
+    conduct: Conduct,
+    deliveries: Deliveries,
+    files: KeptRoomFiles,
+    approvals: ApprovalCommands,
+) -> tuple[WorkParts, RoutedCommands]:
+    """Let lines and commands of rooms go to tasks, and tasks speak in rooms; those commands."""
+    ports = work.ports
+    routing = ThreadRouting(ports.ledger, work.desk, rooms.mates, files)
+    conduct.routing.route = routing
+    voice = MatePosts(ports.ledger, rooms.house, rooms.surfaces, deliveries, ports.stamp)
+    posts = ThreadPosts(ports.ledger, work.desk, voice, files, ports.stamp, ports.tasks)
+    return work._replace(posts=posts), RoutedCommands(rooms, approvals, routing)

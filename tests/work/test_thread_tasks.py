@@ -1,0 +1,303 @@
+"""Tasks in rooms: given by a line or a command, watched, steered, stopped, and what comes of them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loopforge.app import open_aside
+from loopforge.artifacts.file_intake import FileLimits, receive
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import (
+    Heard,
+    LineEdited,
+    PersonReacted,
+    Reacted,
+    RightsSet,
+    Said,
+    Told,
+)
+from loopforge.core.text.erasable_text import Words
+from loopforge.errors import InputError
+from loopforge.runtime.ports import Question
+from tests.rooms.conftest import write_mates
+from tests.work.conftest import Script, Step, Workshop, in_order, says, uses, working
+
+pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
+ROOM = "room:commons"
+OTTO = """---
+name: Otto
+role: engineer
+tools: [work_list, work_read, work_write, work_run]
+---
+You are Otto. You build things.
+"""
+SOON = {"LOOPFORGE_DEBOUNCE_SECONDS": "0", "LOOPFORGE_MEMORY_KEEP": "asked"}
+
+
+class Commons:
+    """A room with Maya, who talks, and Otto, who works; and Ana in it."""
+
+    def __init__(self, shop: Workshop, ana: str) -> None:
+        self.shop, self.app, self.ana = shop, shop.app, ana
+
+    async def says(self, text: str, **more: Any) -> Event:
+        """Ana says it; nobody has answered yet."""
+        line = Heard(person=self.ana, text=Words(text), surface="terminal", owner=True, **more)
+        return await self.app.front.rooms.hear("commons", line)
+
+    async def hears(self, text: str, **more: Any) -> Event:
+        """Ana says it, and nothing is left to be done about it without a person."""
+        line = await self.says(text, **more)
+        await self.rest()
+        return line
+
+    async def does(self, command: str, argument: str = "", person: str = "", **more: Any) -> str:
+        """Ana, or somebody else, uses a command."""
+        who = person or self.ana
+        act = self.app.front.commands.act
+        told = await act("commons", who, command, argument, **{"owner": not person, **more})
+        await self.rest()
+        return told
+
+    async def tasks(self) -> list[str]:
+        """The ids of the room's tasks."""
+        return [state.id for state in await self.shop.desk.store.of_thread(ROOM)]
+
+    async def rest(self) -> None:
+        """Wait until nothing is left to be done here without a person, and all of it is told."""
+        while True:
+            before = await self.app.ledger.heads()
+            await self.app.front.rooms.settled("commons")
+            for id in await self.tasks():
+                await self.shop.rest(id)
+            assert self.app.work.posts is not None
+            await self.app.work.posts.settled()
+            if await self.app.ledger.heads() == before:
+                return
+
+    async def said(self) -> list[str]:
+        """What mates said, each line as it stands now."""
+        lines = dict[str, str]()
+        for event in await self.app.ledger.read(ROOM):
+            match event.body:
+                case Said(mate=mate, text=text):
+                    lines[event.id] = f"{mate}: {text}"
+                case LineEdited(line=line, text=text):
+                    lines[line] = f"{lines[line].partition(':')[0]}: {text}"
+                case _:
+                    pass
+        return [*lines.values()]
+
+    async def bodies(self, kind: type[Any]) -> list[Any]:
+        """All that happened in the room of one kind."""
+        return [e.body for e in await self.app.ledger.read(ROOM) if isinstance(e.body, kind)]
+
+    async def line_of(self, words: str) -> str:
+        """The id of the line of a mate that held these words when it was said."""
+        for event in await self.app.ledger.read(ROOM, kinds=["room.said"]):
+            if isinstance(event.body, Said) and words in str(event.body.text):
+                return event.id
+        raise AssertionError(words)
+
+
+@asynccontextmanager
+async def commons(
+    home: Path, script: Script, environ: Mapping[str, str] = {}
+) -> AsyncIterator[Commons]:
+    """A home that runs until the block ends."""
+    if not (home / "mates").exists():
+        write_mates(home, ("maya",), otto=OTTO)
+    async with working(home, script, {**SOON, **environ}) as shop:
+        scene = await shop.app.front.rooms.enter("commons", "Ana", "terminal")
+        yield Commons(shop, scene.you)
+
+
+async def test_a_line_of_clear_work_becomes_a_task_of_its_room(place: Path) -> None:
+    """The mate says that it starts and why; one message tells how it goes; then its result."""
+    script = in_order(
+        uses("work_write", path="hello.py", text="print(6 * 7)\n"),
+        uses("work_run", command="python3 hello.py"),
+        says("done", "It prints 42: <<hello.py>>", evidence="It printed 42."),
+    )
+    async with commons(place, script) as room:
+        await room.hears("Otto, write a Python script hello.py that prints 42, and run it")
+        (task,) = await room.tasks()
+        state = await room.shop.state(task)
+        assert (state.stage, state.thread, state.task.mate) == ("finished", ROOM, "otto")
+        assert str(state.task.text) == "write a Python script hello.py that prints 42, and run it"
+        first, last = await room.said()
+        assert first.startswith("otto: Starting work. Taken as coding, MEDIUM, by sequential")
+        assert '"Python"' in first
+        assert "[turn 3 of 20, confidence" in first
+        assert "0 read, 1 written" in first
+        assert last == "otto: It prints 42: hello.py"
+        (*_, result) = await room.bodies(Said)
+        (file,) = result.files
+        assert str(file.name) == "hello.py"
+        assert await room.app.artifacts.get(str(file.hash)) == b"print(6 * 7)\n"
+        assert not await room.bodies(Told)
+        with pytest.raises(InputError, match="elsewhere"):
+            await room.app.front.why(await room.line_of("It prints"))
+        assert (await room.app.ledger.verify()).sound
+
+
+async def test_talk_and_mates_of_talk_are_as_ever(place: Path) -> None:
+    """A mate without tools of work answers what is work; one with them answers what is talk."""
+    async with commons(place, in_order()) as room:
+        await room.hears("Maya, write a Python script hello.py that prints 42")
+        await room.hears("Otto, how are you?")
+        assert await room.tasks() == []
+        assert [one.mate for one in await room.bodies(Said)] == ["maya", "otto"]
+
+
+async def test_a_line_steers_a_task_and_answers_its_question(place: Path) -> None:
+    """Each is seen by the mate, shown so by a sign, and answered by no turn of the room."""
+    shown: list[str] = []
+    waiting = "while [ ! -e go ]; do sleep 0.1; done"
+    left = [
+        uses("work_run", command=waiting),
+        says("question", "Which port?"),
+        says("done", "On 80."),
+    ]
+
+    def script(asked: Question) -> Step:
+        if asked.schema is None or "state" not in asked.schema.get("properties", {}):
+            return "So."
+        shown.append(str(asked.messages))
+        return left.pop(0)
+
+    async with commons(place, script) as room:
+        await room.says("otto, write a Python server in serve.py")
+        await room.app.front.rooms.settled("commons")
+        (task,) = await room.tasks()
+        await room.shop.until(task, "effect.running")
+        steering = await room.says("use tabs")
+        await room.app.front.rooms.settled("commons")
+        room.shop.file(task, "go").touch()
+        await room.rest()
+        assert [text.count("use tabs") for text in shown] == [0, 1]
+        assert (await room.said())[-1].startswith("otto: Which port?\n\nI wait for an answer")
+        answer = await room.hears("80")
+        assert (await room.said())[-1] == "otto: On 80."
+        assert "80" in shown[2]
+        signs = [(one.mate, one.to, one.emoji) for one in await room.bodies(Reacted)]
+        assert signs == [("otto", steering.id, "👀"), ("otto", answer.id, "👀")]
+        assert len(await room.tasks()) == 1
+        assert len(await room.bodies(Said)) == 3
+        await room.hears("thanks, otto!")
+        assert "otto" in [one.mate for one in (await room.bodies(Said))[3:]]  # as ever
+        assert (await room.shop.state(task)).stage == "finished"
+
+
+async def test_who_names_another_mate_or_may_nothing_steers_nothing(place: Path) -> None:
+    """Their lines are for the room: the other mate answers."""
+    async with commons(place, in_order(says("question", "Which port?"))) as room:
+        await room.hears("otto, write a Python server in serve.py")
+        await room.hears("Maya, what do you think?")
+        (task,) = await room.tasks()
+        assert (await room.shop.state(task)).stage == "waiting"
+        assert [one.mate for one in await room.bodies(Said)] == ["otto", "otto", "maya"]
+        bo = (await room.app.front.rooms.enter("commons", "Bo", "terminal")).you
+        await room.app.front.rooms.add("commons", "", RightsSet(who=bo, rights=("talk",)))
+        heard = Heard(person=bo, text=Words("otto, 90"), surface="terminal")
+        await room.app.front.rooms.hear("commons", heard)
+        await room.rest()
+        assert (await room.shop.state(task)).stage == "waiting"
+        for name in ("work", "resume", "approve", "reject", "undo"):
+            with pytest.raises(InputError):
+                await room.does(name, "write a.py" if name == "work" else "", person=bo)
+
+
+async def test_stop_in_the_room_halts_its_task(place: Path) -> None:
+    """Said in words: what runs ends, a summary of the record follows; /resume goes on from there."""
+    script = in_order(
+        uses("work_write", path="a.txt", text="kept"),
+        uses("work_run", command="sleep 300 & sleep 300"),
+        says("done", "Enough."),
+    )
+    async with commons(place, script) as room:
+        told = await room.app.front.commands.act(
+            "commons", room.ana, "work", "otto: fix app.py in Python", owner=True
+        )
+        assert told == "Otto takes it up."
+        (task,) = await room.tasks()
+        await room.shop.until(task, "effect.running", 2)
+        with pytest.raises(InputError, match="one thing at a time"):
+            await room.app.front.commands.act(
+                "commons", room.ana, "work", "fix b.py in Python", owner=True
+            )
+        await room.hears("stop")
+        state = await room.shop.state(task)
+        assert state.stage == "stopped"
+        assert [use.outcome for use in state.uses] == ["returned", "cancelled"]
+        started, summary = await room.said()
+        assert "[turn 1 of 20" in started
+        assert "Files changed: a.txt" in summary
+        assert "Cut off by the stop: work_run" in summary
+        assert await room.does("resume") == "It goes on."
+        assert (await room.said())[-2:] == ["otto: It goes on.", "otto: Enough."]
+        assert await room.does("approve") == "Approved."
+        with pytest.raises(InputError, match="Nothing waits for that here"):
+            await room.does("approve")
+
+
+async def test_a_correction_has_it_otherwise(place: Path) -> None:
+    """Said as "no, just answer", it is the same task, done in one answer."""
+    script = in_order(says("question", "Which port?"))
+    async with commons(place, script) as room:
+        await room.hears("otto, write a Python server in serve.py")
+        await room.hears("no, just answer")
+        (task,) = await room.tasks()
+        state = await room.shop.state(task)
+        assert state.classified is not None
+        assert (state.stage, state.classified.flow) == ("finished", "simple")
+        lines = await room.said()
+        assert lines[0].startswith("otto: Starting work. Taken as coding, MEDIUM, by simple")
+        assert lines[2].startswith("otto: Taken otherwise from now on")
+        assert lines[3] == "otto: So it was."
+
+
+async def test_files_come_in_and_signs_count(place: Path) -> None:
+    """What was given with a line lies in the workspace; thumbs rate, and a sign on a line stops."""
+    script = in_order(
+        uses("work_run", command="cat in/numbers.csv"), says("question", "Add them up?")
+    )
+    async with commons(place, script) as room:
+        limits = FileLimits(1_000_000, 1_000_000)
+        file = await receive(room.app.artifacts, "numbers.csv", b"1,2,39\n", limits)
+        await room.hears("otto, write a Python script that reads this", files=(file,))
+        (task,) = await room.tasks()
+        state = await room.shop.state(task)
+        assert "1,2,39" in state.uses[0].value
+        line, before = await room.line_of("Starting work"), state.confidence
+        for emoji, after in (("👍", before + 15), ("👎", before - 5)):
+            body = PersonReacted(person=room.ana, to=line, emoji=emoji)
+            await room.app.front.rooms.add("commons", room.ana, body)
+            await room.rest()
+            assert (await room.shop.state(task)).confidence == after
+        bo = (await room.app.front.rooms.enter("commons", "Bo", "terminal")).you
+        for person, stage in ((bo, "waiting"), (room.ana, "stopped")):
+            body = PersonReacted(person=person, to=line, emoji="🛑")
+            await room.app.front.rooms.add("commons", person, body)
+            await room.rest()
+            assert (await room.shop.state(task)).stage == stage
+
+
+async def test_a_new_start_says_nothing_twice(place: Path) -> None:
+    """What was told stays told; what happened while nothing ran is told then."""
+    async with commons(place, in_order(says("question", "Which port?"))) as room:
+        await room.hears("otto, write a Python server in serve.py")
+        before = await room.said()
+        (task,) = await room.tasks()
+    async with open_aside(room.app.settings) as aside:
+        await aside.work.desk.say(task, room.ana, "80")
+    async with commons(place, in_order(says("done", "On 80."))) as room:
+        await room.rest()
+        after = await room.said()
+        assert after[1:] == [before[1], "otto: On 80."]
+        assert len(after) == 3
