@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.app import App
 from loopforge.settings import rows
-from tests.cli.conftest import Run, written
+from tests.cli.conftest import Run, hosted
 
 NOUN = "budget"
 DOCS = Path(__file__).parents[2] / "docs" / "budgets.md"
@@ -18,12 +19,12 @@ DOCS = Path(__file__).parents[2] / "docs" / "budgets.md"
 
 @pytest.fixture(autouse=True)
 def _there(home: Path) -> None:
-    """A home with a ledger."""
+    """A home with a room."""
 
-    async def nothing(_: object) -> None:
-        """Opening makes it."""
+    async def begin(app: App) -> None:
+        await app.rooms.enter("commons", "Ana", "web")
 
-    written(home, nothing)
+    hosted(home, begin)
 
 
 def test_a_budget_is_set_shown_and_taken_away(run: Run) -> None:
@@ -49,6 +50,8 @@ def test_a_budget_is_set_shown_and_taken_away(run: Run) -> None:
         (("set", "home", "much"), "'much' is no amount of dollars"),
         (("set", "moon", "5"), "'moon' is none of home, mate"),
         (("set", "person:nobody", "5"), "Nobody called 'nobody' is known here."),
+        (("set", "mate:nobody", "5"), "There is no mate 'nobody' here; there is maya"),
+        (("set", "room:cellar", "5"), "There is no room 'cellar' here."),
         (("set", "home", "5", "apples"), "Units are dollars, calls, uses and answers"),
     ],
 )

@@ -14,6 +14,7 @@ from loopforge.core.money.budget_limits import (
     Budget,
     Scope,
     Standing,
+    check_subject,
     quantity,
     read_budget,
     read_scope,
@@ -81,6 +82,7 @@ def set_budget(
 
     async def work(home: App) -> Budget:
         scope, subject = await _named(home, whose)
+        check_subject(scope, subject, home.rooms.mates, await home.rooms.names())
         budget = read_budget([amount, unit, period], scope, subject, keepers=False)
         await home.budgets.book.put(budget, MACHINE)
         return budget

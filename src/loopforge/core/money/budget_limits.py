@@ -12,7 +12,7 @@ Pure. Does not know where it is counted, nor what anything costs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date, datetime, timedelta
 from typing import Literal, NamedTuple, get_args
 from zoneinfo import ZoneInfo
@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from loopforge.core.money.money_amounts import DEAREST, DOLLAR, picos, rounded
 from loopforge.core.text.spoken_lists import counted, listed
-from loopforge.errors import InputError
+from loopforge.errors import InputError, Unknown
 
 Scope = Literal["home", "mate", "room", "person", "surface", "tool", "places", "people", "guests"]
 Unit = Literal["dollars", "calls", "uses", "answers"]
@@ -350,6 +350,16 @@ def read_scope(written: str) -> tuple[Scope, str]:
         how = f"{scope} stands alone" if subject else f"say which {scope}: {scope}:NAME"
         raise InputError(f"{written!r}: {how}.")
     return scope, subject
+
+
+def check_subject(
+    scope: Scope, subject: str, mates: Collection[str], rooms: Collection[str]
+) -> None:
+    """Refuse a budget for a mate or a room that there is not. Raises Unknown."""
+    if scope == "room" and subject not in rooms:
+        raise Unknown(f"There is no room {subject!r} here.")
+    if scope == "mate" and subject not in mates:
+        raise Unknown(f"There is no mate {subject!r} here; there is {listed(sorted(mates)[:12])}.")
 
 
 def read_budget(words: Sequence[str], scope: Scope, subject: str, *, keepers: bool) -> Budget:

@@ -18,6 +18,7 @@ from loopforge.core.money.budget_limits import (
     Budget,
     Scope,
     Standing,
+    check_subject,
     quantity,
     read_budget,
     read_scope,
@@ -132,6 +133,8 @@ async def set_one(site: Site, owner: Visitor, data: Fields) -> Response[Any] | T
         if data.get("act") == "remove":
             await site.budgets.book.remove(budget, actor)
         else:
+            there = site.front.rooms
+            check_subject(scope, subject, there.mates, await there.names())
             await site.budgets.book.put(budget, actor)
     except InputError as error:
         more = {"error": str(error), "whose": whose, "typed": amount, "status": 400}
