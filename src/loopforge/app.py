@@ -65,6 +65,7 @@ from loopforge.mates.mate_editing import Workshop
 from loopforge.mates.mate_growth import MateGrowth, growth_of
 from loopforge.mates.mate_roster import Roster
 from loopforge.mates.prompt_files import PromptBook
+from loopforge.mates.request_grounds import RequestGrounds
 from loopforge.mates.version_history import Chronicle
 from loopforge.memory.beliefs.derived_items import memories_view
 from loopforge.models.embedded_switch import EmbeddedSwitch
@@ -238,7 +239,7 @@ class App(HomeParts):
 def views(settings: Settings) -> tuple[FoldedView, ...]:
     """The views of a home's ledger, besides its own."""
     index = memory_opening.index_of(settings)
-    return (Members(), Kept(), UsageTally(), Places(), index, memories_view())
+    return (Members(), Kept(), UsageTally(), Places(), index, memories_view(), RequestGrounds())
 
 
 @asynccontextmanager
@@ -302,7 +303,8 @@ async def open_app(
         asking = MateQuestions(app.rooms, app.house, ledger, app.stamp, app.lanes.wake)
         app.tools.add(ASK_MATE, asking.ask)
         app.tools.add(*memory_opening.recall_tool_of(app.memory, app.house, settings.timezone))
-        app.tools.add(PROPOSE_TRAIT, TraitTool(app.growth.traits, app.house).ask)
+        asked = TraitTool(app.growth.traits, app.house, ledger, app.memory.store)
+        app.tools.add(PROPOSE_TRAIT, asked.ask)
         gone = partial(scratch_goes, app.settings.home, tasks, app.tools.servers.forget)
         app.keeper.on_erased(gone)
         closing = (app.house, app.tools, app.deliveries, app.effects, app.lanes, app.worlds.timers)

@@ -12,7 +12,6 @@ it. What a stranger, a bot or a tool said is kept as untrusted.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import get_args
 
@@ -132,7 +131,10 @@ def _mentioned(text: str, room: RoomState) -> list[str]:
 
 
 def lessons(events: Sequence[Event], mate: str) -> list[MemoryKept]:
-    """What a mate's tools failed at, each once: the tool, with what, and what it said."""
+    """What a mate's tools failed at, each once: the tool, with what, and what it said.
+
+    `events` are failures, and the proposals that they go back to.
+    """
     proposed = {e.id: e for e in events if isinstance(e.body, EffectProposed)}
     kept: dict[str, MemoryKept] = {}
     for event in events:
@@ -142,8 +144,9 @@ def lessons(events: Sequence[Event], mate: str) -> list[MemoryKept]:
         if began is None or began.actor != f"mate:{mate}":
             continue
         assert isinstance(began.body, EffectProposed)
-        why = " ".join(event.body.value.text.split())[:LONG_LESSON]
-        given = json.dumps(str(began.body.arguments)[:LONG_LESSON], ensure_ascii=False)[1:-1]
+        told = " ".join(event.body.value.text.split())
+        why = told.removeprefix(f"{began.body.tool} failed: ")[:LONG_LESSON]
+        given = " ".join(str(began.body.arguments).split())[:LONG_LESSON]
         text = f"The tool {began.body.tool} failed with {given}: {why}"
         kept[f"{began.body.tool} {why}"] = MemoryKept(
             layer="lesson",

@@ -27,6 +27,7 @@ from loopforge.chat.room.room_store import House
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.context_window import ContextEntry, as_lines
+from loopforge.core.effect_states import EffectFailed
 from loopforge.core.events import Event, Fact, Perceived, TurnEnded, Verdict
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.memory.memory_vocabulary import PREFIX, MemoryKept
@@ -257,9 +258,11 @@ class NoteWorld:
 
     async def _lessons(self, due: NoteTurn, after: int, upto: int) -> list[MemoryKept]:
         """What the mate's tools failed at in these lines."""
-        kinds = ("effect.proposed", "effect.failed")
-        events = await self._ledger.read(due.room, after=after, before=upto + 1, kinds=kinds)
-        return lessons(events, due.mate.handle)
+        kinds = ("effect.failed",)
+        failed = await self._ledger.read(due.room, after=after, before=upto + 1, kinds=kinds)
+        uses = [e.body.effect for e in failed if isinstance(e.body, EffectFailed)]
+        began = [await self._ledger.event(use) for use in dict.fromkeys(uses)]
+        return lessons([*began, *failed], due.mate.handle)
 
     def apply(
         self,

@@ -1,7 +1,9 @@
 """A mate asks to be changed in a trait, as a tool: what it says waits for the owner of the home.
 
-A use changes nothing by itself (mates/trait_proposals.py); so it needs no leave. The line that the
-turn answers is what the proposal rests on: whoever may not see that may not read why.
+A use changes nothing by itself (mates/trait_proposals.py); so it needs no leave. A proposal rests
+on the line that the turn answers, and on each that the mate has in mind or was reminded of and that
+shares a word of weight with why. Whoever may not see all of those may not read it, and with any of
+them it is forgotten.
 """
 
 from __future__ import annotations
@@ -9,9 +11,15 @@ from __future__ import annotations
 from typing import get_args
 
 from loopforge.chat.room.room_store import House
+from loopforge.core.events import Perceived
+from loopforge.core.memory.evidence_overlap import resting_on
+from loopforge.core.memory.memory_vocabulary import MemoryKept
+from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.quantity_bands import Band
+from loopforge.errors import Unknown
 from loopforge.mates.trait_proposals import LONGEST, TraitProposals
-from loopforge.runtime.ports import Tool, ToolCall
+from loopforge.memory.memory_store import MemoryStore
+from loopforge.runtime.ports import Ledger, Tool, ToolCall
 
 PROPOSE_TRAIT = Tool(
     name="propose_trait",
@@ -34,19 +42,57 @@ PROPOSE_TRAIT = Tool(
 class TraitTool:
     """Puts down what mates ask of their own character."""
 
-    def __init__(self, traits: TraitProposals, house: House) -> None:
-        self._traits, self._house = traits, house
+    def __init__(
+        self, traits: TraitProposals, house: House, ledger: Ledger, items: MemoryStore
+    ) -> None:
+        self._traits, self._house, self._ledger = traits, house, ledger
+        self._items = items
 
     async def ask(self, call: ToolCall) -> str:
         """Put it down. Raises InputError where it makes no sense."""
-        state = await self._house.state(call.stream)
-        turn = state.open.get(call.turn)
         given = call.arguments
+        why = str(given["why"])
         await self._traits.propose(
             call.mate,
             str(given["trait"]),
             str(given["amount"]),
-            str(given["why"]),
-            (turn.line,) if turn and turn.line else (call.turn,),
+            why,
+            await self._grounds(call, why),
         )
         return "It is put down. You stay as you are until the owner of this home says yes."
+
+    async def _grounds(self, call: ToolCall, why: str) -> list[str]:
+        """The lines that a reason rests on, by their events' ids."""
+        state = await self._house.state(call.stream)
+        turn = state.open.get(call.turn)
+        called = [turn.line] if turn and turn.line else [call.turn]
+        minded = [entry for entry in state.lines.values() if entry.kind in ("heard", "said")]
+        near = resting_on(why, [str(entry.text) for entry in minded])
+        reminded = [
+            line
+            for text, lines in await self._reminded(call.turn)
+            if resting_on(why, [text])
+            for line in lines
+        ]
+        return list(dict.fromkeys([*called, *(minded[at].id for at in near), *reminded]))
+
+    async def _reminded(self, turn: str) -> list[tuple[str, list[str]]]:
+        """What was remembered for a turn: its words, and the lines that it is or rests on."""
+        try:
+            seen = (await self._ledger.event(turn)).body
+        except Unknown:
+            return []
+        found = []
+        for one in seen.recalled if isinstance(seen, Perceived) else ():
+            if one.left:
+                continue
+            event = await self._ledger.event(one.of)
+            match event.body:
+                case MemoryKept():
+                    item = await self._items.item(event.id)
+                    found.append((str(item.text), [line.line for line in item.evidence]))
+                case Heard(text=text) | Said(text=text):
+                    found.append((str(text), [event.id]))
+                case _:
+                    pass
+        return found
