@@ -390,7 +390,7 @@ def _wired(
     answers = QueryCommands(rooms, ledger, models, deliveries.going, clock, rules, linking)
     desk = ModelsDesk(models, partial(keyed_models, live, stamp), settings.keys, paid.paid)
     untold = _follow_settings(live, models, rules, quota, relief, desk, accounts.links)
-    more = more_commands(rooms, tools, ledger, clock, budgets, usage, book, memory, live)
+    more = more_commands(rooms, tools, ledger, clock, budgets, usage, book, memory, live, closing)
     work, on_work = threads_of(work, rooms, conduct, deliveries, files, more[0])
     commands = Commands(rooms, choices(), answers, Workshop(growth), *more, on_work)
     return App(

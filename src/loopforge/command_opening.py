@@ -1,4 +1,4 @@
-"""The commands of rooms beyond talk, put together: uses of tools, money, time, memories.
+"""The commands of rooms beyond talk, put together: uses of tools, money, time, memories, its end.
 
 Belongs to the composition root (app.py), as the part of it that grows with commands.
 """
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from loopforge.chat.commands.approval_commands import ApprovalCommands
 from loopforge.chat.commands.budget_commands import BudgetCommands
+from loopforge.chat.commands.deletion_commands import DeletionCommands
 from loopforge.chat.commands.memory_commands import MemoryCommands
 from loopforge.chat.commands.reminder_commands import ReminderCommands
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from loopforge.budgets.model_usage import UsageView
     from loopforge.chat.reminders.reminder_desk import ReminderDesk
     from loopforge.chat.server import Rooms
+    from loopforge.chat.service.room_closing import Closing
     from loopforge.ledger.sql_ledger import SqlLedger
     from loopforge.live_settings import LiveSettings
     from loopforge.memory_opening import RoomMemory
@@ -34,11 +36,13 @@ def more_commands(
     book: ReminderDesk,
     memory: RoomMemory,
     live: LiveSettings,
-) -> tuple[ApprovalCommands, BudgetCommands, ReminderCommands, MemoryCommands]:
-    """Commands of rooms about uses of tools, money, time and memories."""
+    closing: Closing,
+) -> tuple[ApprovalCommands, BudgetCommands, ReminderCommands, MemoryCommands, DeletionCommands]:
+    """Commands of rooms about uses of tools, money, time and memories, and their deletion."""
     return (
         ApprovalCommands(rooms, tools, ledger, clock),
         BudgetCommands(rooms, budgets, usage, clock),
         ReminderCommands(rooms, book, clock),
         MemoryCommands(rooms, memory.desk, memory.store, lambda: live.zone),
+        DeletionCommands(rooms, closing),
     )

@@ -7,8 +7,9 @@ from msgspec.structs import replace
 
 from loopforge.chat.room.room_state import RoomState, fold
 from loopforge.chat.room.turn_queue import RANK, Due, Turns
-from loopforge.core.events import Perceived
+from loopforge.core.events import LineRun, Perceived, Recollection
 from loopforge.core.room_vocabulary import Reacted, TurnDropped, Weight
+from loopforge.core.text.erasable_text import public
 from tests.strategies import Chronicle
 
 
@@ -218,3 +219,33 @@ def test_what_ended_while_a_turn_was_prepared_is_due_after_it() -> None:
         turns.begin("t", replace(began, line=line, upto=upto))
         assert [due.line for due in turns.due] == left
         assert [due.summons for due in turns.due] == ["continue"] * len(left)
+
+
+def test_who_comes_in_while_a_turn_is_prepared_has_it_begin_anew() -> None:
+    """Of before they came is what it was made of; one that nothing was recalled for goes on."""
+    some, unlike = Recollection(of="x"), Recollection(of="x", left="it hardly fits")
+    cases: list[tuple[Recollection | None, int, bool]] = [
+        (some, 4, True),
+        (some, 5, False),
+        (unlike, 4, False),
+        (None, 4, False),
+    ]
+    for recalled, upto, overtaken in cases:
+        turns = Turns()
+        turns.came_in(5)
+        body = Perceived(
+            mate="maya",
+            policy="talk/1",
+            mind="0" * 16,
+            line="l",
+            summons="name",
+            step=0,
+            shown=public("{}"),
+            lines=LineRun(more=()),
+            upto=upto,
+            recalled=(recalled,) if recalled else (),
+        )
+        turns.begin("t", body)
+        assert turns.open["t"].overtaken is overtaken
+        turns.came_in(9)
+        assert turns.open["t"].overtaken is (recalled is some)

@@ -37,7 +37,12 @@ def firing(question: Question) -> dict[str, Any] | ScriptedAnswer:
         return NOTHING
     if "fire the clay" in str(question.messages[-3:]) and "[result of kiln" not in str(question):
         return {"say": "", "tool": "kiln", "arguments": json.dumps({"degrees": 4711})}
-    return {"say": f"Hm, {len(str(question.messages))}.", "mode": "context", "rule": "", "narrative": "I hum."}
+    return {
+        "say": f"Hm, {len(str(question.messages))}.",
+        "mode": "context",
+        "rule": "",
+        "narrative": "I hum.",
+    }
 
 
 @asynccontextmanager

@@ -51,7 +51,7 @@ from loopforge.core.text.turn_bounds import strictest
 from loopforge.runtime.effect_worker import ENDS
 from loopforge.runtime.ports import CallPermission, RoomFiles, ToolCall
 from loopforge.runtime.turn_driver import Ports, TurnEnding
-from loopforge.runtime.world import Applied, OpeningView, Senses, TakenTurn
+from loopforge.runtime.world import OVERTAKEN, Applied, OpeningView, Senses, TakenTurn
 
 RECENT = 6
 """A mate may not say word for word what it said among its last so many lines."""
@@ -237,8 +237,9 @@ class Bot:
             noted = Noted(turn=turn.id, mate=handle, text=Words(BROKEN))
             fact = self._ports.stamp.fact(noted, actor=f"mate:{handle}", cause=turn.id)
             trouble = "its policy failed" if ended.outcome == "failed" else ""
+            broken = ended.outcome == "diverged" and ended.effects and ended.why != OVERTAKEN
             return Applied(
-                facts=[fact] if ended.outcome == "diverged" and ended.effects else (),
+                facts=[fact] if broken else (),
                 after=lambda: self._told(state, turn, "", trouble),
                 withdrawn=ended.why or ended.outcome,
             )

@@ -37,11 +37,14 @@ from loopforge.core.room_vocabulary import ConversationEnded, Told, TurnDropped,
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
-from loopforge.runtime.world import ERASED, TurnDue
+from loopforge.runtime.world import ERASED, OVERTAKEN, TurnDue
 
 SCRIBE = "room"
 """The handle under which the room itself thinks (it names conversations)."""
-HALTING = ("room.heard", "room.stopped", "room.closed", "room.line_deleted")
+HALTING = (
+    *("room.heard", "room.stopped", "room.closed", "room.line_deleted"),
+    *("room.person_joined", "room.place_joined", "turn.perceived"),
+)
 """What may make mates leave off, or begin."""
 STOPPED = "a person said stop"
 GONE = "what it was to answer was deleted"
@@ -185,6 +188,8 @@ class Conduct:
         mate = self._mates.get(turn.mate) or self._scribe(turn.mate)
         due = turn.due or Due(mate=turn.mate, lines=(turn.line,), summons=turn.summons)
         over = (STOPPED if state.stopped else GONE) if turn.halted else ""
+        if turn.overtaken:
+            over = over or OVERTAKEN
         if turn.mate not in (*self._mates, SCRIBE):
             over = over or ERASED
         return self._taken(mate, "", due, open=turn.id, over=over, halted=turn.halted)

@@ -68,6 +68,7 @@ from loopforge.people.identity.person_registry import Registry
 from loopforge.runtime.plugins.setting_checks import SLUG
 from loopforge.runtime.ports import Lanes, Ledger, Listening, Signals
 from loopforge.runtime.system_clock import Stamp
+from loopforge.runtime.world import OVERTAKEN
 
 T = TypeVar("T")
 LONGEST_TITLE = 80
@@ -161,6 +162,8 @@ class Rooms:
             for turn in state.open.values():
                 if turn.halted:  # it answers nothing but lines that were deleted
                     self._signals.halt(stream, GONE, turn.id)
+                elif turn.overtaken:
+                    self._signals.halt(stream, OVERTAKEN, turn.id)
 
     async def names(self) -> list[str]:
         """The slugs of all rooms that are not closed."""

@@ -14,7 +14,7 @@ over arrays; knows no tables and no rooms.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -71,6 +71,10 @@ _OTHERS_WORDS = re.compile(
     r"empfohlen|vorgeschlagen|erklärt|geraten)",
     re.IGNORECASE,
 )
+AT_ONCE = 512
+"""Vectors that are compared at once: as many as stay in a processor's own memory."""
+FEW = 8
+"""Passages that are looked at for each line that is wanted: a long line has several."""
 RAREST = 16
 """Words of a question that count, the rarest first."""
 
@@ -122,7 +126,7 @@ def rank(
     parts = _parts(found, asked, weights, corpus)
     total = np.sum(list(parts.values()), axis=0)
     best: dict[tuple[int, int], RankedPassage] = {}
-    for place in np.argsort(-total, kind="stable"):
+    for place in _descending(total, limit * FEW):
         line = int(found.room[place]), int(found.seq[place])
         if line not in best:
             told = {name: round(float(each[place]), 4) for name, each in parts.items()}
@@ -130,6 +134,20 @@ def rank(
             if len(best) == limit:
                 break
     return list(best.values())
+
+
+def _descending(worth: Numbers, first: int) -> Iterator[int]:
+    """The places by their worth, of equal ones the earlier first.
+
+    Of many, the `first` ones are found without all being sorted.
+    """
+    known = np.zeros(0, np.int64)
+    if first < len(worth):
+        least = np.partition(worth, len(worth) - first)[len(worth) - first]
+        above = np.flatnonzero(worth >= least)
+        known = above[np.argsort(-worth[above], kind="stable")]
+        yield from known.tolist()
+    yield from np.argsort(-worth, kind="stable")[len(known) :].tolist()
 
 
 def _parts(
@@ -203,9 +221,12 @@ def _windows(found: Passages, talk: NDArray[np.int64]) -> list[list[Step]]:
 
 def _over(values: Numbers, window: list[Step]) -> Numbers:
     """The sums over each passage's window; `values` have passages along their last axis."""
-    total = values.copy()
+    total, count = values.copy(), values.shape[-1]
     for off, fits in window:
-        total += np.where(fits, np.roll(values, -off, axis=-1), 0)
+        if abs(off) < count:
+            mine = slice(max(-off, 0), count - max(off, 0))
+            theirs = slice(max(off, 0), count - max(-off, 0))
+            total[..., mine] += values[..., theirs] * fits[mine]
     return total
 
 
@@ -311,9 +332,15 @@ def _meaning(
 
 def nearness(stored: NDArray[np.int8], vector: Numbers) -> Numbers:
     """The cosines of vectors in int8 with one; 0 for those that are none."""
-    whole = stored.astype(np.float32)
-    lengths = np.sqrt(np.einsum("ij,ij->i", whole, whole))
-    return np.asarray(whole @ vector / np.maximum(lengths, 1e-9), np.float32)
+    near = np.empty(len(stored), np.float32)
+    whole = np.empty((min(AT_ONCE, len(stored)), stored.shape[1]), np.float32)
+    for start in range(0, len(stored), AT_ONCE):
+        some = stored[start : start + AT_ONCE]
+        part = whole[: len(some)]
+        part[...] = some
+        lengths = np.sqrt(np.einsum("ij,ij->i", part, part))
+        near[start : start + AT_ONCE] = part @ vector / np.maximum(lengths, 1e-9)
+    return near
 
 
 def rounded(given: Numbers) -> NDArray[np.int8]:

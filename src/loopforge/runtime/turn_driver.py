@@ -157,7 +157,7 @@ class Turn:
         self._ports, self._seat = ports, seat
         self._facts = list(opening)
         self._work: asyncio.Task[Any] | None = None
-        self._stopped = ""
+        self._stopped, self._anew = "", False
         self._effects: dict[int, str] = {}
         self._news: dict[str, Line] = {}
         self._taken_in: dict[str, None] = {}
@@ -165,9 +165,12 @@ class Turn:
         self._budget: BudgetNote | None = None
         self._meter = TurnMeter(seat.bounds, seat.spent, ports.stamp.clock)
 
-    def stop(self, why: str) -> None:
-        """Halt: whatever is awaited is cancelled now, and the policy is closed."""
-        self._stopped = why
+    def stop(self, why: str, *, anew: bool = False) -> None:
+        """Halt: whatever is awaited is cancelled now, and the policy is closed.
+
+        With `anew`, the turn is to be taken anew: its tools go on.
+        """
+        self._stopped, self._anew = why, anew
         if self._work is not None:
             self._work.cancel()
 
@@ -194,6 +197,8 @@ class Turn:
                 return self._ended("diverged", why=f"the policy now does otherwise at {nth}")
             case MindFailed(why):
                 return self._ended("failed", why=why)
+            case None if self._anew:
+                return self._ended("diverged", why=self._stopped)
             case None:
                 self._ports.effects.stop(self._seat.stream, self._stopped, self._seat.turn)
                 return self._ended("stopped", why=self._stopped)

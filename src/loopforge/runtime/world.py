@@ -47,6 +47,8 @@ from loopforge.runtime.turn_meter import spent_before
 from loopforge.runtime.turn_record import perception_of, shown_of
 
 ERASED = "what it rested on is gone"
+OVERTAKEN = "somebody came in who may not know what was recalled for it"
+"""Why a turn is halted that is not stopped: it ends as one that diverged, and is due anew."""
 EXCHANGE = ("effect.proposed", "turn.asked", "turn.answered", "turn.called", "turn.returned")
 """What taking a turn up after a crash needs of it."""
 
@@ -243,9 +245,11 @@ class Worlds:
 
         def halt(why: str) -> None:
             nonlocal halted
+            if halted and why == OVERTAKEN:
+                return
             halted = why
             if thinking is not None:
-                thinking.stop(why)
+                thinking.stop(why, anew=why == OVERTAKEN)
 
         over = ports.signals.on_halt(stream, halt, id, handle)
         try:
@@ -256,10 +260,10 @@ class Worlds:
             turn = TakenTurn(id=id, due=due, perception=begun.perception, egress=egress)
             thinking = self._thinking(stream, turn, world.senses(state, turn), begun)
             if halted:
-                thinking.stop(halted)
+                thinking.stop(halted, anew=halted == OVERTAKEN)
             ports.signals.publish(stream, Thinking(turn=id, mate=handle))
             ended = await thinking.run(begun.policy, begun.perception, begun.record)
-            await self._conclude(world, stream, state, turn, ended)
+            await self._conclude(world, stream, state, turn, ended, lambda: halted)
         except LedgerError:
             ports.recorder.forget((stream, handle))
             raise
@@ -334,7 +338,13 @@ class Worlds:
     # ------------------------------------------------------------ its end
 
     async def _conclude(
-        self, world: World[S, D], stream: str, state: S, turn: TakenTurn[D], ended: TurnEnding
+        self,
+        world: World[S, D],
+        stream: str,
+        state: S,
+        turn: TakenTurn[D],
+        ended: TurnEnding,
+        halted: Callable[[], str],
     ) -> None:
         """Judge the plan, apply what is allowed, end the turn; all in one append."""
         facts, handle = list(ended.facts), turn.due.mate.handle
@@ -342,6 +352,9 @@ class Worlds:
         body = TurnEnded(turn=turn.id, outcome="done", took_in=ended.took_in)
         if ended.plan is not None:
             ended.plan, verdicts = await world.judge(state, turn, ended.plan)
+        if ended.plan is not None and halted() == OVERTAKEN:
+            ended.plan, ended.outcome, ended.why, verdicts = None, "diverged", OVERTAKEN, ()
+        if ended.plan is not None:
             judged = Judged(turn=turn.id, verdicts=verdicts)
             facts.append(self._ports.stamp.fact(judged, actor="runtime", cause=turn.id))
         elif ended.outcome != "planned":

@@ -135,6 +135,11 @@ COMMANDS: tuple[RoomCommand, ...] = (
         "[HOW]",
     ),
     _asked(
+        "delete",
+        "what deleting this room would mean; its name after it does it, for who opened it",
+        "[NAME]",
+    ),
+    _asked(
         "remind",
         "be reminded: when, a colon, of what (on Friday at nine: call Anna)",
         "[WHEN WHAT]",

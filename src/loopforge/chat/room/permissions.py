@@ -109,6 +109,11 @@ def may(
     return right in granted(state, person, keeper=keeper, owner=owner).rights
 
 
+def may_close(opener: str, person: str, *, owner: bool = False) -> bool:
+    """Whether somebody may delete a room: who opened it, the owner, who is at the machine."""
+    return owner or not person or (bool(opener) and opener == person)
+
+
 def who_may(state: Held, right: Right) -> str:
     """Who may do this, in words, such as "who manages this place, and the owner of this home"."""
     if right in granted(state, "?").rights:

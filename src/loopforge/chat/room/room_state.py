@@ -242,6 +242,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
                 self._close(event)
             case PlaceJoined():
                 self.places[body.place] = RoomPlace(name=body.name, kind=body.kind)
+                self._came_in()
             case PlaceLeft():
                 self.places.pop(body.place, None)
             case TalkSet():
@@ -293,6 +294,8 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
                 self.private, self.opener = body.private, body.by
             case PersonJoined():
                 gone = self.former.pop(body.person, None)
+                if body.person not in self.people:
+                    self._came_in()
                 was = self.people.get(body.person, gone)
                 since = was.since if was else self.seq
                 self.people[body.person] = Participant(
@@ -455,6 +458,13 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
             turn=effect.turn, mate=effect.mate, tool=effect.tool, outcome=outcome, value=body.value
         )
         self._line(event, used)
+        if effect.reminding:
+            self.page.bound.add(event.id)
+
+    def _came_in(self) -> None:
+        """Somebody came in, who may not know what was recalled for those who were here."""
+        self.turns.came_in(self.seq)
+        self.page.came_in()
 
     def _weighed(self, body: Weighed) -> None:
         self.weighed = max(self.weighed, body.upto)

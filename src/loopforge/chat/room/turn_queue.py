@@ -7,6 +7,8 @@
                              |                  +-- a tool of it ended that it was not told of: so,
                              |                  |   too; later ones, when they end
                              |                  +-- diverged before it had any effect: due again
+                             |                  +-- somebody came in who may not know what it was
+                             |                  |   reminded of: due again, or its next step
                              +--TurnDropped, Stopped, MateLeft--> over
 
 A mate has at most one turn due: when it is called again before it took it, the one turn answers
@@ -32,6 +34,10 @@ GREETING = "greeting"
 AGAIN = ("continue", "use_tool")
 """Acts that make another step follow, where the guard allows them; the second is of before there
 were effects."""
+
+
+REMINDING = ("recall", "room_history")
+"""Tools whose results are for those alone who were present when they were used."""
 
 
 class Due(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -61,7 +67,9 @@ class OpenTurn(Struct, kw_only=True, omit_defaults=True):
 
     `again`: the guard allowed another step. `effects`: something of it is in the room already;
     `spoke`: it said something. `halted`: a person said stop, or the lines it answers were deleted;
-    it must be closed as stopped, also after a crash.
+    it must be closed as stopped, also after a crash. `reminded`: what was recalled for it, by a
+    tool or before it began, is for those who were present; `overtaken`: somebody came in since, so
+    that it must end, and begin anew.
     """
 
     id: str
@@ -74,6 +82,8 @@ class OpenTurn(Struct, kw_only=True, omit_defaults=True):
     effects: bool = False
     spoke: bool = False
     halted: bool = False
+    reminded: bool = False
+    overtaken: bool = False
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -86,7 +96,7 @@ class AwaitedEffect(Struct, kw_only=True, omit_defaults=True):
 
     `over`: it ended, while its turn went on. `asks`: the number of the question to people whether
     it may be, until one of them has answered. `within`: a program wants it, and is told
-    its end in its mate's place.
+    its end in its mate's place. `reminding`: it tells what those present may know.
     """
 
     turn: str
@@ -98,18 +108,21 @@ class AwaitedEffect(Struct, kw_only=True, omit_defaults=True):
     over: bool = False
     asks: int = 0
     within: str = ""
+    reminding: bool = False
 
 
 class Turns(Struct, kw_only=True, omit_defaults=True):
     """The turns of one room: `due` in order, `open` by id, and by id the `effects` of turns.
 
-    `asked` counts the questions to people whether a mate may use a tool.
+    `asked` counts the questions to people whether a mate may use a tool. `joined` is the sequence
+    number of the last event by which somebody came in.
     """
 
     due: list[Due] = []
     open: dict[str, OpenTurn] = {}
     effects: dict[str, AwaitedEffect] = {}
     asked: int = 0
+    joined: int = 0
 
     def lines(self) -> set[str]:
         """The lines that turns are about."""
@@ -153,9 +166,23 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
             same = (turn.mate, turn.line, turn.summons, turn.step)
             if same == (body.mate, body.line, body.summons, body.step):
                 due = self.open.pop(turn.id).due or due
+        reminded = any(not one.left for one in body.recalled)
         self.open[id] = OpenTurn(
-            id=id, mate=body.mate, line=body.line, summons=body.summons, step=body.step, due=due
+            id=id,
+            mate=body.mate,
+            line=body.line,
+            summons=body.summons,
+            step=body.step,
+            due=due,
+            reminded=reminded,
+            overtaken=reminded and 0 < body.upto < self.joined,
         )
+
+    def came_in(self, seq: int) -> None:
+        """Somebody came in: what was recalled for turns under way was not for them."""
+        self.joined = seq
+        for turn in self.open.values():
+            turn.overtaken = turn.overtaken or turn.reminded
 
     def hand_over(self, body: StoodIn) -> None:
         """A mate cannot take its turn about a line: another one takes it in its place."""
@@ -186,7 +213,13 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
             self._onward(turn.mate, turn.lines, turn.step)
         elif body.outcome == "diverged" and not turn.effects and turn.due:
             self._first(turn.due)
+        elif body.outcome == "diverged" and turn.overtaken and not self._awaits(turn.id):
+            self._onward(turn.mate, turn.lines, turn.step)
         return turn
+
+    def _awaits(self, turn: str) -> bool:
+        """Whether a tool of a turn is at work, whose end makes its mate's next step due."""
+        return any(one.turn == turn and not one.over for one in self.effects.values())
 
     def deleted(self, line: str) -> None:
         """A line is gone: nobody answers it any more, and a turn about it alone is halted."""
@@ -234,11 +267,16 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
                 step=turn.step,
                 lines=turn.lines,
                 asks=self.asked if body.asks else 0,
+                reminding=body.tool in REMINDING,
             )
+            turn.reminded = turn.reminded or body.tool in REMINDING
 
     def _proposed_within(self, id: str, body: EffectProposed) -> None:
         """A program wants a tool used, for whom its mate has it used."""
         if program := self.effects.get(body.within):
+            program.reminding = program.reminding or body.tool in REMINDING
+            if (turn := self.open.get(program.turn)) and program.reminding:
+                turn.reminded = True
             self.effects[id] = AwaitedEffect(
                 turn=program.turn,
                 nth=0,

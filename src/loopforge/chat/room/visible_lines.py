@@ -28,10 +28,14 @@ SPOKEN = ("heard", "said")
 
 
 class VisibleLines(Struct, kw_only=True, omit_defaults=True):
-    """Entries by id, in order, and by mate the ids that have left its context."""
+    """Entries by id, in order, and by mate the ids that have left its context.
+
+    `bound` are those that only who is present now may know.
+    """
 
     lines: dict[str, ContextEntry] = {}
     purged: dict[str, set[str]] = {}
+    bound: set[str] = set()
 
     # ------------------------------------------------------------ reading
 
@@ -84,6 +88,10 @@ class VisibleLines(Struct, kw_only=True, omit_defaults=True):
         """A line is gone, for every mate."""
         self._keep(self.lines.keys() - {line})
 
+    def came_in(self) -> None:
+        """Somebody came in: what was for those before them alone is gone, for every mate."""
+        self._keep(self.lines.keys() - self.bound)
+
     def purge(self, mate: str, lines: Collection[str]) -> None:
         """Lines leave a mate's context, and never come back to it."""
         held = {id for id in lines if id in self.lines}
@@ -131,6 +139,7 @@ class VisibleLines(Struct, kw_only=True, omit_defaults=True):
         self.lines = {id: entry for id, entry in self.lines.items() if id in staying}
         for mate, gone in self.purged.items():
             self.purged[mate] = gone & self.lines.keys()
+        self.bound = self.bound & self.lines.keys()
 
 
 def _bulk(entry: ContextEntry) -> int:

@@ -16,10 +16,10 @@ import asyncio
 import logging
 from collections import defaultdict
 
-from msgspec import Struct
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
+from loopforge.chat.commands.deletion_commands import RestsOnRoom
 from loopforge.chat.room.room_store import PREFIX, House, stream_of
 from loopforge.chat.server import Rooms
 from loopforge.core.events import Event
@@ -37,17 +37,6 @@ from loopforge.runtime.system_clock import Stamp
 
 log = logging.getLogger(__name__)
 WHY = "the room was deleted"
-
-
-class RestsOnRoom(Struct, frozen=True, kw_only=True):
-    """What elsewhere rests on a room: texts that quote it, and items that mates keep.
-
-    `also` of those items rest on lines of other rooms, too.
-    """
-
-    quotes: int = 0
-    memories: int = 0
-    also: int = 0
 
 
 class Closing:

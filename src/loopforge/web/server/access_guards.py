@@ -21,6 +21,7 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 from msgspec import Struct
 
 from loopforge.chat.room.member_visibility import MemberSight
+from loopforge.chat.room.permissions import may_close
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.chat.service.room_list import titled_for
 from loopforge.errors import InputError, Unknown
@@ -53,8 +54,7 @@ class RoomAccess(Struct, frozen=True, kw_only=True):
     @property
     def may_close(self) -> bool:
         """Whether they may delete the room: who opened it, or the owner of the home."""
-        opened = bool(self.scene.opener) and self.scene.opener == self.visitor.person
-        return opened or self.owner
+        return may_close(self.scene.opener, self.visitor.person, owner=self.owner)
 
 
 async def provide_site(state: State) -> Site:
