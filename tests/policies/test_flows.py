@@ -151,6 +151,9 @@ def test_one_command_is_run_as_it_was_written() -> None:
     assert done.acts == (FinishWork(result="[exit code 0]"),)
     bad = Playbook(commanding(PROMPTS), seen).told(Result("refused", "No.")).plans()
     assert bad.acts == (FinishWork(result="No.", evidence="The command did not run."),)
+    lost = Playbook(commanding(PROMPTS), seen).told(Result("unknown", "It died.")).plans()
+    nobody = "Nobody knows whether the command ran."
+    assert lost.acts == (FinishWork(result="It died.", evidence=nobody),)
 
 
 def test_a_model_says_as_what_a_task_is_taken() -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from loopforge.work.task_state import PREFIX, TaskState
+from tests.rooms.conftest import write_mates
+from tests.rooms.oven import installed
 from tests.web.conftest import Guest, Town, town, words
 from tests.work.conftest import in_order, place, says, uses
 from tests.work.test_task_results import STEPS, TASK, git, project
@@ -20,6 +22,7 @@ HELLO = (
     says("question", "Which number?"),
     says("done", "It prints 42: <<hello.py>>."),
 )
+BAKER = "---\nname: Otto\ntools: [oven]\n---\nYou are Otto.\n"
 GIVEN = "Write a Python script hello.py that prints a number"
 
 
@@ -73,7 +76,7 @@ async def test_a_task_is_given_answered_and_taken(works: Town) -> None:
     id = await given(works, owner, budget="0.50")
     at = f"/work/{id}"
     page = words(await owner.get(at))
-    for told in ("waits for an answer", "Which number?", "Turn 1", "I write it.", "of $0.5"):
+    for told in ("waits for an answer", "Which number?", "Turn 1", "I write it.", "at most $0.5"):
         assert told in page
     assert "+print(42)" in page
     assert "Approve" not in page
@@ -107,7 +110,7 @@ async def test_stop_resume_thumbs_and_what_comes_too_late(works: Town) -> None:
     id = await given(works, owner)
     at = f"/work/{id}"
     assert "Its confidence is" in words(await owner.post(at, {"act": "up"}))
-    assert "Stopped. `resume` goes on" in words(await owner.post(at, {"act": "stop"}))
+    assert "Stopped. “Go on” goes on" in words(await owner.post(at, {"act": "stop"}))
     await rested(works, id)
     page = await owner.get(at)
     assert "What was done and what was not" in words(page)
@@ -216,3 +219,50 @@ async def test_the_stream_tells_how_far_it_is(works: Town) -> None:
             if row.startswith("data: ") and "boot" not in row:
                 assert json.loads(row.removeprefix("data: ")) == {"seq": seq + 1}
                 break
+
+
+async def test_a_tool_that_asks_is_allowed_as_it_was_shown(place: Path, tmp_path: Path) -> None:
+    """Its arguments stand there; a yes to another use is none; a no is told to the mate."""
+    home = place / "home"
+    home.mkdir()
+    write_mates(home, otto=BAKER)
+    script = in_order(uses("oven", degrees=180), uses("oven", degrees=400), says("done", "Baked."))
+    with installed(tmp_path / "oven", asks=True, owner=True) as oven:
+        async with town(home, script) as site:
+            owner = await site.owner()
+            room = await site.room(owner, "Bakery", "otto")
+            ben = await site.guest("ben", room, by=owner)
+            text = "Write a Python script that bakes, and run it"
+            id = await site.app.work.desk.open(
+                text, owner.person, mate="otto", thread=f"room:{room}", surface="web"
+            )
+            at, state = f"/work/{id}", await asked(site, id)
+            shown = await owner.get(at)
+            assert "It asks before it uses oven" in words(shown)
+            assert "{&#34;degrees&#34;:180}" in shown.text
+            assert "waits for a yes" in words(await owner.get("/work?which=waiting"))
+            told = words(await ben.get(at))
+            assert "The owner of this home says yes or no to that." in told
+            use = next(iter(state.allowing))
+            refused = await ben.post(at, {"act": "allow", "use": use})
+            assert "Only the owner of this home may allow oven." in words(refused)
+            assert "oven does not run" in words(await owner.post(at, {"act": "deny", "use": use}))
+            second = next(iter((await asked(site, id)).allowing))
+            late = await owner.post(at, {"act": "allow", "use": use})
+            assert (late.status_code, "That is not what waits" in words(late)) == (400, True)
+            assert oven.baked == []
+            assert "oven runs" in words(await owner.post(at, {"act": "allow", "use": second}))
+            await owner.post(at, {"act": "stop"})
+            await rested(site, id)
+            page = words(await owner.get(at))
+            assert "A person said no to it." in page
+
+
+async def asked(site: Town, id: str) -> TaskState:
+    """The task, when it waits for a yes."""
+    ear = site.app.work.store.listen(PREFIX + id)
+    while not (state := await site.app.work.store.state(PREFIX + id)).allowing:
+        await ear.__anext__()
+    ear.close()
+    await site.app.lanes.settled(PREFIX + id)
+    return state

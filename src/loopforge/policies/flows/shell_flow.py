@@ -9,6 +9,8 @@ from loopforge.core.work.work_vocabulary import FinishWork, GoOn
 
 RUNNER = "work_run"
 """The tool that runs it."""
+EVIDENCE = {"returned": "", "unknown": "Nobody knows whether the command ran."}
+"""What speaks for its result, by what became of it."""
 
 
 def commanding(_prompts: Prompts) -> Policy:
@@ -17,7 +19,8 @@ def commanding(_prompts: Prompts) -> Policy:
     def policy(seen: AgentPerception) -> Thinking:
         before = [line for line in seen.lines if line.kind == "result"]
         if before:  # it took longer than a turn waits, and is over now
-            said, good = str(before[-1].text), str(before[-1].who) == RUNNER
+            said, came = str(before[-1].text), str(before[-1].who)
+            outcome = "returned" if came == RUNNER else came.removeprefix(f"{RUNNER}, ")
         else:
             result = yield from call(RUNNER, {"command": seen.context.get("command", "")})
             if result.outcome == "deferred":
@@ -25,8 +28,8 @@ def commanding(_prompts: Prompts) -> Policy:
                 return AgentActionPlan(
                     intent="run", mode="guardrail", rule="one command", acts=(going,)
                 )
-            said, good = result.value, result.outcome == "returned"
-        done = FinishWork(result=said, evidence="" if good else "The command did not run.")
+            said, outcome = result.value, result.outcome
+        done = FinishWork(result=said, evidence=EVIDENCE.get(outcome, "The command did not run."))
         return AgentActionPlan(
             intent="run",
             mode="guardrail",

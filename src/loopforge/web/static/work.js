@@ -1,6 +1,7 @@
 /* A task's page while the task goes on: told that something happened, it asks for itself again and takes over the
    parts that are others now. What somebody unfolded stays unfolded, what they write stays written. */
 
+const BREATHER = 300; // milliseconds between two looks
 const main = document.querySelector("[data-task]");
 const shown = new Map([...main.querySelectorAll("[data-part]")].map((part) => [part.id, part.outerHTML]));
 let seq = Number(main.dataset.seq), busy = false;
@@ -44,7 +45,8 @@ async function look() {
   try {
     while (seq > Number(main.dataset.seq)) {
       const wanted = seq, answer = await fetch(main.dataset.task, { headers: { Accept: "text/html" } });
-      if (answer.redirected || !answer.ok) return location.reload();
+      if (answer.redirected || answer.status === 404) return location.reload();
+      if (!answer.ok) return; // too much at once, or a trouble of the home: at the next news again
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const fresh = [...page.querySelectorAll("[data-part]")], ids = new Set(fresh.map((part) => part.id));
       let last = null;
@@ -62,6 +64,7 @@ async function look() {
       }
       for (const part of main.querySelectorAll("[data-part]")) if (!ids.has(part.id)) part.remove();
       main.dataset.seq = Math.max(wanted, Number(page.querySelector("[data-task]").dataset.seq));
+      await new Promise((done) => setTimeout(done, BREATHER));
     }
   } catch { /* the home is away; the stream comes again, and tells how far it is */ } finally {
     busy = false;

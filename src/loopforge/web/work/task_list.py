@@ -41,12 +41,13 @@ STAGES: dict[TaskStage, str] = {
     "rejected": "rejected",
 }
 """How it stands, in words."""
-FILTERS: dict[str, tuple[str, frozenset[TaskStage]]] = {
-    "work": ("at work", frozenset({"opened", "ready", "queued", "working"})),
-    "waiting": ("waiting for somebody", frozenset({"waiting", "finished"})),
-    "stopped": ("stopped", frozenset({"stopped"})),
-    "over": ("over", frozenset({"approved", "rejected"})),
+FILTERS = {
+    "work": "at work",
+    "waiting": "waiting for somebody",
+    "stopped": "stopped",
+    "over": "over",
 }
+"""What the list can be narrowed to."""
 Which = Annotated[str, Parameter(max_length=20)]
 
 
@@ -70,6 +71,15 @@ class TaskRow(Struct, frozen=True, kw_only=True):
 def stands(state: TaskState) -> str:
     """How a task stands, in words."""
     return "waits for a yes" if state.allowing else STAGES[state.stage]
+
+
+def filter_of(state: TaskState) -> str:
+    """Where in the list it stands, by FILTERS."""
+    if state.allowing or state.stage in ("waiting", "finished"):
+        return "waiting"
+    if state.at_work:
+        return "work"
+    return "stopped" if state.stage == "stopped" else "over"
 
 
 def title_of(state: TaskState, most: int = 110) -> str:
@@ -120,11 +130,12 @@ async def tasks(site: Site, visitor: Visitor, which: Which = "") -> Template:
 
 async def _tasks(site: Site, visitor: Visitor, chosen: str = "", **more: Any) -> Template:
     seen = await _seen(site, visitor)
-    stages = FILTERS[chosen][1] if chosen in FILTERS else frozenset(STAGES)
-    rows = [one for one in seen if one.state.stage in stages]
-    counts = {
-        name: sum(one.state.stage in those for one in seen) for name, (_, those) in FILTERS.items()
-    }
+    kinds = [filter_of(one.state) for one in seen]
+    rows = [
+        one
+        for one, kind in zip(seen, kinds, strict=True)
+        if kind == chosen or chosen not in FILTERS
+    ]
     return page(
         "tasks.html",
         visitor,
@@ -132,7 +143,7 @@ async def _tasks(site: Site, visitor: Visitor, chosen: str = "", **more: Any) ->
         rows=[_row(site, one) for one in rows[:MOST]],
         more=len(rows) - MOST,
         all=len(seen),
-        filters=[(name, words, counts[name]) for name, (words, _) in FILTERS.items()],
+        filters=[(name, words, kinds.count(name)) for name, words in FILTERS.items()],
         chosen=chosen if chosen in FILTERS else "",
         figure=_figure([one.state for one in seen]),
         **_form(site),

@@ -43,6 +43,8 @@ LISTED = 400
 Word = Annotated[str, Parameter(max_length=10)]
 Format = Literal["page", "json"]
 OVER = ("approved", "rejected")
+GO_ON = "“Go on”"
+"""The button that does what the command `resume` does, where people are told of it."""
 IN_ROOM = "looked at the room"
 """How records tell that a turn began; that of a task begins with a look at the task."""
 
@@ -134,7 +136,7 @@ async def drive_task(
         typed = data.get("text", "")
         return await _shown(site, again, error=str(error), typed=typed, status=status)
     notes: Notes = request.app.state["notes"]
-    code = notes.keep(visitor.person, told)
+    code = notes.keep(visitor.person, told.replace("`resume`", GO_ON))
     return Redirect(f"/work/{access.state.id}?told={code}", status_code=303)
 
 
