@@ -183,6 +183,35 @@ async def test_whose_a_task_is_sees_it(works: Town) -> None:
     assert (await ben.get(f"/work/{theirs}")).status_code == 404
 
 
+async def test_what_somebody_may_in_the_room_they_may_do_to_its_task(works: Town) -> None:
+    """Forms that are not theirs do not stand there, and are refused in a sentence all the same."""
+    owner = await works.owner()
+    room = await works.room(owner, "Kitchen", "maya")
+    ben = await works.guest("ben", room, by=owner)
+    desk = works.app.work.desk
+    id = await desk.open(GIVEN, owner.person, thread=f"room:{room}", surface="web")
+    at, state = f"/work/{id}", await rested(works, id)
+    page = words(await ben.get(at))
+    assert "Your answer" in page
+    assert "Reject" in page
+    assert "Thumb up" not in page
+    assert "Thumbs count of whoever gave" in words(await ben.post(at, {"act": "up"}))
+    settings = f"/rooms/{room}/settings"
+    await owner.post(settings, {"act": "rights", "who": ben.person, "right": ["talk"]})
+    page = words(await ben.get(at))
+    for form in ("Your answer", "Reject", ">Stop<"):
+        assert form not in page
+    for act, why in (
+        ("stop", "You may not stop mates in the room"),
+        ("say", "You may not have tools used in the room"),
+        ("resume", "who may change its room"),
+        ("reject", "who may change its room"),
+    ):
+        refused = await ben.post(at, shown(state, act=act, text="42"))
+        assert (refused.status_code, why in words(refused)) == (400, True), act
+    assert (await rested(works, id)).stage == "waiting"
+
+
 async def test_why_of_a_turn_tells_of_the_task_alone(works: Town) -> None:
     """What it was shown, asked and used; nothing is said of a room; other turns are not found."""
     owner = await works.owner()

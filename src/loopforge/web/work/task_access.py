@@ -3,8 +3,9 @@
     a task of a room       whoever was in the room when it began, and still is
     a task of no room      who gave it, and the owner of the home
     stop                   who sees it, and in its room may stop mates
-    say, thumbs            who sees it, and in its room may have tools used
-    resume, yes, result    who gave it, who may change its room, and the owner
+    say                    who sees it, and in its room may have tools used
+    thumbs                 who gave it, and the owner
+    resume, yes, result    those two, and who may change its room and have tools used there
     what a repository gets the owner alone: it is theirs
 
 For anybody else the task does not exist, as a room that one is not in. The command line is the
@@ -24,6 +25,7 @@ from loopforge.errors import NotLetIn, Unknown
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.server.page_context import Site
 from loopforge.work.task_state import TaskState
+from loopforge.work.threads.thread_routing import may_give
 
 DECIDING = ("resume", "allow", "deny", "approve", "reject", "undo")
 DECIDERS = "Who gave the task, who may change its room and the owner of this home decide that."
@@ -33,7 +35,8 @@ NOWHERE = "There is no such task, or it is not yours to see."
 class TaskAccess(Struct, frozen=True, kw_only=True):
     """A task as one visitor stands to it; `room` is its room's slug, "" for none.
 
-    `rights` are those that they have there, all of them where there is no room; `gave`: they did.
+    `rights` are those that they have there, all of them where there is no room; `tools`: they may
+    have those of work used; `gave`: they gave it.
     """
 
     state: TaskState
@@ -41,6 +44,7 @@ class TaskAccess(Struct, frozen=True, kw_only=True):
     room: str = ""
     title: str = ""
     rights: tuple[Right, ...] = RIGHTS
+    tools: bool = True
     gave: bool = False
 
     @property
@@ -51,12 +55,17 @@ class TaskAccess(Struct, frozen=True, kw_only=True):
     @property
     def steers(self) -> bool:
         """Whether it heeds what they say."""
-        return "tools" in self.rights
+        return self.tools
+
+    @property
+    def rates(self) -> bool:
+        """Whether their thumbs count."""
+        return self.gave or self.owner
 
     @property
     def decides(self) -> bool:
         """Whether they may let it go on, allow a tool, and decide on what came of it."""
-        return self.gave or self.owner or "change" in self.rights
+        return self.gave or self.owner or (self.tools and "change" in self.rights)
 
     @property
     def owner(self) -> bool:
@@ -75,8 +84,10 @@ class TaskAccess(Struct, frozen=True, kw_only=True):
             raise NotLetIn("Only the owner of this home decides what goes into a repository.")
         if act == "stop" and not self.stops:
             raise NotLetIn("You may not stop mates in the room of this task.")
-        if act in ("say", "up", "down") and not self.steers:
+        if act == "say" and not self.steers:
             raise NotLetIn("You may not have tools used in the room of this task.")
+        if act in ("up", "down") and not self.rates:
+            raise NotLetIn("Thumbs count of whoever gave the task, and of the owner of this home.")
         if act in DECIDING and not self.decides:
             raise NotLetIn(DECIDERS)
 
@@ -117,6 +128,7 @@ async def access_to(site: Site, visitor: Visitor, state: TaskState) -> TaskAcces
         room=room,
         title=scene.title or room,
         rights=held.rights,
+        tools="tools" in held.rights and may_give(held.tools),
         gave=gave,
     )
 

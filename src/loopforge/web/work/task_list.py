@@ -88,9 +88,12 @@ def title_of(state: TaskState, most: int = 110) -> str:
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
-def who_does(state: TaskState) -> str:
+def who_does(site: Site, state: TaskState) -> str:
     """Who does it: a mate of the home, or the mate of a role; "" while nobody knows."""
-    return state.task.mate or (state.classified.role if state.classified else "")
+    if not (handle := state.task.mate):
+        return state.classified.role if state.classified else ""
+    mate = site.roster.mates().get(handle)
+    return mate.name if mate else handle
 
 
 def cost_of(state: TaskState) -> str:
@@ -105,7 +108,7 @@ def _row(site: Site, access: TaskAccess) -> TaskRow:
         title=title_of(state),
         stage=state.stage,
         stands=stands(state),
-        who=who_does(state),
+        who=who_does(site, state),
         by=name_of(site, state.task.person),
         room=access.title,
         turn=state.turns,

@@ -74,7 +74,7 @@ async def _shown(site: Site, access: TaskAccess, **more: Any) -> Template:
         head=head,
         title=title_of(state),
         stands=stands(state),
-        who=who_does(state),
+        who=who_does(site, state),
         names={
             person: name_of(site, person)
             for person in {state.task.person, *(getattr(one, "person", "") for one in drawn)} - {""}
@@ -99,7 +99,9 @@ def offers(access: TaskAccess) -> frozenset[str]:
     state = access.state
     stage, found = state.stage, set[str]()
     if stage not in OVER and access.steers:
-        found |= {"say", "rate"} if state.turns else {"say"}
+        found.add("say")
+    if stage not in OVER and access.rates and state.turns:
+        found.add("rate")
     if (state.at_work or stage == "waiting") and access.stops:
         found.add("stop")
     if access.decides:
