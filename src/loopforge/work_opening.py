@@ -27,8 +27,8 @@ def threads_of(
 ) -> tuple[WorkParts, RoutedCommands]:
     """Let lines and commands of rooms go to tasks, and tasks speak in rooms; those commands."""
     ports = work.ports
-    routing = ThreadRouting(ports.ledger, work.desk, rooms.mates, files)
-    conduct.routing.route = routing
     voice = MatePosts(ports.ledger, rooms.house, rooms.surfaces, deliveries, ports.stamp)
+    routing = ThreadRouting(ports.ledger, work.desk, rooms.mates, files, voice)
+    conduct.routing.route = routing
     posts = ThreadPosts(ports.ledger, work.desk, voice, files, ports.stamp, ports.tasks)
     return work._replace(posts=posts), RoutedCommands(rooms, approvals, routing)

@@ -301,3 +301,23 @@ async def test_a_new_start_says_nothing_twice(place: Path) -> None:
         after = await room.said()
         assert after[1:] == [before[1], "otto: On 80."]
         assert len(after) == 3
+
+
+async def test_commands_written_as_lines_do_the_same(place: Path) -> None:
+    """Where a surface knows no commands: a sign says that it is done, a line why it is not."""
+    async with commons(place, in_order(says("done", "Done."), says("done", "Again."))) as room:
+        await room.hears("/resume")
+        assert await room.said() == [
+            "otto: Nothing is worked on here. /work and what is to be done begins it."
+        ]
+        given = await room.hears("/work otto: write a Python script a.py")
+        (task,) = await room.tasks()
+        assert str((await room.shop.state(task)).task.text) == "write a Python script a.py"
+        assert [one.to for one in await room.bodies(Reacted)] == [given.id]
+        await room.hears("/approve")
+        assert (await room.shop.state(task)).stage == "approved"
+        assert [line.partition(".")[0] for line in (await room.said())[1:]] == [
+            "otto: Starting work",
+            "otto: Done",
+            "otto: Approved",
+        ]

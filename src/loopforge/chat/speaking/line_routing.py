@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from loopforge.chat.room.permissions import granted
+from loopforge.chat.room.permissions import granted, may
 from loopforge.chat.room.room_state import RoomState
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.room_vocabulary import Weight
@@ -77,6 +77,7 @@ def _line(
         here=here_of(state),
         tools=tools_of(state, last.who, keeper=last.keeper, owner=last.owner, barred=_barred(last)),
         owner=last.owner,
+        changes=may(state, last.who, "change", keeper=last.keeper, owner=last.owner),
     )
 
 

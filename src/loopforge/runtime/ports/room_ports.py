@@ -19,7 +19,8 @@ class RoomLine(Struct, frozen=True, kw_only=True):
 
     `line` is the id of the last of them, `reply_to` the line it answers. `calls` are the mates that
     are to answer, `named` those that it names, `here` all that are in the room, whoever answers
-    what names nobody first. `tools` are those that the person may have used there ("*": all).
+    what names nobody first. `tools` are those that the person may have used there ("*": all);
+    `changes`: they may change the room.
     """
 
     stream: str
@@ -34,12 +35,13 @@ class RoomLine(Struct, frozen=True, kw_only=True):
     here: tuple[str, ...] = ()
     tools: frozenset[str] = frozenset()
     owner: bool = False
+    changes: bool = False
 
 
 class RoomOrder(Struct, frozen=True, kw_only=True):
-    """A command that a person gives in a room. `changes`: they may change the room.
+    """A command that a person gives in a room.
 
-    `here`, `tools` and `owner` as in RoomLine; `guest`: an invite let them in.
+    `here`, `tools`, `owner` and `changes` as in RoomLine; `guest`: an invite let them in.
     """
 
     stream: str

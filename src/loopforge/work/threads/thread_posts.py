@@ -44,6 +44,7 @@ from loopforge.runtime.ports import EffectFiles, Ledger, RoomVoice
 from loopforge.runtime.system_clock import Stamp
 from loopforge.work.task_lines import progress_line
 from loopforge.work.task_state import PREFIX, TaskState
+from loopforge.work.threads.thread_routing import SEEN
 from loopforge.work.work_desk import WorkDesk
 
 log = logging.getLogger(__name__)
@@ -53,7 +54,6 @@ PAUSE = 4.0
 LATER = timedelta(days=1)
 """Tasks to which something happened so lately are looked at after a start."""
 UP, DOWN = "👍", "👎"
-SEEN = "👀"
 HALT = ("🛑", "⏹", "✋")
 """Signs on a line of a task that stop it."""
 HINT = (
@@ -177,8 +177,8 @@ class ThreadPosts:
         for event in await self._ledger.read(stream, after=post.seq):
             await self._event(state, post, event)
             post.seq = event.seq
-        if not state.at_work and post.foot:
-            await self._edit(state, post)
+        if not state.at_work and post.foot and not await self._edit(state, post):
+            self._soon(state, post)
 
     async def _event(self, state: TaskState, post: _Post, event: Event) -> None:
         match event.body:
@@ -236,19 +236,21 @@ class ThreadPosts:
 
     async def _later(self, state: TaskState, post: _Post) -> None:
         clock = self._stamp.clock
-        done = False
-        while not done:
+        while post.due:
             await clock.sleep(max(0.0, post.edited + PAUSE - clock.ticks()))
             post.edited = clock.ticks()
-            post.due = False
+            text = _shown(post)
             done = await self._edit(state, post)
-            post.due = not done
+            post.due = not done or text != _shown(post)
 
     async def _edit(self, state: TaskState, post: _Post) -> bool:
         if not post.line:
             return True
-        text = f"{post.head}\n\n{post.foot}" if post.foot else post.head
-        return await self._voice.edit(state.thread, self._mate(state), post.line, text)
+        return await self._voice.edit(state.thread, self._mate(state), post.line, _shown(post))
+
+
+def _shown(post: _Post) -> str:
+    return f"{post.head}\n\n{post.foot}" if post.foot else post.head
 
 
 def _started(body: TaskClassified) -> str:

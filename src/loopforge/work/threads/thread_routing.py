@@ -5,6 +5,8 @@
     a correction ("no, just answer")             -> it goes on with that
     clear work, for a mate whose file gives it
     tools of the workspace                       -> a task, tied to the room
+    /work, /resume, ... as a line, where the
+    surface knows no commands                    -> that is done
     all else                                     -> the room's mates answer, as ever
 
 One task at a time belongs to a room. Who may have nothing done there by tools steers nothing.
@@ -21,7 +23,7 @@ from loopforge.core.room_vocabulary import File, Said
 from loopforge.core.work.task_classifier import classified, correction_of
 from loopforge.core.work.work_vocabulary import TaskSteered
 from loopforge.errors import InputError, LoopforgeError, NotLetIn, RepositoryError, Unknown
-from loopforge.runtime.ports import EffectFiles, Ledger, RoomLine, RoomOrder, ToolFile
+from loopforge.runtime.ports import EffectFiles, Ledger, RoomLine, RoomOrder, RoomVoice, ToolFile
 from loopforge.work.task_state import PREFIX, TaskState
 from loopforge.work.task_store import TaskStore
 from loopforge.work.work_desk import WorkDesk
@@ -34,8 +36,14 @@ TOOLS = "work_"
 WORKING = ("sequential-thinking", "shell", "branch")
 """Flows of work, not of an answer."""
 OVER = ("approved", "rejected")
+ANSWERS = ("approve", "deny")
+_TYPED = re.compile(
+    r"/(?P<name>work|resume|reject|undo|approve|deny)(?:\s+(?P<argument>.+))?\s*", re.DOTALL
+)
 _CHOSEN = re.compile(r"@?(?P<mate>[\w-]+)\s*[:,]\s+(?P<rest>\S.*)", re.DOTALL)
 _REPO = re.compile(r"repo[=:](?P<repo>\S+)\s+(?P<rest>\S.*)", re.DOTALL)
+SEEN = "👀"
+"""What a mate puts on a line that was taken in."""
 BUSY = (
     "Work goes on here already, one thing at a time. Say what is to be done in it, /stop it, or "
     "begin in another room or thread."
@@ -48,9 +56,15 @@ class ThreadRouting:
     """See `LineRoute` and `OrderRoute`."""
 
     def __init__(
-        self, ledger: Ledger, desk: WorkDesk, mates: Mapping[str, Mate], files: EffectFiles
+        self,
+        ledger: Ledger,
+        desk: WorkDesk,
+        mates: Mapping[str, Mate],
+        files: EffectFiles,
+        voice: RoomVoice,
     ) -> None:
         self._ledger, self._desk, self._mates, self._files = ledger, desk, mates, files
+        self._voice = voice
         self._store: TaskStore = desk.store
 
     # ------------------------------------------------------------ lines
@@ -59,6 +73,8 @@ class ThreadRouting:
         """See `LineRoute.line`."""
         if not may_give(line.tools):
             return False
+        if (typed := _TYPED.fullmatch(line.text)) and await self._typed(line, typed):
+            return True
         tasks = await self._store.of_thread(line.stream)
         if any(state.id == line.line for state in tasks):
             return True
@@ -70,6 +86,32 @@ class ThreadRouting:
         if not mate or going(tasks) is not None or not clear_work(line.text):
             return False
         await self._open(line, line.text, mate, line=line.line)
+        return True
+
+    async def _typed(self, line: RoomLine, typed: re.Match[str]) -> bool:
+        """A command that was written as a line, where a surface has none; whether it is one."""
+        name, argument = typed["name"], (typed["argument"] or "").strip()
+        if name in ANSWERS and (argument or not await self.awaits(line.stream)):
+            return False
+        order = RoomOrder(
+            stream=line.stream,
+            person=line.person,
+            name=name,
+            argument=argument,
+            surface=line.surface,
+            files=line.files,
+            here=line.here,
+            tools=line.tools,
+            owner=line.owner,
+            changes=line.changes,
+        )
+        mate = next((one for one in line.here if self._works(one)), line.here[0])
+        try:
+            await self.order(order)
+        except InputError as refusal:
+            await self._voice.say(line.stream, mate, str(refusal), cause=line.line)
+        else:
+            await self._voice.react(line.stream, mate, line.line, SEEN, cause=line.line)
         return True
 
     def _works(self, mate: str) -> bool:
