@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.work.task_state import PREFIX, TaskState
 from tests.rooms.conftest import write_mates
 from tests.rooms.oven import installed
@@ -229,6 +230,21 @@ async def test_why_of_a_turn_tells_of_the_task_alone(works: Town) -> None:
     await works.rest(room)
     said = next(one for one in await works.events(room) if one.kind == "room.said")
     assert (await owner.get(f"/work/{id}/why/{said.id}")).status_code == 404
+
+
+async def test_nothing_of_a_forgotten_task_is_shown(works: Town) -> None:
+    """Its page and the list tell that it was, without a word of it; its files are not given out."""
+    owner = await works.owner()
+    id = await given(works, owner)
+    turn = (await works.app.work.store.state(PREFIX + id)).progress[0].turn
+    await works.app.ledger.erase(Wish(stream=PREFIX + id))
+    await works.app.work.forgetting.sweep()
+    for path in ("/work", f"/work/{id}", f"/work/{id}/why/{turn}"):
+        page = words(await owner.get(path))
+        assert "forgotten" in page, path
+        for said in (GIVEN, "I write it.", "print(42)", "Which number?"):
+            assert said not in page, path
+    assert (await owner.get(f"/work/{id}/files/hello.py")).status_code == 404
 
 
 async def test_the_stream_tells_how_far_it_is(works: Town) -> None:

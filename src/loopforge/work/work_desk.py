@@ -242,9 +242,10 @@ class WorkDesk:
 
     # ------------------------------------------------------------ looking
 
-    async def tasks(self) -> list[TaskState]:
-        """All tasks, the newest first."""
-        return [await self.store.state(one) for one in reversed(await self.store.streams())]
+    async def tasks(self, most: int = 0) -> list[TaskState]:
+        """The tasks, the newest first: all of them, or so many at most."""
+        streams = (await self.store.streams())[-most:]
+        return [await self.store.state(one) for one in reversed(streams)]
 
     async def calibration(self) -> Calibration:
         """How well confidence foretold what came, of all tasks."""

@@ -14,12 +14,14 @@ owner's, and shows all.
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import NamedTuple
+
 from msgspec import Struct
 
-from loopforge.chat.room.permissions import RIGHTS, granted
+from loopforge.chat.room.permissions import RIGHTS, Grant, granted
 from loopforge.chat.room.room_store import PREFIX as ROOM
 from loopforge.chat.service.room_list import titled_for
-from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import PersonJoined, Right
 from loopforge.errors import NotLetIn, Unknown
 from loopforge.people.accounts.account_values import Visitor
@@ -92,6 +94,23 @@ class TaskAccess(Struct, frozen=True, kw_only=True):
             raise NotLetIn(DECIDERS)
 
 
+class RoomStand(NamedTuple):
+    """How a visitor stands to a room that they are in: `came` is when they last came in."""
+
+    title: str
+    held: Grant
+    came: datetime | None
+    past: bool
+
+    def sees(self, began: datetime) -> bool:
+        """Whether they were there when something began, or may see what was before them."""
+        return self.came is not None and (self.past or self.came <= began)
+
+
+RoomStands = dict[str, RoomStand | None]
+"""By room; None for one that they are not in."""
+
+
 async def task_access(site: Site, visitor: Visitor, task: str) -> TaskAccess:
     """A task by its id, as the visitor stands to it. Raises Unknown, whether it exists or not."""
     try:
@@ -104,42 +123,46 @@ async def task_access(site: Site, visitor: Visitor, task: str) -> TaskAccess:
     return found
 
 
-async def access_to(site: Site, visitor: Visitor, state: TaskState) -> TaskAccess | None:
-    """How the visitor stands to a task; None for one that they may not see."""
+async def access_to(
+    site: Site, visitor: Visitor, state: TaskState, rooms: RoomStands | None = None
+) -> TaskAccess | None:
+    """How the visitor stands to a task; None for one that they may not see.
+
+    `rooms` keeps how they stand to rooms, for who asks of many tasks at once.
+    """
     if state.opened is None:
         return None
-    same, me = site.people.same, visitor.person
-    gave, owner = same(state.task.person) == same(me), visitor.right == "owner"
+    gave = site.people.same(state.task.person) == site.people.same(visitor.person)
     if not state.thread.startswith(ROOM):
-        if gave or owner:
+        if gave or visitor.right == "owner":
             return TaskAccess(state=state, visitor=visitor, gave=gave)
         return None
-    room = state.thread.removeprefix(ROOM)
-    sight = await site.front.lobby.sight(room, me)
-    if not sight.here:
+    room, rooms = state.thread.removeprefix(ROOM), {} if rooms is None else rooms
+    if room not in rooms:
+        rooms[room] = await _stand(site, visitor, room)
+    stand = rooms[room]
+    if stand is None or not (gave or stand.sees(state.opened.at)):
         return None
-    if not gave and not await _was_there(site, state.opened, me):
-        return None
-    scene = titled_for(await site.front.rooms.scene(room, me), sight)
-    held = granted(await site.front.rooms.state(room), me, owner=owner)
     return TaskAccess(
         state=state,
         visitor=visitor,
         room=room,
-        title=scene.title or room,
-        rights=held.rights,
-        tools="tools" in held.rights and may_give(held.tools),
+        title=stand.title,
+        rights=stand.held.rights,
+        tools="tools" in stand.held.rights and may_give(stand.held.tools),
         gave=gave,
     )
 
 
-async def _was_there(site: Site, opened: Event, person: str) -> bool:
-    """Whether somebody was in the room when the task began, or may see what was before them."""
-    stream = str(getattr(opened.body, "thread", ""))
-    came = None
-    for event in await site.ledger.read(stream, kinds=["room.person_joined"]):
-        if isinstance(event.body, PersonJoined) and event.body.person == person:
-            came = event
-    return came is not None and (
-        came.at <= opened.at or (isinstance(came.body, PersonJoined) and came.body.past)
-    )
+async def _stand(site: Site, visitor: Visitor, room: str) -> RoomStand | None:
+    me, rooms = visitor.person, site.front.rooms
+    sight = await site.front.lobby.sight(room, me)
+    if not sight.here:
+        return None
+    came, past = None, False
+    for event in await site.ledger.read(ROOM + room, kinds=["room.person_joined"]):
+        if isinstance(event.body, PersonJoined) and event.body.person == me:
+            came, past = event.at, event.body.past
+    scene = titled_for(await rooms.scene(room, me), sight)
+    held = granted(await rooms.state(room), me, owner=visitor.right == "owner")
+    return RoomStand(scene.title or room, held, came, past)

@@ -23,12 +23,12 @@ from loopforge.web.account.sign_in import name_of
 from loopforge.web.server.page_context import Fields, Site, page
 from loopforge.web.server.request_limits import Paces
 from loopforge.web.work.calibration_chart import CalibrationFigure, figure_of
-from loopforge.web.work.task_access import TaskAccess, access_to
+from loopforge.web.work.task_access import RoomStands, TaskAccess, access_to
 from loopforge.work.task_state import TaskState
 from loopforge.work.work_desk import calibration_of
 
-MOST = 100
-"""Tasks that are listed at once."""
+MOST = 200
+"""Tasks that are looked at, the newest of the home."""
 STAGES: dict[TaskStage, str] = {
     "opened": "just given",
     "ready": "about to go on",
@@ -120,8 +120,10 @@ def _row(site: Site, access: TaskAccess) -> TaskRow:
 
 
 async def _seen(site: Site, visitor: Visitor) -> list[TaskAccess]:
-    """The tasks that a visitor may see, the newest first."""
-    found = [await access_to(site, visitor, state) for state in await site.work.tasks()]
+    """The tasks that a visitor may see of the newest, the newest first."""
+    rooms: RoomStands = {}
+    states = await site.work.tasks(MOST)
+    found = [await access_to(site, visitor, state, rooms) for state in states]
     return [one for one in found if one is not None]
 
 
@@ -143,8 +145,8 @@ async def _tasks(site: Site, visitor: Visitor, chosen: str = "", **more: Any) ->
         "tasks.html",
         visitor,
         here="work",
-        rows=[_row(site, one) for one in rows[:MOST]],
-        more=len(rows) - MOST,
+        rows=[_row(site, one) for one in rows],
+        more=len(await site.work.store.streams()) > MOST,
         all=len(seen),
         filters=[(name, words, kinds.count(name)) for name, words in FILTERS.items()],
         chosen=chosen if chosen in FILTERS else "",
