@@ -11,6 +11,7 @@ from tests.source import parsed
 TESTS = Path(__file__).parent
 NAMED = {
     "crash/test_frozen.py": "a host is frozen for a while",
+    "crash/test_tasks.py": "a host is frozen for a while",
     "crash/drill.py": "the moment of a kill is drawn by lot",
     "crash/terminal.py": "a clock",
     "delivery/drill.py": "the moment of a kill is drawn by lot; what would come twice has to come",

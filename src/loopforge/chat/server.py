@@ -159,11 +159,9 @@ class Rooms:
         elif "room.heard" in kinds:
             self._signals.halt(stream, "somebody spoke", SCRIBE)  # its own work can wait
         elif state := self.house.known(stream):
-            for turn in state.open.values():
-                if turn.halted:  # it answers nothing but lines that were deleted
-                    self._signals.halt(stream, GONE, turn.id)
-                elif turn.overtaken:
-                    self._signals.halt(stream, OVERTAKEN, turn.id)
+            for turn in state.open.values():  # halted: what it was to answer was deleted
+                if why := GONE if turn.halted else OVERTAKEN if turn.overtaken else "":
+                    self._signals.halt(stream, why, turn.id)
 
     async def names(self) -> list[str]:
         """The slugs of all rooms that are not closed."""
@@ -437,8 +435,7 @@ class Rooms:
         actor = f"person:{person}"
         before = [*self._newcomers(state), *self._boundary(state), heard]
         facts = [self._stamp.fact(body, actor=actor) for body in before]
-        others = [place for place in state.places if place != surface]
-        facts += queued(facts[-1], others, self._stamp)
+        facts += queued(facts[-1], [each for each in state.places if each != surface], self._stamp)
         if over[0] and not stop:
             facts.append(self._stamp.fact(Told(text=Words(over[0])), actor="room"))
             facts += queued(facts[-1], state.places, self._stamp)
@@ -481,8 +478,8 @@ class Rooms:
             fact = self._stamp.fact(body, actor=f"person:{person}" if person else "room")
             origin = said.surface if isinstance(said, Heard) else ""
             others = [place for place in state.places if place != origin]
-            facts = [fact, *queued(fact, others, self._stamp, what)]
-            await self._ledger.append(stream, facts, expect=seq)
+            sent = queued(fact, others, self._stamp, what)
+            await self._ledger.append(stream, [fact, *sent], expect=seq)
 
         await self._decide(room, attempt)
 
@@ -541,8 +538,8 @@ class Rooms:
 
     async def add(self, room: str, person: str, *bodies: Body) -> tuple[Event, ...]:
         """Add what a person decided about a room."""
-        actor = f"person:{person}" if person else "room"
-        return await self._decide(room, lambda state: self._add(there(state), bodies, actor))
+        by = f"person:{person}" if person else "room"
+        return await self._decide(room, lambda state: self._add(there(state), bodies, by))
 
     async def answer(
         self, room: str, person: str, decide: Callable[[RoomState], Sequence[Body]]

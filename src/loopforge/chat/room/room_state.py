@@ -278,10 +278,10 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
                 self.turns.affected(body.turn)
             case Returned():
                 self.turns.told(body)
-            case Queued() | Attempting() | Accepted() | PutOff() | Failed() | Uncertain():
-                pass
-            case Drafted():
-                pass  # surfaces fold it (chat/room/platform_channels.py)
+            case (
+                Queued() | Attempting() | Accepted() | PutOff() | Failed() | Uncertain() | Drafted()
+            ):
+                pass  # surfaces fold drafts (chat/room/platform_channels.py)
             case _:
                 assert_never(body)
 
