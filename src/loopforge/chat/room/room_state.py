@@ -272,16 +272,14 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
                 self.conversation = ""
             case Erased():
                 self.forget(body.refs)
-            case Asked() | Answered() | Planned():
-                pass
+            case Asked() | Answered() | Planned() | Drafted():
+                pass  # surfaces fold drafts (chat/room/platform_channels.py)
             case Called():
                 self.turns.affected(body.turn)
             case Returned():
                 self.turns.told(body)
-            case (
-                Queued() | Attempting() | Accepted() | PutOff() | Failed() | Uncertain() | Drafted()
-            ):
-                pass  # surfaces fold drafts (chat/room/platform_channels.py)
+            case Queued() | Attempting() | Accepted() | PutOff() | Failed() | Uncertain():
+                pass
             case _:
                 assert_never(body)
 
