@@ -14,7 +14,7 @@ from tests.browser.people import Crowd, Person, owner_of
 from tests.browser.test_shape import looked_at
 from tests.web.conftest import Town, town
 from tests.web.test_task_pages import GIVEN, HELLO, rested
-from tests.work.conftest import in_order, place, uses
+from tests.work.conftest import in_order, place, says, uses
 from tests.work.test_task_results import STEPS, TASK, project
 
 __all__ = ["place", "project"]
@@ -23,7 +23,8 @@ pytestmark = [
     pytest.mark.xdist_group("sandbox"),
     pytest.mark.timeout(180),
 ]
-LONG = "a word that is as long as it can be " + "long" * 40
+MARKUP = "<b id=won>x</b><img src=x onerror=alert(1)></pre></script>"
+LONG = MARKUP + "a word that is as long as it can be " + "long" * 40
 
 
 @pytest.fixture
@@ -135,13 +136,14 @@ async def test_stop_reaches_a_command_that_runs(place: Path, browser: Browser) -
 async def test_they_fit_every_window_and_every_reader(
     place: Path, browser: Browser, project: Path
 ) -> None:
-    """No page of tasks reaches out sideways or has a serious finding, narrow or wide, dark or not."""
+    """No page of tasks reaches out sideways or has a serious finding, and no text becomes markup."""
     home = place / "home"
     home.mkdir()
     script = in_order(
         uses("work_write", LONG, path=f"{'folder/' * 9}file.py", text=f"x = '{LONG}'\n"),
-        uses("work_run", command=f"echo {LONG}; exit 3"),
-        *HELLO[1:],
+        uses("work_run", command=f"echo '{LONG}'; exit 3"),
+        says("question", f"Which number? {MARKUP}"),
+        says("done", f"It prints <<a.py>>. {MARKUP}", plan=[MARKUP], evidence=MARKUP),
         *STEPS,
     )
 
@@ -163,4 +165,5 @@ async def test_they_fit_every_window_and_every_reader(
         turn = (await site.app.work.store.state(PREFIX + first)).progress[0].turn
         for path in ("/work", f"/work/{first}", f"/work/{second}", f"/work/{first}/why/{turn}"):
             wrong += [one async for one in looked_at(ana, path)]
+            await expect(ana.page.locator("#won, main img")).to_have_count(0)
     assert not wrong, "\n".join(wrong)
