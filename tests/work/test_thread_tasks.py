@@ -17,6 +17,7 @@ from loopforge.core.room_vocabulary import (
     LineEdited,
     PersonReacted,
     Reacted,
+    Right,
     RightsSet,
     Said,
     Told,
@@ -36,6 +37,7 @@ tools: [work_list, work_read, work_write, work_run]
 ---
 You are Otto. You build things.
 """
+FULL: tuple[Right, ...] = ("talk", "stop", "change", "tools")
 SOON = {"LOOPFORGE_DEBOUNCE_SECONDS": "0", "LOOPFORGE_MEMORY_KEEP": "asked"}
 
 
@@ -208,6 +210,11 @@ async def test_who_names_another_mate_or_may_nothing_steers_nothing(place: Path)
         await room.app.front.rooms.hear("commons", heard)
         await room.rest()
         assert (await room.shop.state(task)).stage == "waiting"
+        given = Heard(person=bo, text=Words("write a Python script b.py, otto"), surface="web")
+        await room.app.front.rooms.add("commons", "", RightsSet(who=bo, rights=FULL, tools=("*",)))
+        await room.app.front.rooms.hear("commons", given)  # of a browser that is not the owner's
+        await room.rest()
+        assert await room.tasks() == [task]
         for name in ("work", "resume", "approve", "reject", "undo"):
             with pytest.raises(InputError):
                 await room.does(name, "write a.py" if name == "work" else "", person=bo)

@@ -51,6 +51,7 @@ class RoutedCommands:
     async def _order(self, name: str, asked: CommandRequest) -> str:
         state, owner = await self._rooms.state(asked.room), asked.owner or not asked.person
         person, keeper = asked.person, asked.keeper
+        barred = (asked.untrusted or asked.guest) and not owner
         order = RoomOrder(
             stream=state.stream,
             person=person,
@@ -64,9 +65,7 @@ class RoutedCommands:
                 for file in entry.files
             ),
             here=here_of(state),
-            tools=tools_of(
-                state, person, keeper=keeper, owner=owner, barred=asked.untrusted and not owner
-            ),
+            tools=tools_of(state, person, keeper=keeper, owner=owner, barred=barred),
             owner=owner,
             guest=asked.guest,
             changes=may(state, person, "change", keeper=keeper, owner=owner),

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from loopforge.chat.room.guest_rules import of_guest
 from loopforge.chat.room.permissions import granted, may
 from loopforge.chat.room.room_state import RoomState
 from loopforge.core.context_window import ContextEntry
@@ -83,7 +84,7 @@ def _line(
 
 def _barred(entry: ContextEntry) -> bool:
     """Whether nothing is done for whoever said it beyond an answer."""
-    return entry.untrusted or (entry.guest and not entry.owner)
+    return entry.untrusted or of_guest(entry)
 
 
 def here_of(state: RoomState) -> tuple[str, ...]:
