@@ -27,6 +27,9 @@ from loopforge.errors import InputError
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import write_mates
 from tests.work.conftest import Script, Step, Workshop, in_order, says, uses, working
+from tests.work.test_task_results import STEPS, TASK, project
+
+__all__ = ["project"]
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
 ROOM = "room:commons"
@@ -328,3 +331,29 @@ async def test_commands_written_as_lines_do_the_same(place: Path) -> None:
             "otto: Done",
             "otto: Approved",
         ]
+
+
+async def test_a_repository_gets_what_was_shown_by_the_owners_yes(
+    place: Path, project: Path
+) -> None:
+    """The change is shown in the room; /approve merges just that, and /undo takes it back."""
+    home = place / "home"
+    home.mkdir()
+    async with commons(home, in_order(*STEPS)) as room:
+        known = await room.shop.desk.places.repositories.registered.register(project)
+        with pytest.raises(InputError, match="the owner of this home"):
+            await room.does("work", f"otto: repo:{known.name} {TASK}", owner=False, surface="x")
+        assert await room.does("work", f"otto: repo:{known.name} {TASK}") == "Otto takes it up."
+        shown = (await room.said())[-1]
+        assert "+    return 2" in shown
+        (task,) = await room.tasks()
+        offered = (await room.shop.state(task)).offered
+        assert offered is not None
+        assert f"/approve merges exactly {offered.commit[:12]}" in shown
+        with pytest.raises(InputError, match="the owner of this home"):
+            await room.does("approve", owner=False, surface="x")
+        assert "return 3" in (project / "app.py").read_text()
+        assert (await room.does("approve")).startswith("Merged as ")
+        assert "return 2" in (project / "app.py").read_text()
+        assert "taken back" in await room.does("undo")
+        assert "return 3" in (project / "app.py").read_text()
