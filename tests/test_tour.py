@@ -47,7 +47,7 @@ def run(tmp_path: Path) -> Run:
             capture_output=True,
             text=True,
             stdin=subprocess.DEVNULL,
-            timeout=120,
+            timeout=300,
         )
 
     return shell

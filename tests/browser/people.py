@@ -24,7 +24,7 @@ from playwright.async_api import (
 
 from tests.web.conftest import PASSWORD, Town
 
-PATIENCE = 60_000
+PATIENCE = 150_000
 """Milliseconds after which something that was waited for will not come any more."""
 DESK = {"width": 1280, "height": 800}
 PHONE = {"width": 320, "height": 640}

@@ -24,7 +24,7 @@ made = link(home, name, Temper(step=0.02), client=name)
 sys.exit(asyncio.run(run_terminal(made)))
 """
 
-PATIENCE = 60.0
+PATIENCE = 150.0
 """Seconds on a machine that is busy."""
 
 
