@@ -158,7 +158,7 @@ def _parts(
     neighbours = _windows(found, talk)
     words = _words(found, asked.text, neighbours, weights, corpus)
     if asked.vector is not None or asked.former is not None:
-        words *= 1 - weights.words_among_long * _wordy(found)
+        words *= 1 - weights.words_among_long * _wordy(found) * _compared(found, asked)
     least = np.maximum(words, weights.floor)
     parts = {"words": words}
     if asked.vector is not None or asked.former is not None:
@@ -178,6 +178,16 @@ def _parts(
     after = np.concatenate([[False], asking[:-1] & (np.diff(talk) == 0)])
     parts["talk"] = weights.after_question * after + weights.question * asking
     return parts
+
+
+def _compared(found: Passages, asked: RecallCue) -> NDArray[np.bool_]:
+    """Which have a vector to compare; of what was just said, words tell alone."""
+    there = np.zeros(len(found), bool)
+    if asked.vector is not None:
+        there |= found.meant
+    if asked.former is not None:
+        there |= found.former.any(axis=1)
+    return there
 
 
 def _wordy(found: Passages) -> float:

@@ -18,9 +18,8 @@ later changes what may be used from that moment on.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import Row, select
 from sqlalchemy.engine import Connection
@@ -30,6 +29,7 @@ from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.service.usable_rooms import Rooms, is_private, usable_rooms
 from loopforge.core.memory.memory_vocabulary import EVERYWHERE
 from loopforge.memory.memory_view import (
+    batched,
     fallen,
     memories,
     memory_evidence,
@@ -40,34 +40,37 @@ from loopforge.memory.memory_view import (
 from loopforge.runtime.looking_back import RecallQuery
 
 
-class _Ground(Struct, frozen=True):
-    """What an item rests on, whom it concerns: lines as (stream, seq), persons.
+class _Ground(NamedTuple):
+    """What an item rests on, whom it is about: lines as (stream, seq), persons.
 
     `worded_by` are those who corrected it, or what it was made of.
     """
 
-    lines: tuple[tuple[str, int], ...]
-    concerned: frozenset[str]
-    about: frozenset[str]
-    worded_by: frozenset[str]
+    lines: Sequence[tuple[str, int]]
+    about: Collection[str]
+    worded_by: Collection[str]
 
 
 def usable_items(connection: Connection, query: RecallQuery) -> dict[str, int]:
     """The items of `query.mate` that may be used: their numbers in its stream, by id."""
     if not query.stream.startswith(PREFIX) or not query.present:
         return {}
-    mine = (memories.c.mate == query.mate) & memories.c.state.in_(("held", "superseded"))
-    rows = connection.execute(select(memories).where(mine)).all()
+    one = memories.c
+    mine = (one.mate == query.mate) & one.state.in_(("held", "superseded"))
+    wanted = [one.item, one.seq, one.told_by, one.learned_by, one.travels, one.worded_by]
+    rows = connection.execute(select(*wanted).where(mine)).all()
     if not rows:
         return {}
-    grounds = _grounds(connection, rows, query.mate)
-    gone = fallen(connection, query.mate)
     place = _Place(connection, query)
-    return {
-        row.item: row.seq
-        for row in rows
-        if row.item not in gone and place.may(row, grounds[row.item])
-    }
+    words, seen = _worded_by(connection, rows), place.seen()
+    plain = seen - words.keys()
+    others = [row for row in rows if row.item not in plain and place.might(row, words)]
+    grounds = _grounds(connection, others, words)
+    plain |= {row.item for row in others if place.may(row, grounds[row.item], seen)}
+    if not plain:
+        return {}
+    gone = fallen(connection, query.mate)
+    return {row.item: row.seq for row in rows if row.item in plain and row.item not in gone}
 
 
 class _Place:
@@ -82,23 +85,38 @@ class _Place:
         self._alone = next(iter(present)) if private and len(present) == 1 else ""
         self._shares = _shares(connection, query.stream, crowd=self._crowd)
 
-    def may(self, row: Row[Any], ground: _Ground) -> bool:
+    def seen(self) -> set[str]:
+        """The items that rest on lines all of which everybody present saw; looked at in one go."""
+        line, item = memory_evidence.c, memories.c
+        query = select(line.item, item.learned_by, line.stream, line.seq)
+        query = query.join(memories, item.item == line.item).where(item.mate == self._query.mate)
+        resting, unseen = set[str](), set[str]()
+        for id, learned_by, stream, seq in self._connection.execute(query).all():
+            resting.add(id)
+            if id not in unseen and not self._saw(learned_by, stream, seq):
+                unseen.add(id)
+        return resting - unseen
+
+    def might(self, row: Row[Any], words: Collection[str]) -> bool:
+        """Whether an item may be used though not all saw its lines, as far as is known so far."""
+        return row.travels or row.item in words or bool(self._alone or self._shares)
+
+    def may(self, row: Row[Any], ground: _Ground, seen: Collection[str]) -> bool:
         """Whether an item may be used here."""
         if not self._query.everywhere and any(s != self._query.stream for s, _ in ground.lines):
             return False
         if row.travels:
             return True
-        seen = all(self._seen(row.learned_by, *line) for line in ground.lines)
-        if ground.lines and seen and ground.worded_by.issuperset(self._query.present):
+        if row.item in seen and set(ground.worded_by).issuperset(self._query.present):
             return True
-        if ground.lines and seen and not ground.worded_by:
-            return True
-        told_by = ground.worded_by or {row.told_by}
-        if self._alone and told_by == {self._alone} and ground.about <= {self._alone}:
+        told_by = set(ground.worded_by or (row.told_by,))
+        if self._alone and told_by == {self._alone} and set(ground.about) <= {self._alone}:
             return True
         return self._shared(row, ground)
 
-    def _seen(self, learned_by: str, stream: str, seq: int) -> bool:
+    def _saw(self, learned_by: str, stream: str, seq: int) -> bool:
+        if not self._query.everywhere and stream != self._query.stream:
+            return False
         mate = learned_by or self._query.mate
         if mate not in self._spans:
             asked = replace(self._query, everywhere=True, mate=mate)
@@ -108,10 +126,11 @@ class _Place:
     def _shared(self, row: Row[Any], ground: _Ground) -> bool:
         streams = {stream for stream, _ in ground.lines}
         source = next(iter(streams)) if len(streams) == 1 else ""
-        return bool(ground.concerned) and all(
+        concerned = ground.about or ((row.told_by,) if row.told_by else ())
+        return bool(concerned) and all(
             (person, row.item, "") in self._shares
             or (source and (person, "", source) in self._shares)
-            for person in ground.concerned
+            for person in concerned
         )
 
 
@@ -124,23 +143,24 @@ def _shares(
     return {(row.person, row.item, row.source) for row in connection.execute(query)}
 
 
-def _grounds(connection: Connection, rows: Sequence[Row[Any]], mate: str) -> Mapping[str, _Ground]:
-    mine = select(memories.c.item).where(memories.c.mate == mate)
+def _grounds(
+    connection: Connection, rows: Sequence[Row[Any]], words: Mapping[str, Collection[str]]
+) -> Mapping[str, _Ground]:
+    """What these items rest on and whom they are about, by item."""
     lines: dict[str, list[tuple[str, int]]] = {}
-    for each in connection.execute(select(memory_evidence).where(memory_evidence.c.item.in_(mine))):
-        lines.setdefault(each.item, []).append((each.stream, each.seq))
-    about: dict[str, set[str]] = {}
-    for each in connection.execute(select(memory_people).where(memory_people.c.item.in_(mine))):
-        about.setdefault(each.item, set()).add(each.person)
-    words = _worded_by(connection, rows)
+    about: dict[str, list[str]] = {}
+    one, who = memory_evidence.c, memory_people.c
+    for ids in batched([row.item for row in rows]):
+        rests = select(one.item, one.stream, one.seq).where(one.item.in_(ids))
+        for item, stream, seq in connection.execute(rests).all():
+            lines.setdefault(item, []).append((stream, seq))
+        for item, person in connection.execute(
+            select(memory_people).where(who.item.in_(ids))
+        ).all():
+            about.setdefault(item, []).append(person)
     return {
-        row.item: _Ground(
-            worded_by=words.get(row.item, frozenset()),
-            lines=tuple(lines.get(row.item, ())),
-            about=frozenset(about.get(row.item, ())),
-            concerned=frozenset(about.get(row.item) or ({row.told_by} - {""})),
-        )
-        for row in rows
+        id: _Ground(lines.get(id, ()), about.get(id, ()), words.get(id, ()))
+        for id in (row.item for row in rows)
     }
 
 
