@@ -3,7 +3,7 @@
     a task of a room       whoever was in the room when it began, and still is
     a task of no room      who gave it, and the owner of the home
     stop                   who sees it, and in its room may stop mates
-    say                    who sees it, and in its room may have tools used
+    say                    who sees it, and in its room may have tools used; no guest may
     thumbs                 who gave it, and the owner
     resume, yes, result    those two, and who may change its room and have tools used there
     what a repository gets the owner alone: it is theirs
@@ -95,12 +95,16 @@ class TaskAccess(Struct, frozen=True, kw_only=True):
 
 
 class RoomStand(NamedTuple):
-    """How a visitor stands to a room that they are in: `came` is when they last came in."""
+    """How a visitor stands to a room that they are in: `came` is when they last came in.
+
+    `tools`: they may have those of work used there, which no guest of the home may.
+    """
 
     title: str
     held: Grant
     came: datetime | None
     past: bool
+    tools: bool
 
     def sees(self, began: datetime) -> bool:
         """Whether they were there when something began, or may see what was before them."""
@@ -149,7 +153,7 @@ async def access_to(
         room=room,
         title=stand.title,
         rights=stand.held.rights,
-        tools="tools" in stand.held.rights and may_give(stand.held.tools),
+        tools=stand.tools,
         gave=gave,
     )
 
@@ -165,4 +169,5 @@ async def _stand(site: Site, visitor: Visitor, room: str) -> RoomStand | None:
             came, past = event.at, event.body.past
     scene = titled_for(await rooms.scene(room, me), sight)
     held = granted(await rooms.state(room), me, owner=visitor.right == "owner")
-    return RoomStand(scene.title or room, held, came, past)
+    tools = not visitor.guest and "tools" in held.rights and may_give(held.tools)
+    return RoomStand(scene.title or room, held, came, past, tools)
