@@ -26,6 +26,7 @@ async def secretive(site: Town) -> tuple[Guest, Guest, str, str]:
     owner = await site.owner()
     room = await site.room(owner, "", "maya")
     line = await owner.says(room, SECRET)
+    await site.rest(room)
     late = await site.guest("late", room, by=owner)
     return owner, late, room, line["id"]
 
