@@ -1,0 +1,63 @@
+"""A task in a private chat of Telegram: one message that is edited, a sign, a question, a result."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from loopforge.runtime.ports import Question
+from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
+from tests.rooms.conftest import write_mates
+from tests.telegram.city import City
+from tests.telegram.homes import on_telegram
+from tests.telegram.twin import Twin
+from tests.work.conftest import Step, says, uses
+from tests.work.test_thread_tasks import OTTO
+
+pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder for a home that programs can come to which do not run as root."""
+    made = Path(tempfile.mkdtemp(prefix="work-"))
+    made.chmod(0o755)
+    yield made
+    WorkspaceFiles(made).remove()
+
+
+async def test_a_task_lives_in_a_chat(place: Path, twin: Twin, city: City) -> None:
+    """Its message tells in the end how it went; the next line answers its question; a file comes."""
+    left: list[Step] = [
+        uses("work_write", path="hello.py", text="print(42)\n"),
+        says("question", "Which number?"),
+        says("done", "Here it is: <<hello.py>>"),
+    ]
+
+    def script(asked: Question) -> Step:
+        if asked.schema is None or "state" not in asked.schema.get("properties", {}):
+            return {"say": "Well."} if asked.schema else "So it was."
+        return left.pop(0)
+
+    otto, ana = await city.bot("Otto", "otto_bot"), await city.person("Ana", "ana")
+    chat = await city.private(ana, otto)
+    write_mates(place, (), otto=OTTO)
+    async with on_telegram(place, otto, twin.base, script=script) as home:
+        await home.app.pairing.admit(f"telegram:{ana.id}", "")
+        await city.say(ana, chat, "write a Python script hello.py that prints 42")
+        started, question = await city.heard(chat, by=otto, count=2)
+        assert started.text.startswith("Starting work. Taken as coding")
+        assert question.text.startswith("Which number?")
+        answer = await city.say(ana, chat, "42")
+
+        async def ended() -> bool:
+            lines = {line.key: line for line in await city.lines(chat)}
+            told = "[turn 3 of 22" in lines[started.key].text
+            return told and any(line.paper for line in lines.values())
+
+        assert await city.until(ended)
+        lines = {line.key: line for line in await city.lines(chat)}
+        assert "👀" in str(lines[answer.key].reactions)
