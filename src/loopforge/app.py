@@ -391,7 +391,7 @@ def _wired(
     desk = ModelsDesk(models, partial(keyed_models, live, stamp), settings.keys, paid.paid)
     untold = _follow_settings(live, models, rules, quota, relief, desk, accounts.links)
     more = more_commands(rooms, tools, ledger, clock, budgets, usage, book, memory, live, closing)
-    work, on_work = threads_of(work, rooms, conduct, deliveries, files, more[0])
+    work, on_work = threads_of(work, rooms, conduct, deliveries, files, more[0], closing)
     commands = Commands(rooms, choices(), answers, Workshop(growth), *more, on_work)
     return App(
         settings=settings,

@@ -10,6 +10,7 @@ from loopforge.chat.commands.approval_commands import ApprovalCommands
 from loopforge.chat.commands.routed_commands import RoutedCommands
 from loopforge.chat.room_loop import Conduct
 from loopforge.chat.server import Rooms
+from loopforge.chat.service.room_closing import Closing
 from loopforge.chat.turns.mate_posts import MatePosts
 from loopforge.runtime.delivery_worker import Deliveries
 from loopforge.work.threads.thread_posts import ThreadPosts
@@ -24,11 +25,13 @@ def threads_of(
     deliveries: Deliveries,
     files: KeptRoomFiles,
     approvals: ApprovalCommands,
+    closing: Closing,
 ) -> tuple[WorkParts, RoutedCommands]:
     """Let lines and commands of rooms go to tasks, and tasks speak in rooms; those commands."""
     ports = work.ports
     voice = MatePosts(ports.ledger, rooms.house, rooms.surfaces, deliveries, ports.stamp)
     routing = ThreadRouting(ports.ledger, work.desk, rooms.mates, files, voice)
     conduct.routing.route = routing
+    closing.beside = routing.ended
     posts = ThreadPosts(ports.ledger, work.desk, voice, files, ports.stamp, ports.tasks)
     return work._replace(posts=posts), RoutedCommands(rooms, approvals, routing)

@@ -357,3 +357,30 @@ async def test_a_repository_gets_what_was_shown_by_the_owners_yes(
         assert "return 2" in (project / "app.py").read_text()
         assert "taken back" in await room.does("undo")
         assert "return 3" in (project / "app.py").read_text()
+
+
+def holding(home: Path, words: bytes) -> list[Path]:
+    """The files of a home in which these bytes stand."""
+    return [path for path in home.rglob("*") if path.is_file() and words in path.read_bytes()]
+
+
+async def test_a_deleted_room_takes_its_tasks_along(place: Path) -> None:
+    """What is at work is stopped; no word, no file and no checkpoint is left, of others all is."""
+    stalled = uses("work_run", command="cat in/*; echo lantern > own.txt; sleep 300")
+    script = in_order(uses("work_write", path="secret.txt", text="lantern\n"), stalled)
+    async with commons(place, script) as room:
+        await room.says("Otto, write a Python script that finds the lantern, and run it")
+        await room.app.front.rooms.settled("commons")
+        (task,) = await room.tasks()
+        await room.shop.until(task, "effect.running", 2)
+        kept = await room.shop.desk.open("Hello!", room.ana)
+        await room.shop.rest(kept)
+        await room.app.closing.close_room("commons", room.ana)
+        await room.app.work.forgetting.sweep()
+        state = await room.shop.state(task)
+        assert state.stage == "stopped"
+        assert state.task.text.text is None
+        assert not room.shop.file(task, "").exists()
+        assert (await room.shop.state(kept)).task.text.text == "Hello!"
+        assert (await room.app.ledger.verify()).sound
+    assert holding(place, b"lantern") == []

@@ -7,7 +7,8 @@ wrote the event, leaves the rest to the host's next start, or to the host that f
 A closed room refuses everything, and its name is not given again: its events stay.
 
 What rests on a room elsewhere are texts that quote it, and what mates keep of it; the person says
-whether they go along: all memories that rest on it, or those that rest on nothing else.
+whether they go along: all memories that rest on it, or those that rest on nothing else. What was
+begun from a room and stands in streams of its own (`beside`) is stopped and forgotten with it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
 
+from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
@@ -57,6 +60,7 @@ class Closing:
         self._signals, self._lanes, self._effects = signals, lanes, effects
         self._tasks, self._stamp = tasks, stamp
         self._finishing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self.beside: Callable[[str, str], Awaitable[Sequence[str]]] = _nothing
 
     # ------------------------------------------------------------ what it would mean
 
@@ -116,6 +120,11 @@ class Closing:
                 by=closed.body.person or MACHINE,
                 why=WHY,
             )
+            # Before its own texts: while the room has those, it is not finished.
+            for other in await self.beside(stream, closed.body.person):
+                await self._lanes.settled(other)
+                await self._effects.settled(other)
+                await self._ledger.erase(replace(wish, stream=other))
             erasure = await self._ledger.erase(wish)
             await self._house.save(stream, least=1)
             log.info("%s is closed; %d texts are forgotten", stream, len(erasure.refs))
@@ -149,6 +158,11 @@ class Closing:
 
     def _soon(self, stream: str) -> None:
         self._tasks.spawn(self.finish(stream), f"closing of {stream}")
+
+
+async def _nothing(_stream: str, _person: str) -> Sequence[str]:
+    """Nothing was begun from rooms."""
+    return ()
 
 
 def _unfinished(connection: Connection, stream: str) -> list[str]:

@@ -21,7 +21,7 @@ from typing import Any
 
 from loopforge.core.effect_states import EffectProposed
 from loopforge.core.events import Event
-from loopforge.core.room_vocabulary import File, PersonReacted, RoomClosed, Said, Stopped
+from loopforge.core.room_vocabulary import File, PersonReacted, Said, Stopped
 from loopforge.core.work.work_vocabulary import (
     ChangeUndone,
     ResultApproved,
@@ -118,7 +118,7 @@ class ThreadPosts:
 
     def _decided(self, stream: str, events: Sequence[Event]) -> None:
         for event in events:
-            if isinstance(event.body, Stopped | RoomClosed):
+            if isinstance(event.body, Stopped):
                 self._spawn(self._stop(stream, event.body.person), "a task is stopped")
 
     async def _stop(self, room: str, person: str) -> None:

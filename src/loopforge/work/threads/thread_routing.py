@@ -49,6 +49,7 @@ BUSY = (
     "begin in another room or thread."
 )
 NOTHING = "Nothing is worked on here. /work and what is to be done begins it."
+GONE = "its room was deleted"
 FOREIGN = "That is for whoever gave the work, who may change the room, and the home's owner."
 
 
@@ -174,6 +175,13 @@ class ThreadRouting:
         else:
             data = str(file.text).encode("utf-8", "replace")
         return ToolFile(name=str(file.name), data=data, media=file.media)
+
+    async def ended(self, stream: str, person: str) -> list[str]:
+        """Stop what is worked on in a room that is no more; the streams of all its tasks."""
+        tasks = await self._store.of_thread(stream)
+        for state in tasks:
+            await self._desk.stop(state.id, person, GONE)
+        return [state.stream for state in tasks]
 
     # ------------------------------------------------------------ giving tasks
 
