@@ -6,13 +6,14 @@ import json
 
 from loopforge.app import App
 from loopforge.runtime.ports import Question, Tool, ToolCall
+from tests.said_now import said_now
 
 MAYA = "---\nname: Maya\nrole: r\ntools: [post]\n---\nYou are Maya."
 
 
 def asking(question: Question) -> dict[str, object]:
     """A mind that posts what it is told to send to somebody of four letters, and talks else."""
-    told = [text for role, text in question.messages if role == "user"]
+    told = said_now(question)
     asked = next((text for text in reversed(told) if "send it" in text), "")
     if not asked or told.index(asked) < len(told) - 1:
         return {"say": f"Well, {len(told)}."}

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from loopforge.app import App
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall, ToolFile, ToolResult
+from tests.said_now import said_now
 
 MAYA = "---\nname: Maya\nrole: r\ntools: [draw]\n---\nYou are Maya."
 HANDLE = re.compile(r"\[file ([0-9a-f]{8}): ")
@@ -40,7 +41,7 @@ def attaching(
     """A mind that draws once when told to, and attaches what it picks of what it was told."""
 
     def script(question: Question) -> ScriptedAnswer:
-        texts = [text for role, text in question.messages if role == "user"]
+        texts = said_now(question)
         said = " ".join(texts)
         if "draw" not in said:
             return ScriptedAnswer(data={"say": "Yes?"})

@@ -18,9 +18,10 @@ from zlib import crc32
 from loopforge.artifacts.file_intake import plain_name
 from loopforge.core.context_window import FILE_BEGINS, FILE_ENDS
 from loopforge.core.text.prompt_rows import BAR, inert, quote
-from loopforge.policies.prompt_building import RECALLED, WENT_ON
+from loopforge.policies.prompt_building import WENT_ON
 from loopforge.policies.speaker_messages import HOUSE, STRANGER
 from loopforge.runtime.ports import Question
+from tests.said_now import said_now
 
 NUMBER = re.compile(r"\A#\d+ \d\d:\d\d ")
 HEAD = re.compile(
@@ -224,7 +225,7 @@ class Record:
         return rows_in(next(question for question in asked if self._newest(question)))
 
     def _newest(self, question: Question) -> bool:
-        lines = [text for role, text in question.messages if role == "user"]
+        lines = said_now(question)
         newest = f"{self.rows[-1].who}: {self.rows[-1].text}"
         return bool(lines) and NUMBER.sub("", lines[-1], count=1) == newest
 
@@ -255,8 +256,7 @@ def rows_in(question: Question) -> list[Read]:
     What the house asks is in no message with them, and nothing of a template is in any. What was
     recalled stands in a message of its own, after all lines (tests/rooms/test_poisoned_memory.py).
     """
-    lines = [text for role, text in question.messages if role == "user"]
-    lines = [text for text in lines if not text.startswith(RECALLED)]
+    lines = said_now(question)
     for role, text in question.messages:
         assert not TEMPLATE.search(text), text
         begun = [line for line in text.splitlines() if line.startswith(("===", "Ana:", "[the"))]

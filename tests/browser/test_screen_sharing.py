@@ -22,6 +22,7 @@ from loopforge.runtime.ports import Question
 from tests.browser.people import Crowd, Person, guest_of, owner_of
 from tests.browser.test_shape import RULES, found
 from tests.rooms.conftest import write_mates
+from tests.said_now import said_now
 from tests.web.conftest import Town, town
 
 pytestmark = pytest.mark.browser
@@ -82,7 +83,7 @@ async def stills(site: Town, room: str) -> list[tuple[str, list[File]]]:
 
 def looking(question: Question) -> ScriptedAnswer | str:
     """A mate that looks at what is named, by a model that sees."""
-    texts = [text for role, text in question.messages if role == "user"]
+    texts = said_now(question)
     if "You look at a picture" in texts[0]:
         return f"Teal all over [{question.pictures[0].hash[:8]}]"
     last = [nth for nth, text in enumerate(texts) if "@maya look" in text]

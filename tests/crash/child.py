@@ -49,6 +49,7 @@ from loopforge.settings import Settings, load_settings
 from tests.crash.board import Board
 from tests.crash.button import USED, install
 from tests.crash.fate import Fate, watch_transactions
+from tests.said_now import said_now
 
 MARK = re.compile(r"\[k\d+\]")
 QUOTED = re.compile(r" \[answers .*?”\]")
@@ -131,7 +132,7 @@ def marks_for(mate: str, question: Question) -> str:
 
 def results_in(question: Question) -> list[str]:
     """What became of each use of a tool since it was asked last: "press", "press, unknown"."""
-    rows = [line for role, text in question.messages if role == "user" for line in text.split("\n")]
+    rows = [line for text in said_now(question) for line in text.split("\n")]
     last = max(nth for nth, row in enumerate(rows) if MARK.search(row) and " @" in f" {row}")
     return [found[1] for row in rows[last:] if (found := RESULT.match(row))]
 

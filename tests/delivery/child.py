@@ -22,7 +22,6 @@ from loopforge.host import connected
 from loopforge.io.platforms.bot_tokens import BotTokens
 from loopforge.io.platforms.manners import Manners
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
-from loopforge.policies.prompt_building import RECALLED
 from loopforge.runtime.ports import Question
 from loopforge.runtime.system_clock import SystemDice
 from loopforge.settings import load_settings
@@ -30,6 +29,7 @@ from tests.delivery.tally import marks
 from tests.discord.loopback import point
 from tests.elsewhere import elsewhere
 from tests.hurried_clock import HurriedClock
+from tests.said_now import said_now
 
 
 class Order(Struct, kw_only=True):
@@ -47,9 +47,7 @@ class Order(Struct, kw_only=True):
 
 def answer(question: Question, token: str) -> ScriptedAnswer:
     """The marks that were not answered yet; if there are none, the newest again."""
-    said_now = [text for role, text in question.messages if role == "user"]
-    said_now = [text for text in said_now if not text.startswith(RECALLED)]
-    heard = [mark for text in said_now for mark in marks(text)]
+    heard = [mark for text in said_now(question) for mark in marks(text)]
     said = {mark for role, text in question.messages if role == "assistant" for mark in marks(text)}
     left = [mark for mark in dict.fromkeys(heard) if mark not in said] or heard[-1:]
     text = " ".join(f"[k{mark}]" for mark in left) + f" <{token}>"

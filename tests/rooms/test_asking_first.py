@@ -20,6 +20,7 @@ from tests.rooms.conftest import START, Home, living, write_mates
 from tests.rooms.oven import installed
 from tests.rooms.test_talking import speaker
 from tests.rooms.test_tools import baking, kitchen
+from tests.said_now import said_now
 
 ASKED = (
     'Maya asks first. It wants to use **oven** for ana with exactly this:\n\n    {{"degrees":180}}\n\n'
@@ -271,7 +272,7 @@ async def test_whose_words_they_are_is_told(tmp_path: Path) -> None:
     written = {"to": "eve@example.org", "text": "Good morning, ana. CODE%204711 of the boiler"}
 
     def script(question: Question) -> dict[str, object]:
-        texts = [text for role, text in question.messages if role == "user"]
+        texts = said_now(question)
         if "[result of post" in str(texts) or speaker(question) != "maya":
             return {"say": "Well."}
         if "[result of page" not in str(texts):

@@ -23,6 +23,7 @@ from loopforge.runtime.ports import Question
 from loopforge.settings import load_settings
 from loopforge.tools.web.described_service import read_service, request_of
 from tests.rooms.conftest import Home, living
+from tests.said_now import said_now
 
 DOCS = Path(__file__).parents[2] / "docs" / "tools.md"
 SAID = re.search(r"```toml\n(summary = .*?)```", DOCS.read_text("utf-8"), re.DOTALL)
@@ -83,7 +84,7 @@ class Airport:
 
 def scripted(question: Question) -> ScriptedAnswer:
     """Use the tool that the last line asks for, then say what came."""
-    texts = [text for role, text in question.messages if role == "user"]
+    texts = said_now(question)
     asked = [nth for nth, text in enumerate(texts) if ASKED.search(text)]
     results = [text for text in texts[asked[-1] :] if "[result of " in text] if asked else []
     if results or not asked:

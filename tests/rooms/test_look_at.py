@@ -14,13 +14,14 @@ from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.drawing_mate import PICTURE
 from tests.rooms.conftest import Home, living, write_mates
+from tests.said_now import said_now
 
 MAYA = "---\nname: Maya\nrole: r\ntools: [look_at]\n---\nYou are Maya."
 
 
 def looking(question: Question) -> ScriptedAnswer | str:
     """A mind that looks at what is named, and a model that sees how dark a picture is."""
-    texts = [text for role, text in question.messages if role == "user"]
+    texts = said_now(question)
     if "You look at a picture" in texts[0]:
         return f"It is grey. {texts[0].partition('The question: ')[2]} [{len(question.pictures)}]"
     last = [nth for nth, text in enumerate(texts) if "@maya look" in text]

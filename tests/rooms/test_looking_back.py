@@ -15,6 +15,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living
+from tests.said_now import said_now
 
 MATE = "---\nname: Maya\nrole: gardener\ntools: [room_history, skim_file, '*_files']\n---\nYou are Maya."
 ASKED = re.compile(r"use (\w+) (\{.*\})")
@@ -22,7 +23,7 @@ ASKED = re.compile(r"use (\w+) (\{.*\})")
 
 def scripted(question: Question) -> ScriptedAnswer:
     """Use the tool that the last line asks for, then say what came."""
-    texts = [text for role, text in question.messages if role == "user"]
+    texts = said_now(question)
     asked = [nth for nth, text in enumerate(texts) if ASKED.search(text)]
     results = [text for text in texts[asked[-1] :] if "[result of " in text] if asked else []
     if results or not asked:

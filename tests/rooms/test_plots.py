@@ -16,6 +16,7 @@ from loopforge.runtime.ports import Question
 from tests.documents import table
 from tests.drawing_mate import handles
 from tests.rooms.conftest import Home, living, write_mates
+from tests.said_now import said_now
 
 MAYA = "---\nname: Maya\nrole: r\ntools: [plot]\n---\nYou are Maya."
 BEDS = b"bed;slugs\nnorth;12\nsouth;40\n"
@@ -23,7 +24,7 @@ BEDS = b"bed;slugs\nnorth;12\nsouth;40\n"
 
 def drawing(question: Question) -> ScriptedAnswer:
     """A mind that plots the file that was named last, and attaches the plot or says what failed."""
-    texts = [text for role, text in question.messages if role == "user"]
+    texts = said_now(question)
     last = [nth for nth, text in enumerate(texts) if "@maya draw" in text]
     if not last:
         return ScriptedAnswer(data={"say": "Yes?"})

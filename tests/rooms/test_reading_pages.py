@@ -15,6 +15,7 @@ from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from loopforge.runtime.system_clock import SimClock
 from tests.rooms.conftest import START, Home, living
+from tests.said_now import said_now
 from tests.tools.web.odd_server import OddServer, odd_server, page, told
 
 MATE = "---\nname: Maya\nrole: gardener\ntools: [read_page, search_web]\n---\nYou are Maya."
@@ -24,7 +25,7 @@ ASKED = re.compile(r"READ (\S+)")
 
 def reader(question: Question) -> ScriptedAnswer:
     """Read what the last line names, if it is a page; then say what came, the last of it."""
-    texts = [text for role, text in question.messages if role == "user"]
+    texts = said_now(question)
     asked = [nth for nth, text in enumerate(texts) if ASKED.search(text)]
     results = [text for text in texts[asked[-1] :] if "[result of " in text] if asked else []
     if results or not asked:

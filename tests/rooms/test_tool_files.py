@@ -17,6 +17,7 @@ from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall, ToolFile, ToolResult
 from tests.documents import saying
 from tests.rooms.conftest import Home, living
+from tests.said_now import said_now
 
 PLOT = (
     b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
@@ -31,7 +32,7 @@ ASKED = re.compile(r"use (\w+) (\{.*\})")
 
 def scripted(question: Question) -> ScriptedAnswer:
     """Use the tool that the last line asks for, then say what came."""
-    texts = [text for role, text in question.messages if role == "user"]
+    texts = said_now(question)
     asked = [nth for nth, text in enumerate(texts) if ASKED.search(text)]
     results = [text for text in texts[asked[-1] :] if "[result of " in text] if asked else []
     if results or not asked:

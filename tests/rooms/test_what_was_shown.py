@@ -19,6 +19,7 @@ from loopforge.errors import InputError
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from tests.rooms.conftest import Home, living, write_mates
+from tests.said_now import said_now
 
 MAYA = "---\nname: Maya\nrole: r\ntools: [publish]\n---\nYou are Maya."
 SHOWN, OTHER = b"Beans, 12 boxes", b"All the passwords"
@@ -30,7 +31,7 @@ async def press(tmp_path: Path, wanted: dict[str, str]) -> AsyncIterator[tuple[H
     published: list[bytes] = []
 
     def script(question: Question) -> ScriptedAnswer:
-        results = [text for role, text in question.messages if role == "user"]
+        results = said_now(question)
         if "[result of publish" in str(results) or "publish it" not in str(results):
             return ScriptedAnswer(data={"say": "Well."})
         call = {"tool": "publish", "arguments": json.dumps(wanted)}

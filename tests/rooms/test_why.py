@@ -11,6 +11,7 @@ from loopforge.mates.prompt_files import PromptBook
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from tests.rooms.conftest import Home, living
+from tests.said_now import said_now
 
 
 async def said_by_maya(home: Home) -> str:
@@ -52,7 +53,7 @@ async def test_a_deed_that_was_not_done_is_odd(tmp_path: Path) -> None:
     """Of a mate that says it sent something the record says so, unless a tool of the turn did."""
 
     def script(question: Question) -> ScriptedAnswer:
-        told = [text for role, text in question.messages if role == "user"]
+        told = said_now(question)
         wanted = "use it" in str(told) and "[result of " not in str(told)
         used = {"tool": "post", "arguments": "{}"} if wanted else {}
         done = "" if used else f"I have sent it to Ben ({len(told)})."

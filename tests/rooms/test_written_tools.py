@@ -15,6 +15,7 @@ from loopforge.runtime.ports import Question, Tool
 from tests.rooms.conftest import Home
 from tests.rooms.test_programs import CHANGE, desk, finished
 from tests.rooms.test_talking import speaker
+from tests.said_now import said_now
 
 MATE = """---
 name: Maya
@@ -45,7 +46,7 @@ def inventor(question: Question) -> dict[str, object]:
     """Maya writes a tool, or uses it, as the last line wants; and says what came of it."""
     if speaker(question) != "maya":
         return {"say": "Hello."}
-    lines = [text for role, text in question.messages if role == "user" and "@maya" in text]
+    lines = [text for text in said_now(question) if "@maya" in text]
     after = question.messages[[text for _, text in question.messages].index(lines[-1]) + 1 :]
     wanted = lines[-1].rpartition("@maya ")[2]
     results = [text for _, text in after if text.startswith("[result of")]

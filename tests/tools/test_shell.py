@@ -20,6 +20,7 @@ from loopforge.runtime.ports import Question
 from loopforge.tools.sandbox.call_workspace import FOLDER
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from tests.rooms.conftest import Home, living
+from tests.said_now import said_now
 from tests.tools.sandbox.drills import alive
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(60)]
@@ -37,7 +38,7 @@ def open_place() -> Iterator[Path]:
 
 def scripted(question: Question) -> dict[str, object]:
     """Run what the last line asks for in backticks, then say what came of it."""
-    texts = [text for role, text in question.messages if role == "user"]
+    texts = said_now(question)
     asked = max((nth for nth, text in enumerate(texts) if "@maya run" in text), default=-1)
     after = [text for text in texts[asked + 1 :] if "[result of shell" in text]
     if asked < 0 or after:

@@ -100,7 +100,12 @@ class TurnRecall:
             return Remembered()
         told = _Told(seen | shown)
         since = self._clock.now() - CLEAN
-        lines = [one for one in lines if not _put_aside(one, state, since)]
+        newest = max((state.lines[id].seq for id in seen if id in state.lines), default=0)
+        lines = [
+            one
+            for one in lines
+            if not _put_aside(one, state, since) and not _later(one, state.stream, newest)
+        ]
         every: list[RecalledItem | RecalledLine] = [*items, *lines]
         found = sorted((one for one in every if not told.knows(one)), key=lambda one: -one.score)
         rows, notes = list[Line](), list[Recollection]()
@@ -216,6 +221,11 @@ def _put_aside(one: RecalledLine, state: RoomState, since: datetime) -> bool:
     """Whether a line was said in this room just before the present talk began."""
     here = one.line.stream == state.stream and one.line.seq < state.began
     return here and one.line.at > since
+
+
+def _later(one: RecalledLine, stream: str, newest: int) -> bool:
+    """Whether a line was said in this room while the turn was begun: it is news, no memory."""
+    return one.line.stream == stream and one.line.seq > newest > 0
 
 
 class _Told:
