@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from loopforge.core.room_vocabulary import Heard, LineDeleted
+from loopforge.core.text.erasable_text import Words
 from loopforge.errors import ModelError
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.memory.passage_arrays import joined
@@ -51,9 +52,16 @@ class Turned(StaticTable):
 
 
 async def talk(home: Home, count: int) -> None:
-    """Lines that differ."""
-    for nth in range(count):
-        await home.hears("ana", f"Number {nth}: {THINGS[nth % 10]} and {THINGS[nth // 10 % 10]}")
+    """Lines that differ, all at once: mates take them up in one turn."""
+    await home.hears("ana", "We begin.")
+    ana = home.people["ana"]
+    texts = [
+        Words(f"Number {nth}: {THINGS[nth % 10]} and {THINGS[nth // 10 % 10]}")
+        for nth in range(count)
+    ]
+    bodies = [Heard(person=ana, text=text, surface="terminal") for text in texts]
+    await home.app.rooms.add("commons", ana, *bodies)
+    await home.rest()
 
 
 def asking(home: Home, text: str) -> RecallQuery:
