@@ -18,6 +18,7 @@ from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.policies.prompt_building import RECALLED, STANDING
+from loopforge.runtime.looking_back import RecalledLine, RecallQuery
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living
 
@@ -176,3 +177,28 @@ async def test_who_reads_why_later_is_not_told_what_came_from_elsewhere(tmp_path
         record = await gather_for(home.app.ledger, turn.id, stream, theirs)
         assert "zarquonish" not in str(record)
         assert "[said in another room]" in str(record)
+
+
+async def test_what_is_said_while_a_turn_begins_is_no_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is before the mate's eyes in the next turn, and in none as something that was recalled."""
+    async with living(tmp_path, hum) as home:
+        await home.hears("ana", "hello")
+        recall = home.app.memory.recall
+        whole, late = recall.recall, "@maya what does my cat Zarquon drink?"
+
+        async def slowly(query: RecallQuery) -> Sequence[RecalledLine]:
+            monkeypatch.setattr(recall, "recall", whole)
+            line = Heard(person=home.people["ana"], text=Words(late), surface="terminal")
+            event = await home.app.rooms.hear(home.room, line)
+            found = await whole(query)
+            assert event.id in [one.line.id for one in found]
+            return found
+
+        monkeypatch.setattr(recall, "recall", slowly)
+        await home.hears("ana", "@maya what does my cat Zarquon eat?")
+        await home.rest()
+        for asked in home.models.asked:
+            assert not any(text.startswith(RECALLED) for _, text in asked.messages)
+        assert late in prompt_of(home)
