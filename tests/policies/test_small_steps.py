@@ -60,8 +60,12 @@ def test_a_small_model_that_copies_or_fails_is_asked_with_other_examples() -> No
 
 def test_more_than_one_file_is_put_back_to_the_person() -> None:
     """A small model says what it can do; a script without a name gets one."""
-    (act,) = Playbook(sequential(PROMPTS), small("Refactor the parser")).plans().acts
-    assert isinstance(act, AskPerson)
+    for task in ("Refactor the parser", "Ask example.com, e.g. for its robots"):
+        (act,) = Playbook(sequential(PROMPTS), small(task)).plans().acts
+        assert isinstance(act, AskPerson)
+    looking = given("Review app.py", model="small")
+    (act,) = Playbook(sequential(PROMPTS), looking).plans().acts
+    assert isinstance(act, AdmitStuck)
     book = Playbook(sequential(PROMPTS), small("write a bash script that says hi")).asks("write")
     book.told(Answer("answered", "echo hi"))
     assert book.request == Call("work_write", {"path": "main.sh", "text": "echo hi\n"})

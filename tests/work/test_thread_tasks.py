@@ -359,6 +359,24 @@ async def test_a_repository_gets_what_was_shown_by_the_owners_yes(
         assert "return 3" in (project / "app.py").read_text()
 
 
+async def test_work_by_a_command_takes_along_ones_own_files_alone(place: Path) -> None:
+    """Those of others may have been sent before whoever gives it came."""
+    script = in_order(uses("work_run", command="ls in; cat in/*"), says("done", "So."))
+    async with commons(place, script) as room:
+        limits = FileLimits(1_000_000, 1_000_000)
+        ben = (await room.app.front.rooms.enter("commons", "Ben", "terminal")).you
+        for person, name in ((room.ana, "numbers.csv"), (ben, "diary.txt")):
+            file = await receive(room.app.artifacts, name, name.encode(), limits)
+            line = Heard(person=person, text=Words("look"), surface="terminal", files=(file,))
+            await room.app.front.rooms.hear("commons", line)
+        await room.rest()
+        await room.does("work", "otto: write a Python script that reads this")
+        (task,) = await room.tasks()
+        (told, *_) = [use.value for use in (await room.shop.state(task)).uses]
+        assert "numbers.csv" in told
+        assert "diary" not in told
+
+
 def holding(home: Path, words: bytes) -> list[Path]:
     """The files of a home in which these bytes stand."""
     return [path for path in home.rglob("*") if path.is_file() and words in path.read_bytes()]

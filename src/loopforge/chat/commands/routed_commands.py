@@ -3,7 +3,8 @@
     /work, /resume, /reject, /undo  --> OrderRoute
     /approve, /deny  --> a question of a mate here, by its number; else OrderRoute, where that waits
 
-Says who asks, and what they may do here. Does not know what carries them out.
+Says who asks, what they may do here, and which files they gave: those of others may be from before
+they came. Does not know what carries them out.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class RoutedCommands:
             files=tuple(
                 file
                 for entry in state.lines.values()
-                if entry.kind == "heard"
+                if entry.kind == "heard" and entry.who == person
                 for file in entry.files
             ),
             here=here_of(state),

@@ -43,7 +43,9 @@ TRIES = 3
 LONGEST = 1200
 """Characters of what a run printed that are said."""
 RULE = "a small model writes one file, and the steps are given"
-_FILE = re.compile(r"(?<![\w/.])([A-Za-z0-9_][\w-]{0,40}\.[a-z]{1,5})\b(?!/)")
+_FILE = re.compile(
+    r"(?<![\w/.])([A-Za-z0-9_][\w-]{0,40}\.(?:py|sh|js|ts|md|txt|html|css|json|csv|ya?ml|toml))\b(?!/)"
+)
 _FENCED = re.compile(r"```[\w+-]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
 _VALUE = re.compile(r"\d+|[A-Z]\w+")
 _EXIT = re.compile(r"\[exit code (\d+)")
@@ -55,7 +57,9 @@ def small_steps(seen: AgentPerception, prompts: Prompts) -> Asking[AgentActionPl
     wanted = " ".join(str(seen.lines[nth].text).strip() for nth in heard)
     name = _name(wanted)
     offered = {one.name for one in seen.offered}
-    if not name or WRITE not in offered:
+    if WRITE not in offered:
+        return _planned(AdmitStuck(why=_UNABLE), "A small model has no way to do this.")
+    if not name:
         return _planned(AskPerson(question=_BEYOND), "This is more than I can do by a small model.")
     runner = RUNNERS.get(name.rpartition(".")[2], "") if RUN in offered else ""
     since = seen.lines[heard[-1] + 1 :]
@@ -81,6 +85,7 @@ def _name(wanted: str) -> str:
     return f"main.{kind}" if (kind := next(kinds, "")) else ""
 
 
+_UNABLE = "I run on a small model here, which can only write one file; this needs a larger one."
 _BEYOND = (
     "I run on a small model here: it can write one file, and run it. Which file shall I make (such "
     "as hello.py), and what should it do? For more, give me a larger model (Admin, Models)."

@@ -97,7 +97,7 @@ class ThreadPosts:
     async def follow(self) -> None:
         """Tell of what happens from now on, and of what happened while nothing ran."""
         self._ledger.subscribe(self._happened, streams=PREFIX)
-        self._ledger.subscribe(self._decided, streams=ROOM, kinds=["room.stopped", "room.closed"])
+        self._ledger.subscribe(self._decided, streams=ROOM, kinds=["room.stopped"])
         self._ledger.subscribe(self._reacted, streams=ROOM, kinds=["room.person_reacted"])
         since = self._stamp.clock.now() - LATER
         for state in await self._desk.tasks():
