@@ -284,6 +284,10 @@ class Evening:
             last = (await self.app.front.history(ROOM, limit=1))[-1].seq
             while (self.olu.page.seqs() or [0])[-1] < last:
                 await asyncio.sleep(0.02)
+            notices = await self.notices()
+            others = sum(each.who != "ana" for each in await self.told())
+            while sum(each not in notices for each in self.ana.seen()) < others:
+                await asyncio.sleep(0.02)
 
     async def _count(self, kind: type) -> int:
         return sum(isinstance(event.body, kind) for event in await self.events())

@@ -22,8 +22,9 @@ from loopforge.runtime.ports import Clock, Dice
 T = TypeVar("T")
 DRAWN = 4096
 """Bytes of randomness drawn at once."""
-MOMENT, MOMENTS = 0.0005, 8
-"""Real seconds, and how often a SimClock waits so long for sockets and threads it cannot see."""
+MOMENT, MOMENTS, FEW = 0.0005, 8, 2
+"""Real seconds, and how often a SimClock waits so long for sockets and threads it cannot see: a few
+times where it was told of those at work."""
 TURNS = 50
 """Turns of the loop after that, in each of which a SimClock looks whether somebody is at work."""
 STUCK = 120.0
@@ -110,21 +111,24 @@ class SimClock:
         end = self._now + timedelta(seconds=seconds)
         await self._settle()
         while self._sleepers and self._sleepers[0][0] <= end:
-            due, _, future = heapq.heappop(self._sleepers)
-            self._now = max(self._now, due)
-            if not future.done():
-                future.set_result(None)
+            self._wake()
             await self._settle()
         self._now = end
-        await self._settle()
 
     async def until(self, work: asyncio.Future[T]) -> T:
         """Move time on from sleeper to sleeper until the work is done, and return its result."""
         while not work.done():
             await self._settle()
             if self._sleepers and not work.done():
-                await self.advance((self._sleepers[0][0] - self._now).total_seconds())
+                self._wake()
         return work.result()
+
+    def _wake(self) -> None:
+        """Move time on to the next sleeper's moment, and wake it."""
+        due, _, future = heapq.heappop(self._sleepers)
+        self._now = max(self._now, due)
+        if not future.done():
+            future.set_result(None)
 
     async def _settle(self) -> None:
         """Wait until nobody is at work, and has not been for many turns of the loop in a row.
@@ -132,8 +136,9 @@ class SimClock:
         Work that ends lets others go on, which may begin the next; each of that is one turn or two.
         """
         quiet, stuck = 0, time.monotonic() + STUCK
-        while quiet < MOMENTS + TURNS:
-            await asyncio.sleep(MOMENT if quiet < MOMENTS else 0)
+        moments = FEW if self._busy else MOMENTS
+        while quiet < moments + TURNS:
+            await asyncio.sleep(MOMENT if quiet < moments else 0)
             quiet = 0 if any(busy() for busy in self._busy) else quiet + 1
             if not quiet and time.monotonic() > stuck:
                 raise TimeoutError(f"simulated time stood still for {STUCK:.0f} s: work never ends")

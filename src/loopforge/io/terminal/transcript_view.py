@@ -129,7 +129,7 @@ class TranscriptEntry(Static):
         self._quote: Content | None = None
         self._text = Content("")
         self._after: list[Content] = []
-        self._high = 0
+        self._high, self._early = 0, False
 
     def fill(self, text: Content, quote: Content | None = None) -> TranscriptEntry:
         """Set what is said from now on, and what it answers if that is given."""
@@ -144,6 +144,7 @@ class TranscriptEntry(Static):
 
     def redraw(self) -> None:
         """Draw it for the room there is; the others are moved only if its height changes."""
+        self._early |= self.is_attached and not self.is_mounted
         drawn = self._drawn()
         width = self.size.width
         high = drawn.get_height({}, width) if width else 0
@@ -174,9 +175,16 @@ class TranscriptEntry(Static):
         return self.is_attached and self.app.has_class("-narrow")
 
     def on_mount(self) -> None:
-        """Now it is known how much room there is."""
-        if self.narrow:
-            self.redraw()
+        """Now it is known how much room there is.
+
+        Textual may have measured it already, and forgets that only for what is mounted: after this.
+        """
+        if self.narrow or self._early:
+            self.call_next(self._draw_anew)
+
+    def _draw_anew(self) -> None:
+        self._high = 0
+        self.redraw()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """What a mouse has marked of the words."""
