@@ -13,13 +13,16 @@ rests on a span of time by the clock on the wall; a time-out only keeps one that
 all, and is a minute or more.
 
 Property tests try the same few examples each time, so that a change is judged by what it changes
-and CI is quick. `make patient` (the profile "patient") tries fresh ones, and a thousand each.
+and CI is quick. `make patient` (the profile "patient") tries fresh ones, and a thousand each. Tests
+marked `patient` run there alone (`--patient`), and those of a test marked `sample(n)` but for n of its
+cases; what is left to it has a shorter neighbour that runs here.
 """
 
 from __future__ import annotations
 
 import gc
 import tomllib
+from collections import defaultdict
 from collections.abc import Generator
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -50,6 +53,7 @@ settings.load_profile("house")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """--kills: each life takes seconds, so that there are few of them where nobody is patient."""
     parser.addoption("--kills", type=int, default=3, help="kills in each phase; on a model a fifth")
+    parser.addoption("--patient", action="store_true", help="run what takes long too")
 
 
 def pytest_configure() -> None:
@@ -85,8 +89,13 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep each kind in one worker."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave what takes long to the patient; keep each kind in one worker."""
+    _sample(items)
+    if not config.getoption("--patient"):
+        long = [item for item in items if item.get_closest_marker("patient")]
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if not item.get_closest_marker("patient")]
     for item in items:
         kind = _kind(item)
         if kind and not item.get_closest_marker("xdist_group"):
@@ -103,6 +112,21 @@ def pytest_collection_finish(session: pytest.Session) -> None:
                 f"pytest-xdist does not group {lost[0]} and {len(lost) - 1} more: "
                 "this pytest and this pytest-xdist do not go together."
             )
+
+
+def _sample(items: list[pytest.Item]) -> None:
+    """Of a test's cases mark all but a few as patient: those stand evenly among them."""
+    tests: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("sample"):
+            tests[item.nodeid.partition("[")[0]].append(item)
+    for cases in tests.values():
+        marker = cases[0].get_closest_marker("sample")
+        assert marker
+        kept = {nth * len(cases) // marker.args[0] for nth in range(marker.args[0])}
+        for nth, case in enumerate(sorted(cases, key=lambda case: case.nodeid)):
+            if nth not in kept:
+                case.add_marker("patient")
 
 
 def _kind(item: pytest.Item) -> str:

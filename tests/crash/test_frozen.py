@@ -18,7 +18,11 @@ from tests.crash.drill import PHASES, Drill, Rolls
 from tests.crash.test_crash import check_calls
 
 SAMPLE = ("append.commit effect.running", "tool.before", "tool.after")
-POINTS = [point for point in PHASES["calling"] if point != "look.begin"]
+POINTS = [
+    pytest.param(point, marks=[] if point in SAMPLE else [pytest.mark.patient])
+    for point in PHASES["calling"]
+    if point != "look.begin"
+]
 FROZEN = 2.0
 """Seconds that it is frozen for in a drill that takes its time; a turn waits for five."""
 
@@ -29,9 +33,7 @@ async def test_a_host_that_wakes_does_nothing_twice(
     point: str, tmp_path: Path, figures: Printer, pytestconfig: pytest.Config
 ) -> None:
     """The button is pressed once, the line is answered once, and nobody else was let in."""
-    patient = int(pytestconfig.getoption("kills")) >= 50
-    if not patient and point not in SAMPLE:
-        pytest.skip("a sample of the points is drilled; `make patient` has them all")
+    patient = pytestconfig.getoption("--patient")
     home = tmp_path / "home"
     options = Options(home=str(home), tools=True)
 
