@@ -1,15 +1,10 @@
-"""Who may see a task in the browser, and what they may do about it.
+"""Who may see a task in the browser, and how they stand to it there.
 
     a task of a room       whoever was in the room when it began, and still is
     a task of no room      who gave it, and the owner of the home
-    stop                   who sees it, and in its room may stop mates
-    say                    who sees it, and in its room may have tools used; no guest may
-    thumbs                 who gave it, and the owner
-    resume, yes, result    those two, and who may change its room and have tools used there
-    what a repository gets the owner alone: it is theirs
 
-For anybody else the task does not exist, as a room that one is not in. The command line is the
-owner's, and shows all.
+For anybody else the task does not exist, as a room that one is not in. What they may do about it is
+decided in work/threads/task_rights.py. The command line is the owner's, and shows all.
 """
 
 from __future__ import annotations
@@ -19,79 +14,31 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from loopforge.chat.room.permissions import RIGHTS, Grant, granted
+from loopforge.chat.room.permissions import Grant, granted
 from loopforge.chat.room.room_store import PREFIX as ROOM
 from loopforge.chat.service.room_list import titled_for
-from loopforge.core.room_vocabulary import PersonJoined, Right
-from loopforge.errors import NotLetIn, Unknown
+from loopforge.core.room_vocabulary import PersonJoined
+from loopforge.errors import Unknown
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.server.page_context import Site
 from loopforge.work.task_state import TaskState
-from loopforge.work.threads.thread_routing import may_give
+from loopforge.work.threads.task_rights import TaskRights, may_give
 
-DECIDING = ("resume", "allow", "deny", "approve", "reject", "undo")
-DECIDERS = "Who gave the task, who may change its room and the owner of this home decide that."
 NOWHERE = "There is no such task, or it is not yours to see."
 
 
 class TaskAccess(Struct, frozen=True, kw_only=True):
-    """A task as one visitor stands to it; `room` is its room's slug, "" for none.
+    """A task as one visitor stands to it; `room` is its room's slug, "" for none."""
 
-    `rights` are those that they have there, all of them where there is no room; `tools`: they may
-    have those of work used; `gave`: they gave it.
-    """
-
-    state: TaskState
     visitor: Visitor
+    rights: TaskRights
     room: str = ""
     title: str = ""
-    rights: tuple[Right, ...] = RIGHTS
-    tools: bool = True
-    gave: bool = False
 
     @property
-    def stops(self) -> bool:
-        """Whether they may stop it."""
-        return self.gave or "stop" in self.rights
-
-    @property
-    def steers(self) -> bool:
-        """Whether it heeds what they say."""
-        return self.tools
-
-    @property
-    def rates(self) -> bool:
-        """Whether their thumbs count."""
-        return self.gave or self.owner
-
-    @property
-    def decides(self) -> bool:
-        """Whether they may let it go on, allow a tool, and decide on what came of it."""
-        return self.gave or self.owner or (self.tools and "change" in self.rights)
-
-    @property
-    def owner(self) -> bool:
-        """Whether the visitor is the owner of the home."""
-        return self.visitor.right == "owner"
-
-    @property
-    def merges(self) -> bool:
-        """Whether they may have its result merged, or taken back."""
-        return self.owner if self.state.task.repo else self.decides
-
-    def must(self, act: str) -> None:
-        """Raise NotLetIn for what this visitor may not do, however the task stands."""
-        merging = act == "approve" or (act == "undo" and self.state.stage == "approved")
-        if merging and self.state.task.repo and not self.merges:
-            raise NotLetIn("Only the owner of this home decides what goes into a repository.")
-        if act == "stop" and not self.stops:
-            raise NotLetIn("You may not stop mates in the room of this task.")
-        if act == "say" and not self.steers:
-            raise NotLetIn("You may not have tools used in the room of this task.")
-        if act in ("up", "down") and not self.rates:
-            raise NotLetIn("Thumbs count of whoever gave the task, and of the owner of this home.")
-        if act in DECIDING and not self.decides:
-            raise NotLetIn(DECIDERS)
+    def state(self) -> TaskState:
+        """The task as it stands."""
+        return self.rights.state
 
 
 class RoomStand(NamedTuple):
@@ -137,25 +84,25 @@ async def access_to(
     if state.opened is None:
         return None
     gave = site.people.same(state.task.person) == site.people.same(visitor.person)
+    owner = visitor.right == "owner"
     if not state.thread.startswith(ROOM):
-        if gave or visitor.right == "owner":
-            return TaskAccess(state=state, visitor=visitor, gave=gave)
-        return None
+        rights = TaskRights(state=state, gave=gave, owner=owner)
+        return TaskAccess(visitor=visitor, rights=rights) if gave or owner else None
     room, rooms = state.thread.removeprefix(ROOM), {} if rooms is None else rooms
     if room not in rooms:
         rooms[room] = await _stand(site, visitor, room)
     stand = rooms[room]
     if stand is None or not (gave or stand.sees(state.opened.at)):
         return None
-    return TaskAccess(
+    rights = TaskRights(
         state=state,
-        visitor=visitor,
-        room=room,
-        title=stand.title,
-        rights=stand.held.rights,
-        tools=stand.tools,
         gave=gave,
+        owner=owner,
+        tools=stand.tools,
+        change="change" in stand.held.rights,
+        stop="stop" in stand.held.rights,
     )
+    return TaskAccess(visitor=visitor, rights=rights, room=room, title=stand.title)
 
 
 async def _stand(site: Site, visitor: Visitor, room: str) -> RoomStand | None:

@@ -42,7 +42,6 @@ FILES = 60
 LISTED = 400
 Word = Annotated[str, Parameter(max_length=10)]
 Format = Literal["page", "json"]
-OVER = ("approved", "rejected")
 GO_ON = "“Go on”"
 """The button that does what the command `resume` does, where people are told of it."""
 IN_ROOM = "looked at the room"
@@ -88,35 +87,10 @@ async def _shown(site: Site, access: TaskAccess, **more: Any) -> Template:
         rows=rows[:RESULT_ROWS],
         cut=max(0, len(rows) - RESULT_ROWS),
         files=await files_of(site, state, result),
-        offers=offers(access),
+        offers=access.rights.acts(),
         only_owner=site.work.world.only_owner,
         **{"told": "", "error": "", "typed": "", **more},
     )
-
-
-def offers(access: TaskAccess) -> frozenset[str]:
-    """What this visitor can do about the task as it stands: the acts of its forms."""
-    state = access.state
-    stage, found = state.stage, set[str]()
-    if stage not in OVER and access.steers:
-        found.add("say")
-    if stage not in OVER and access.rates and state.turns:
-        found.add("rate")
-    if (state.at_work or stage == "waiting") and access.stops:
-        found.add("stop")
-    if access.decides:
-        if stage == "stopped":
-            found.add("resume")
-        if state.allowing:
-            found.add("allow")
-        if stage in ("finished", "stopped", "waiting"):
-            found |= {"reject", "undo"} if state.turns else {"reject"}
-    if stage == "approved" and access.merges:
-        found.add("undo")
-    ready = not state.task.repo or bool(state.offered and state.offered.commit)
-    if stage == "finished" and access.merges and ready:
-        found.add("approve")
-    return frozenset(found)
 
 
 # ---------------------------------------------------------------- what people do
@@ -145,7 +119,7 @@ async def drive_task(
 async def _done(site: Site, access: TaskAccess, act: str, data: dict[str, str]) -> str:
     """Have it done; what is told of it. Raises LoopforgeError, and then nothing was done."""
     desk, id, person = site.work, access.state.id, access.visitor.person
-    access.must(act)
+    access.rights.must(act)
     match act:
         case "say":
             return await desk.say(id, person, data.get("text", ""))
@@ -158,7 +132,7 @@ async def _done(site: Site, access: TaskAccess, act: str, data: dict[str, str]) 
             return await desk.resume(id, person, dollars_in(data.get("budget", "")))
         case "allow" | "deny":
             _same_use(access.state, data.get("use", ""))
-            return await desk.allow(id, person, owner=access.owner, yes=act == "allow")
+            return await desk.allow(id, person, owner=access.rights.owner, yes=act == "allow")
         case "approve":
             _as_shown(access.state, data)
             return await desk.approve(id, person, data.get("commit", ""))
@@ -241,7 +215,9 @@ async def task_why(
     access = await task_access(site, visitor, task)
     state = access.state
     try:
-        record = await gather_for(site.ledger, event, state.stream, EVERYTHING, owner=access.owner)
+        record = await gather_for(
+            site.ledger, event, state.stream, EVERYTHING, owner=access.rights.owner
+        )
     except Unknown:
         record = None
     if not isinstance(record, TurnRecord):

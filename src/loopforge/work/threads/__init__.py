@@ -1,1 +1,1 @@
-"""Rooms as threads of tasks: what of them is for a task, and what a task says in them."""
+"""Rooms as threads of tasks: what is for a task, what it says there, and who may do what."""

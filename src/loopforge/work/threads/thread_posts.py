@@ -44,6 +44,7 @@ from loopforge.runtime.ports import EffectFiles, Ledger, RoomVoice
 from loopforge.runtime.system_clock import Stamp
 from loopforge.work.task_lines import progress_line
 from loopforge.work.task_state import PREFIX, TaskState
+from loopforge.work.threads.task_rights import OVER, TaskRights
 from loopforge.work.threads.thread_routing import SEEN
 from loopforge.work.work_desk import WorkDesk
 
@@ -144,7 +145,8 @@ class ThreadPosts:
         if not cause.stream.startswith(PREFIX):
             return
         state = await self._desk.store.state(cause.stream)
-        if state.task.person != body.person or state.stage in ("approved", "rejected"):
+        rights = TaskRights(state=state, gave=state.task.person == body.person, stop=False)
+        if state.stage in OVER or not rights.may("stop" if halt else "rate"):
             return
         if halt:
             await self._desk.stop(state.id, body.person)

@@ -16,7 +16,7 @@ Files that were given go into the workspace, at `in/`.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.room_vocabulary import File, Said
@@ -26,16 +26,13 @@ from loopforge.errors import InputError, LoopforgeError, NotLetIn, RepositoryErr
 from loopforge.runtime.ports import EffectFiles, Ledger, RoomLine, RoomOrder, RoomVoice, ToolFile
 from loopforge.work.task_state import PREFIX, TaskState
 from loopforge.work.task_store import TaskStore
+from loopforge.work.threads.task_rights import OVER, TaskRights, may_give
 from loopforge.work.work_desk import WorkDesk
 
-ALL = "*"
-RUN = "work_run"
-"""Who may have this tool used in a room may give tasks there."""
 TOOLS = "work_"
 """How tools of a workspace are called: a mate whose file has one is given work by plain lines."""
 WORKING = ("sequential-thinking", "shell", "branch")
 """Flows of work, not of an answer."""
-OVER = ("approved", "rejected")
 ANSWERS = ("approve", "deny")
 _TYPED = re.compile(
     r"/(?P<name>work|resume|reject|undo|approve|deny)(?:\s+(?P<argument>.+))?\s*", re.DOTALL
@@ -50,7 +47,6 @@ BUSY = (
 )
 NOTHING = "Nothing is worked on here. /work and what is to be done begins it."
 GONE = "its room was deleted"
-FOREIGN = "That is for whoever gave the work, who may change the room, and the home's owner."
 
 
 class ThreadRouting:
@@ -219,10 +215,8 @@ class ThreadRouting:
             raise InputError(str(error)) from error
 
     async def _do(self, order: RoomOrder, state: TaskState) -> str:
-        if state.task.repo and not order.owner and order.name in ("approve", "undo"):
-            raise NotLetIn(
-                "What a repository gets, the owner of this home approves and takes back."
-            )
+        allowing = state.allowing and order.name in ANSWERS
+        rights_of(order, state).must("allow" if allowing else order.name)
         desk, id, person = self._desk, state.id, order.person
         match order.name:
             case "resume":
@@ -266,19 +260,22 @@ class ThreadRouting:
         return next((mate for mate in here if self._works(mate)), here[0]), order.argument
 
     async def _latest(self, order: RoomOrder) -> TaskState:
-        """The last task of the room, where this person may decide on it. Raises InputError."""
+        """The last task of the room. Raises InputError."""
         tasks = await self._store.of_thread(order.stream)
         if not tasks:
             raise InputError(NOTHING)
-        gave = tasks[-1].task.person == order.person and may_give(order.tools)
-        if not (gave or order.owner or (order.changes and may_give(order.tools))):
-            raise NotLetIn(FOREIGN)
         return tasks[-1]
 
 
-def may_give(tools: Collection[str]) -> bool:
-    """Whether whoever may have these tools used may give tasks."""
-    return ALL in tools or RUN in tools
+def rights_of(order: RoomOrder, state: TaskState) -> TaskRights:
+    """How whoever gives a command in a room stands to a task of it."""
+    return TaskRights(
+        state=state,
+        gave=state.task.person == order.person,
+        owner=order.owner,
+        tools=may_give(order.tools),
+        change=order.changes,
+    )
 
 
 def going(tasks: Sequence[TaskState]) -> TaskState | None:
