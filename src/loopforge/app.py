@@ -372,7 +372,7 @@ def _wired(
     book, bell = _reminding(ledger, house, people, stamp, live, tools, cast)
     conduct = Conduct(ledger, stamp, house, cast, rules, relief, bell)
     bot = Bot(ports, conduct, viewer, cast, rules, relief, files, questions)
-    work = work_parts(ports, cast, models, lambda: live.now, lambda: live.zone, secrets)
+    work = work_parts(ports, cast, models, live, secrets, ledger.erase)
     looking_back = memory_opening.notes_of(memory, house, models, cast, rules, live, ledger, stamp)
     timers = LocalTimers(lambda stream: lanes.wake(stream), clock)
     kinds = (bot, work.world, looking_back)

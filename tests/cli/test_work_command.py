@@ -55,6 +55,9 @@ def test_a_task_is_given_watched_and_taken(run: Run) -> None:
     kinds = [json.loads(line)["kind"] for line in run("export", short)[1].splitlines()]
     assert kinds[0] == "task.opened"
     assert kinds[-1] == "task.approved"
+    assert run("forget", short, "--yes")[1] == "Forgotten, with all its files.\n"
+    assert "run echo hello" not in run("list")[1]
+    assert "was forgotten" in run("resume", short)[2]
 
 
 def test_a_task_that_asks_is_answered(run: Run) -> None:

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.core.work.work_vocabulary import TaskClassified
+from loopforge.errors import Changed
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.work.task_state import PREFIX
 from loopforge.work.workspace.task_workspace import folder_name
-from tests.work.conftest import in_order, uses, working
+from tests.work.conftest import in_order, says, uses, working
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
 
@@ -36,3 +38,44 @@ async def test_files_and_checkpoints_of_a_forgotten_task_go(place: Path) -> None
         assert home.file(kept, "").is_dir()
         assert await home.app.work.forgetting.sweep() == []
     assert set(tasks_with_files(place)) == {folder_name(PREFIX + kept)}
+
+
+def holding(home: Path, words: bytes) -> list[Path]:
+    """The files of a home in which these bytes stand."""
+    return [path for path in home.rglob("*") if path.is_file() and words in path.read_bytes()]
+
+
+async def test_a_task_is_forgotten_when_somebody_says_so(place: Path) -> None:
+    """Not while it is at work; then no byte of it is anywhere, and nobody can have it go on."""
+    told = says("done", "The lantern is lit.")
+    script = in_order(
+        uses("work_write", path="secret.txt", text="lantern\n" * 1000),
+        uses("work_run", command="cat secret.txt; echo lantern > own.txt; sleep 300"),
+        uses("work_run", command="cat secret.txt"),
+        told,
+    )
+    async with working(place, script) as home:
+        kept = await home.desk.open("Hello!", "ana")
+        id = await home.desk.open("Write the lantern with Python", "ana", owner=True)
+        await home.until(id, "effect.running", 2)
+        with pytest.raises(Changed, match="stop it first"):
+            await home.app.work.forgetting.forget(id, "ana")
+        await home.desk.stop(id, "ana")
+        await home.rest(id)
+        await home.desk.resume(id, "ana")
+        await home.rest(id)
+        await home.desk.say(kept, "ana", "lanterns are nice")
+        await home.rest(kept)
+        assert len(holding(place, b"lantern\n")) >= 3
+        assert (await home.app.work.forgetting.forget(id, "ana")).startswith("Forgotten")
+        await home.app.keeper.sweep()
+        for late in (home.desk.resume(id, "ana"), home.desk.approve(id, "ana")):
+            with pytest.raises(Changed, match="was forgotten"):
+                await late
+        assert await home.app.work.forgetting.forget(id, "ana") == "It is forgotten already."
+        assert len(await home.bodies(id, TaskClassified)) == 1
+        assert (await home.state(kept)).task.text.text == "Hello!"
+        assert not home.file(id, "").exists()
+        assert (await home.app.ledger.verify()).sound
+    assert holding(place, b"lantern\n") == []
+    assert holding(place, b"The lantern") == []

@@ -96,3 +96,53 @@ async def test_undo_takes_back_files_and_conversation(place: Path) -> None:
         await shop.rest(id)
         assert (await shop.state(id)).stage == "finished"
         assert "6" not in str([text for _, text in shop.models.asked[-1].messages[2:-1]])
+
+
+async def test_what_it_came_to_after_a_word_is_what_is_shown(place: Path, project: Path) -> None:
+    """A person had it go on: the commit that they see and take holds that, and is another one."""
+    word = uses("work_edit", path="repo/app.py", old="return 2", new="return 2  # two")
+    async with working(place / "home", in_order(*STEPS, word)) as shop:
+        id = await mended(shop, project)
+        first = (await shop.state(id)).offered
+        await shop.desk.say(id, "ana", "add a comment that says two")
+        await shop.rest(id)
+        second = (await shop.state(id)).offered
+        assert first
+        assert second
+        assert first.commit != second.commit
+        with pytest.raises(Changed, match="Something else is offered"):
+            await shop.desk.approve(id, "ana", first.commit)
+        assert (await shop.desk.approve(id, "ana", second.commit)).startswith("Merged as ")
+        assert "return 2  # two" in (project / "app.py").read_text()
+
+
+async def test_a_branch_that_moved_on_is_taken_in(place: Path, project: Path) -> None:
+    """Both changed one line: that is said, nothing is lost, and after `refresh` both are merged."""
+    both = "def two():\n    return 2  # not 4\n"
+    commit = "git -c user.name=o -c user.email=o@example.org commit -qm both"
+    more = (
+        uses("work_git", do="refresh"),
+        uses("work_run", command="git merge origin/main; cat app.py"),
+        uses("work_write", path="repo/app.py", text=both),
+        uses("work_run", command=f"git add -A && {commit}"),
+        says("done", "Both are in."),
+    )
+    async with working(place / "home", in_order(*STEPS, *more)) as shop:
+        name = (await shop.desk.places.repositories.registered.register(project)).name
+        id = await shop.desk.open(TASK, "ana", repo=name, owner=True)
+        await shop.until(id, "task.leased")
+        (project / "app.py").write_text("def two():\n    return 4\n")
+        (project / "notes.txt").write_text("mine\n")
+        git(project, "add", ".")
+        git(project, "commit", "-qm", "meanwhile")
+        (project / "notes.txt").write_text("mine, and open\n")
+        await shop.rest(id)
+        with pytest.raises(Changed, match="main and the task both changed"):
+            await shop.desk.approve(id, "ana")
+        await shop.desk.say(id, "ana", "refresh")
+        await shop.rest(id)
+        assert "<<<<<<<" in (await shop.state(id)).uses[-3].value
+        assert (await shop.desk.approve(id, "ana")).startswith("Merged as ")
+        assert (project / "app.py").read_text() == both
+        assert (project / "notes.txt").read_text() == "mine, and open\n"
+        assert "meanwhile" in git(project, "log", "--format=%s")

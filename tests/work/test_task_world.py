@@ -273,6 +273,7 @@ async def test_thumbs_move_confidence_and_down_brings_the_next_model(place: Path
         before = (await shop.state(id)).confidence
         assert await shop.desk.rate(id, "ana", up=True) == min(100, before + 15)
         assert await shop.desk.rate(id, "ana", up=False) == min(100, before + 15) - 20
+        assert (await shop.state(id)).model == "little"
         assert await shop.desk.approve(id, "ana") == "Approved."
         score, bins = await shop.desk.calibration()
         assert score is not None

@@ -1,32 +1,56 @@
 """A task whose words were forgotten keeps nothing else: no workspace, no checkpoint, no branch.
 
-Whoever has a task, or a person, forgotten erases texts in the ledger. What is to go with them is
-asked of the ledger, never remembered: a task that was opened with words which are no more. So a
+    forget -> its texts are erased -> sweep: workspace, checkpoints, branch
+
+Whoever has a task, a room or a person forgotten erases texts in the ledger. What is to go with them
+is asked of the ledger, never remembered: a task that was opened with words which are no more. So a
 process that died in between leaves the rest to the next start. What was merged stays merged.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from loopforge.core.events import Event
 from loopforge.core.work.work_vocabulary import TaskOpened
-from loopforge.errors import LoopforgeError
+from loopforge.errors import Changed, LoopforgeError
+from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.runtime.ports import Ledger
 from loopforge.work.git.task_repositories import TaskRepositories
 from loopforge.work.task_state import PREFIX
+from loopforge.work.task_store import TaskStore
+
+Erase = Callable[[Wish], Awaitable[object]]
 
 log = logging.getLogger(__name__)
 
 
 class TaskForgetting:
-    """Looks after that, where a home is run."""
+    """Looks after that, where a home is run; and has one task forgotten, in any process."""
 
-    def __init__(self, ledger: Ledger, repositories: TaskRepositories) -> None:
-        self._ledger, self._repositories = ledger, repositories
+    def __init__(
+        self, ledger: Ledger, erase: Erase, store: TaskStore, repositories: TaskRepositories
+    ) -> None:
+        self._ledger, self._erase, self._store = ledger, erase, store
+        self._repositories = repositories
         self._gone: set[str] = set()
         self._wanted = True
+
+    async def forget(self, task: str, person: str) -> str:
+        """Forget a task whole, and what rests on it; what is told of it.
+
+        That there was one, when, and what it cost stays on record. Raises Unknown, and Changed
+        while something of it is under way.
+        """
+        state = await self._store.named(task)
+        if state.at_work or state.open or state.running:
+            raise Changed("Something of this task is under way; stop it first.")
+        told = "It is forgotten already." if state.forgotten else "Forgotten, with all its files."
+        wish = Wish(stream=state.stream, by=person, why="the task was to be forgotten")
+        await self._erase(wish)
+        await self._repositories.forget(state.stream)
+        return told
 
     def follow(self) -> None:
         """Look again whenever something was forgotten, by this process or by another one."""

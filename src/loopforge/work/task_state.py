@@ -159,6 +159,11 @@ class TaskState(Struct, kw_only=True):
         return self.task.thread or self.id
 
     @property
+    def forgotten(self) -> bool:
+        """Whether its words are no more: nothing is done for it, whoever says so."""
+        return self.opened is not None and self.task.text.text is None
+
+    @property
     def at_work(self) -> bool:
         """Whether something is done without a person."""
         return self.stage in AT_WORK
@@ -230,6 +235,7 @@ class TaskState(Struct, kw_only=True):
                 self._anew()
             case TaskFinished():
                 self.finished, self.summarized, self.saved = body, False, False
+                self.offered = None  # what was shown before is not what it came to now
                 self._enter("mine", self.task.mate, body.result, event)
             case EffectApproved(effect=effect) if effect in self.running:
                 self.running[effect] = self.running[effect]._replace(asks=False)

@@ -111,6 +111,9 @@ class TaskWorld:
             return None
         if state.open:
             return self._again(state)
+        if state.forgotten:
+            await self._leases.release(state.thread, state.id)
+            return None
         if not state.at_work:
             return await self._rest(state)
         if state.running:

@@ -274,7 +274,8 @@ class TurnOutcomes:
         now = state.model or state.model_seen
         after = next_model(rungs, now)
         if after:
-            why = f"{after} goes on in place of {now or 'the first model'}: {cause.why}."
+            goes = "goes on" if state.at_work else "is the next to work on it"
+            why = f"{after} {goes} in place of {now or 'the first model'}: {cause.why}."
             return TaskEscalated(
                 turn=turn, reason=cause.reason, why=Words(why), before=now, after=after
             )

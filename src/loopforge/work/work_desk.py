@@ -162,7 +162,7 @@ class WorkDesk:
         async def attempt(state: TaskState, seq: int) -> float:
             after = task_confidence.rated(state.confidence, up=up)
             bodies: list[Body] = [TaskRated(person=person, up=up, confidence=after, line=line)]
-            if not up and state.stage == "working":
+            if not up and state.classified and state.stage not in ("approved", "rejected"):
                 cause = EscalationCause("thumb", "a person's thumb went down")
                 onward = self.world.outcomes.onward(state, state.open, cause)
                 if not isinstance(onward, TaskAsked):
@@ -200,7 +200,7 @@ class WorkDesk:
 
         Raises Changed, RepositoryError; then nothing was merged.
         """
-        state = await self.store.named(task)
+        state = await self._task(task)
         if state.stage == "approved":
             return "It is approved already; nothing was done again."
         if state.stage != "finished":
@@ -219,7 +219,7 @@ class WorkDesk:
 
     async def reject(self, task: str, person: str) -> str:
         """Do not take the result: its branch is deleted, its workspace stays."""
-        state = await self.store.named(task)
+        state = await self._task(task)
         if state.stage not in ("finished", "stopped", "waiting"):
             raise Changed(f"There is nothing to reject: the task is {state.stage}.")
         if state.task.repo and state.offered is not None and state.offered.commit:
@@ -229,7 +229,7 @@ class WorkDesk:
 
     async def undo(self, task: str, person: str) -> str:
         """Take back the last change of files, and the conversation with it; or the merge."""
-        state = await self.store.named(task)
+        state = await self._task(task)
         if state.at_work:
             raise Changed("It is at work; stop it first.")
         was = state.stage
@@ -259,8 +259,15 @@ class WorkDesk:
 
     # ------------------------------------------------------------ deciding
 
+    async def _task(self, which: str) -> TaskState:
+        """A task with which something can still be done. Raises Unknown, Changed."""
+        state = await self.store.named(which)
+        if state.forgotten:
+            raise Changed("This task was forgotten; give a new one.")
+        return state
+
     async def _decided(self, task: str, attempt: Callable[[TaskState, int], Awaitable[T]]) -> T:
-        state = await self.store.named(task)
+        state = await self._task(task)
 
         async def once(seq: int) -> T:
             return await attempt(await self.store.state(state.stream), seq)

@@ -21,7 +21,7 @@ from loopforge.runtime.turn_driver import Ports
 from loopforge.work.git.task_repositories import TaskRepositories
 from loopforge.work.model_choice import ModelChoice
 from loopforge.work.role_files import RoleFiles
-from loopforge.work.task_forgetting import TaskForgetting
+from loopforge.work.task_forgetting import Erase, TaskForgetting
 from loopforge.work.task_state import PREFIX
 from loopforge.work.task_store import TaskStore
 from loopforge.work.task_world import TaskWorld
@@ -42,6 +42,20 @@ class FollowedLedger(Protocol):
 
     async def follow(self) -> None:
         """Look for what other processes appended, and tell subscribers."""
+        ...
+
+
+class LiveHome(Protocol):
+    """How a home is set at any moment."""
+
+    @property
+    def now(self) -> PluginSettings:
+        """Its settings."""
+        ...
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """Its time zone."""
         ...
 
 
@@ -103,19 +117,19 @@ def work_parts(
     ports: Ports,
     mates: Mapping[str, Mate],
     models: object,
-    settings: Callable[[], PluginSettings],
-    zone: Callable[[], ZoneInfo],
+    live: LiveHome,
     secrets: Callable[[], Collection[str]],
+    erase: Erase,
 ) -> WorkParts:
     """The parts of work on tasks. `models` may say which there are."""
-    now, clock = settings(), ports.stamp.clock
+    now, clock = live.now, ports.stamp.clock
     workspaces = workspaces_of(now, clock, secrets)
     repositories = TaskRepositories(now.home, workspaces, clock, secrets)
     places = WorkPlaces(workspaces, repositories, ports.stamp)
     store = TaskStore(ports.ledger, ports.signals)
 
     def own() -> WorkSettings:
-        return settings().of("work", WorkSettings)
+        return live.now.of("work", WorkSettings)
 
     choice = ModelChoice(models, own)
     world = TaskWorld(
@@ -126,7 +140,8 @@ def work_parts(
         RoleFiles(mates, now.home),
         choice,
         own,
-        zone,
+        lambda: live.zone,
     )
     desk = WorkDesk(ports.ledger, ports.stamp, store, places, world, ports.signals.halt)
-    return WorkParts(world, desk, store, TaskForgetting(ports.ledger, repositories), ports)
+    forgetting = TaskForgetting(ports.ledger, erase, store, repositories)
+    return WorkParts(world, desk, store, forgetting, ports)

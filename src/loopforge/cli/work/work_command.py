@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopforge.cli import Json, existing, listed, on_app, print_json, settings
+from loopforge.cli import Json, Yes, existing, listed, on_app, print_json, settings
 from loopforge.cli.work.task_watching import (
     at_the_desk,
     onward,
@@ -214,6 +214,23 @@ def reject(context: typer.Context, which: Which) -> None:
 def undo(context: typer.Context, which: Which) -> None:
     """Take back the last change of files of a task and the conversation with it, or its merge."""
     _told(context, lambda home, person: home.work.desk.undo(which, person))
+
+
+@app.command()
+def forget(context: typer.Context, which: Which, yes: Yes = False) -> None:
+    """Forget a task whole: every word of it, its workspace, their copies, what rests on it.
+
+    That there was one, when, and what it cost stays on record; what was merged stays merged.
+    """
+    question = "Every word and file of this task goes, and cannot be had back. Forget it?"
+
+    async def gone(home: App, person: str) -> str:
+        await home.work.desk.store.named(which)
+        if not (yes or typer.confirm(question)):
+            return "Nothing was forgotten."
+        return await home.work.forgetting.forget(which, person)
+
+    _told(context, gone)
 
 
 @app.command()
