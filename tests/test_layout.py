@@ -35,6 +35,7 @@ ELSEWHERE = {
     **dict.fromkeys(
         (
             "branch_flow.py",
+            "reflexion_flow.py",
             "sequential_flow.py",
             "shell_flow.py",
             "simple_flow.py",

@@ -92,4 +92,4 @@ def test_each_event_is_a_line_of_json(run: Run) -> None:
     assert code == 0
     kinds = [json.loads(line)["kind"] for line in out.splitlines()]
     assert kinds[:3] == ["task.opened", "task.classified", "task.leased"]
-    assert kinds[-1] == "task.summarized"
+    assert kinds[-1] == "task.scored"

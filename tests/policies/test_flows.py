@@ -15,10 +15,12 @@ from loopforge.core.work.work_vocabulary import (
     FinishWork,
     GoOn,
     LookBack,
+    SaidOfAttempt,
     SetPlan,
 )
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.policies.flows.branch_flow import branching
+from loopforge.policies.flows.reflexion_flow import reflecting_on
 from loopforge.policies.flows.sequential_flow import sequential
 from loopforge.policies.flows.shell_flow import commanding
 from loopforge.policies.flows.simple_flow import answering
@@ -73,14 +75,22 @@ def test_where_it_stands(state: str, say: str, act: object) -> None:
     assert book.plans().acts == (act,)
 
 
-def test_it_looks_back_at_the_end() -> None:
-    """Where there is something to look back on, it is asked once more; no answer is no harm."""
-    for answer, more in ((Answer("answered", "Test first."), 1), (Answer("failed"), 0)):
-        book = Playbook(sequential(PROMPTS), given(reflects="yes")).asks("work")
-        book.answered(state="done", say="Done.").asks("reflect")
-        acts = book.told(answer).plans().acts
-        assert isinstance(acts[0], FinishWork)
-        assert acts[1:] == (LookBack(text="Test first."),) * more
+def test_it_looks_back_on_an_attempt() -> None:
+    """It is shown the attempt turn by turn, and fills in a form; sentences that are none go."""
+    line = Line(kind="result", who=public("work_run"), text=Words("[exit code 1]"), number=2)
+    seen = given("Fix it", line, attempt="1")
+    book = Playbook(reflecting_on(PROMPTS), seen).asks("reflect", aloud=False)
+    assert "[turn 2] work_run gave:\n[exit code 1]" in book.prompt
+    assert list(book.form) == ["worked", "failed", "root_cause", "strategy_change", "insight"]
+    said = {"text": " It   failed ", "turns": [2, 2, 0, True, "x"]}
+    book.answered(worked=[], failed=[said, 7, {"text": ""}], insight={"text": "Look first."})
+    (act,) = book.plans().acts
+    assert act == LookBack(
+        claims=(
+            SaidOfAttempt(part="failed", text="It failed", turns=(2,)),
+            SaidOfAttempt(part="insight", text="Look first."),
+        )
+    )
 
 
 def test_a_peer_gives_a_second_opinion() -> None:
@@ -110,7 +120,7 @@ def test_a_peer_gives_a_second_opinion() -> None:
 @pytest.mark.parametrize("outcome", ["failed", "timed_out", "malformed", "refused"])
 def test_without_an_answer_nothing_is_done(outcome: str) -> None:
     """Every mind of a task then says so, and acts not."""
-    for mind in (sequential, answering, branching, triage):
+    for mind in (sequential, answering, branching, triage, reflecting_on):
         book = Playbook(mind(PROMPTS), given())
         answer = Answer(outcome, "rubbish")  # type: ignore[arg-type]
         book.told((answer, answer) if isinstance(book.request, All) else answer)

@@ -95,7 +95,8 @@ async def test_undo_takes_back_files_and_conversation(place: Path) -> None:
         await shop.desk.resume(id, "ana")
         await shop.rest(id)
         assert (await shop.state(id)).stage == "finished"
-        assert "6" not in str([text for _, text in shop.models.asked[-1].messages[2:-1]])
+        worked = [one for one in shop.models.asked if "state" in (one.schema or {})["properties"]]
+        assert "6" not in str([text for _, text in worked[-1].messages[2:-1]])
 
 
 async def test_what_it_came_to_after_a_word_is_what_is_shown(place: Path, project: Path) -> None:

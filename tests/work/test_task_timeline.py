@@ -26,6 +26,8 @@ async def test_a_turn_tells_what_it_changed_and_what_it_saw(place: Path) -> None
         drawn = timeline_of(await shop.events(id), START)
         state = await shop.state(id)
     turns = [one for one in drawn if isinstance(one, TurnShown)]
+    back = turns.pop()
+    assert (back.nth, back.summons) == (0, "reflect")
     assert [one.nth for one in turns] == [1, 2, 3, 4]
     assert [one.narrative for one in turns][2:] == ["I run it.", "See a.py."]
     assert (turns[0].before, turns[0].mode, turns[0].model) == (START, "context", "scripted")

@@ -43,11 +43,12 @@ async def test_a_task_plans_acts_and_ends_with_a_result(place: Path) -> None:
         assert [one.nth for one in await shop.bodies(id, TaskProgressed)] == [1, 2, 3]
         (taken,) = await shop.bodies(id, TaskClassified)
         assert (taken.role, taken.by) == ("python-coder", "rules")
-        assert kinds(await shop.events(id))[-4:] == [
+        assert kinds(await shop.events(id))[-5:] == [
             "task.finished",
-            "task.reflected",
             "task.workspace_saved",
             "task.summarized",
+            "task.scored",
+            "task.reflected",
         ]
         assert (await shop.app.ledger.verify()).sound
 
@@ -85,8 +86,8 @@ async def test_what_is_said_during_a_task_steers_it(place: Path) -> None:
     left = [uses("work_list"), uses("work_list"), says("done", "Done.")]
 
     def script(asked: Question) -> Step:
-        if asked.schema is None:
-            return "So it was."
+        if "state" not in (asked.schema or {}).get("properties", {}):
+            return {}
         heard.append("use tabs" in str(asked.messages))
         if len(heard) == 1:
             shop.app.work.ports.tasks.spawn(steer(shop.given), "steering")
@@ -181,8 +182,8 @@ async def test_a_limit_ends_it_and_resume_goes_on(
 
     def script(asked: Question) -> Step:
         nonlocal count
-        if asked.schema is None:
-            return "So."
+        if "state" not in (asked.schema or {}).get("properties", {}):
+            return {}
         count += 1
         text = f"{count}\n" * (1000 if kind == "tokens" else 1)
         return ScriptedAnswer(

@@ -6,6 +6,7 @@ from loopforge.core.effect_states import EffectEnd, EffectProposed
 from loopforge.core.events import Event
 from loopforge.core.text.spoken_lists import counted
 from loopforge.core.work.work_vocabulary import (
+    AttemptScored,
     ChangeUndone,
     PlanSet,
     ResultApproved,
@@ -15,6 +16,7 @@ from loopforge.core.work.work_vocabulary import (
     TaskClassified,
     TaskEscalated,
     TaskFinished,
+    TaskLearned,
     TaskLeased,
     TaskNudged,
     TaskOpened,
@@ -89,8 +91,14 @@ def _task(body: WorkEvent) -> list[str]:
             return ["Rejected; the branch is gone."]
         case ChangeUndone(nth=nth):
             return [f"Taken back to turn {nth}."]
-        case TaskReflected(text=text):
-            return [f"Looking back: {text}"]
+        case AttemptScored():
+            return [score_line(body)]
+        case TaskReflected():
+            return reflection_lines(body)
+        case TaskLearned(left=left, insights=insights):
+            if left:
+                return [f"Nothing of that is kept: {left}."]
+            return ["That is kept for later tasks."] if insights else []
         case TaskLeased() | WorkspaceSaved():
             return []
 
@@ -104,6 +112,48 @@ def progress_line(body: TaskProgressed) -> str:
         f"[turn {body.nth} of {body.most}, confidence {body.confidence:.0f}{model}, {files}, "
         f"${body.cost}] {_short(str(body.action))}"
     )
+
+
+def score_line(body: AttemptScored) -> str:
+    """What an attempt is given, why, and how far the mind was off."""
+    why = ", ".join(f"{one.name} {one.points:+g}" for one in body.reasons)
+    own = f"; the mind thought {body.own:.0f}, {off_by(body.off)}" if body.own >= 0 else ""
+    return (
+        f"Attempt {body.attempt}: {body.together:.0f} of 100 (completion {body.completion:.0f}, "
+        f"quality {body.quality:.0f}, efficiency {body.efficiency:.0f}: {why or 'no more is known'}"
+        f"){own}."
+    )
+
+
+def off_by(off: float) -> str:
+    """How far over or under the score the mind's own view was."""
+    if abs(off) < 1:
+        return "which is so"
+    return f"{abs(off):.0f} too {'much' if off > 0 else 'little'}"
+
+
+PARTS = {
+    "worked": "It worked",
+    "failed": "It failed",
+    "cause": "The cause",
+    "change": "From now on",
+    "insight": "To remember",
+}
+"""How the parts of a look back are called."""
+
+
+def reflection_lines(body: TaskReflected) -> list[str]:
+    """A look back, sentence by sentence, with the turns it cites and what contradicts it."""
+    if body.trouble:
+        return [f"It could not look back: {body.trouble}."]
+    if not body.claims:
+        return [f"Looking back: {body.text}"]
+    rows = [f"Looking back on attempt {body.attempt}:"]
+    for one in body.claims:
+        turns = f" [turn {', '.join(map(str, one.turns))}]" if one.turns else ""
+        flag = f" (the record says otherwise: {one.flag})" if one.flag else ""
+        rows.append(f"  {PARTS[one.part]}: {one.text}{turns}{flag}")
+    return rows
 
 
 def _offered(body: ResultOffered) -> list[str]:

@@ -81,7 +81,6 @@ def viewed(
         "left": _left(state),
         "branches": branches,
         "command": shell_command(str(state.task.text)),
-        "reflects": "yes" if _reflects(state) else "no",
         "roles": "\n".join(f"- {one.handle}: {one.title}" for one in ROLES.values()),
     }
     seen = AgentPerception(
@@ -112,8 +111,8 @@ def _line(state: TaskState, entry: TaskEntry, zone: ZoneInfo) -> Line:
             who = entry.who if good else f"{entry.who}, {entry.outcome}"
             text = entry.text
             if text.text is not None:
-                wanted = _short(str(entry.arguments), 300)
-                text = Words(f"(for {wanted})\n{_short(text.text, LONGEST)}")
+                wanted = shortened(str(entry.arguments), 300)
+                text = Words(f"(for {wanted})\n{shortened(text.text, LONGEST)}")
             return Line(kind="result", who=public(who), text=text, id=entry.id, at=at)
         case "told":
             return Line(kind="told", text=entry.text, id=entry.id, at=at)
@@ -121,7 +120,7 @@ def _line(state: TaskState, entry: TaskEntry, zone: ZoneInfo) -> Line:
             return Line(kind=kind, who=public(state.task.mate), text=entry.text, id=entry.id, at=at)
 
 
-def _short(text: str, most: int) -> str:
+def shortened(text: str, most: int) -> str:
     """Its beginning and its end, where it is longer."""
     if len(text) <= most:
         return text
@@ -156,8 +155,3 @@ def _left(state: TaskState) -> str:
     most = TURNS[classified.complexity] if classified else TURNS["MEDIUM"]
     left = most - (state.turns - state.since)
     return f"Only {counted(left, 'turn')} left: come to an end." if left <= 3 else ""
-
-
-def _reflects(state: TaskState) -> bool:
-    """Whether there is something to look back on."""
-    return state.classified is not None and state.classified.complexity != "SIMPLE"

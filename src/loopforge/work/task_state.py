@@ -24,7 +24,9 @@ from loopforge.core.events import Answered, Event, Perceived, Returned, TurnEnde
 from loopforge.core.money.money_amounts import picos
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.work import task_confidence
+from loopforge.core.work.attempt_trace import AttemptTrace
 from loopforge.core.work.task_lifecycle import AT_WORK, TaskStage, next_stage
+from loopforge.core.work.work_roles import role_of
 from loopforge.core.work.work_vocabulary import (
     ChangeUndone,
     PlanSet,
@@ -39,11 +41,11 @@ from loopforge.core.work.work_vocabulary import (
     TaskProgressed,
     TaskQueued,
     TaskRated,
-    TaskReflected,
     TaskResumed,
     TaskSteered,
     TaskStopped,
     TaskSummarized,
+    WorkEvent,
     WorkspaceSaved,
 )
 from loopforge.runtime.effect_worker import TOLD
@@ -135,7 +137,7 @@ class TaskState(Struct, kw_only=True):
     checkpoints: list[WorkspaceSaved] = field(default_factory=list)
     finished: TaskFinished | None = None
     offered: ResultOffered | None = None
-    reflection: Words | None = None
+    attempts: AttemptTrace = field(default_factory=AttemptTrace)
     ratings: list[TaskRated] = field(default_factory=list)
     last: datetime | None = None
 
@@ -167,6 +169,12 @@ class TaskState(Struct, kw_only=True):
     def at_work(self) -> bool:
         """Whether something is done without a person."""
         return self.stage in AT_WORK
+
+    @property
+    def changes_files(self) -> bool:
+        """Whether it is a task that should change files."""
+        known = self.classified
+        return bool(known and known.flow == "sequential-thinking" and role_of(known.role).changes)
 
     @property
     def budget(self) -> float:
@@ -244,6 +252,8 @@ class TaskState(Struct, kw_only=True):
                     self._ended(event, body)
                 else:
                     self._after(event)
+        if isinstance(body, WorkEvent):
+            self.attempts.take(body, self.turns, event.id, event.seq)
 
     def _after(self, event: Event) -> None:
         """What came of it, and what people said of that."""
@@ -260,8 +270,6 @@ class TaskState(Struct, kw_only=True):
                 self.offered = event.body
             case ChangeUndone():
                 self._undone(event.body)
-            case TaskReflected():
-                self.reflection = event.body.text
             case _:
                 pass
 
@@ -272,8 +280,10 @@ class TaskState(Struct, kw_only=True):
 
     def _turn(self, event: Event) -> None:
         match event.body:
-            case Perceived(mate=mate, summons=summons):
+            case Perceived(mate=mate, summons=summons, recalled=recalled):
                 self.open, self.open_summons, self.open_mate = event.id, summons, mate
+                if summons == "task":
+                    self.attempts.begin(tuple(one.of for one in recalled if not one.left))
             case TurnEnded(turn=turn, took_in=took_in):
                 self.open = "" if self.open == turn else self.open
                 for line in took_in:
@@ -282,7 +292,8 @@ class TaskState(Struct, kw_only=True):
                 cost, tokens = spent_of(answered)
                 self.cost += cost
                 self.tokens += tokens
-                self.model_seen = answered.model or self.model_seen
+                if self.open_summons != "reflect":  # that is by the planner's model
+                    self.model_seen = answered.model or self.model_seen
             case Returned(cost=cost):
                 self.cost += round(cost * 10**12)
             case _:

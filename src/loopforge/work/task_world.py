@@ -7,7 +7,8 @@ Due is the first of these that there is:
     3. as what it is taken: by its words, or a model is asked
     4. its thread is taken; where another task holds it, it waits in line
     5. a limit that is met ends it until somebody says go on
-    6. the mate takes its next turn
+    6. of an attempt that is over: its score, a look back, what is kept of that
+    7. the mate takes its next turn
 
 Everything it goes by is in the ledger, so that it can be broken off anywhere. How a turn goes is
 the same in every world (runtime/world.py); what it comes to is turn_outcome.py's.
@@ -37,6 +38,7 @@ from loopforge.core.work.work_vocabulary import (
     FinishWork,
     GoOn,
     HaltKind,
+    LookBack,
     TaskClassified,
     TaskLeased,
     TaskQueued,
@@ -49,6 +51,8 @@ from loopforge.runtime.effect_worker import ENDS
 from loopforge.runtime.ports import CallPermission, Route
 from loopforge.runtime.turn_driver import Ports, TurnEnding
 from loopforge.runtime.world import ERASED, Applied, OpeningView, Senses, TakenTurn, TurnDue
+from loopforge.work.learning.attempt_learning import FLOW, REFLECT, AttemptLearning
+from loopforge.work.learning.trajectory_reading import TaskBounds
 from loopforge.work.model_choice import ModelChoice
 from loopforge.work.role_files import RoleFiles
 from loopforge.work.task_perception import PERSON, tools_for, viewed
@@ -80,6 +84,7 @@ class TaskWorld:
         "task.steered",
         "task.stopped",
         "task.resumed",
+        "task.rated",
         "task.undone",
         "task.approved",
         "task.rejected",
@@ -100,6 +105,7 @@ class TaskWorld:
         self._ports, self._store, self._leases, self._places = ports, store, leases, places
         self._roles, self._choice, self._settings, self._zone = roles, choice, settings, zone
         self.outcomes = TurnOutcomes(ports.stamp, choice)
+        self.learning = AttemptLearning(ports, choice, settings)
         self.fold = store.state
         self.hosted = False
 
@@ -115,7 +121,7 @@ class TaskWorld:
             await self._leases.release(state.thread, state.id)
             return None
         if not state.at_work:
-            return await self._rest(state)
+            return await self._rest(state) or await self._learned(state)
         if state.running:
             return None  # its end wakes the task
         if state.stage == "opened":
@@ -128,7 +134,7 @@ class TaskWorld:
             return limit
         if state.turns - (state.checkpoint.nth if state.checkpoint else 0) >= EVERY:
             return await self._saved(state)
-        return self._turn(state)
+        return await self._learned(state) or self._turn(state)
 
     def _fact(self, body: object, state: TaskState, cause: str = "") -> Fact:
         assert state.opened is not None
@@ -141,7 +147,9 @@ class TaskWorld:
     def _again(self, state: TaskState) -> TurnDue:
         """A turn that was broken off."""
         mate = self._mate(state)
-        halted = not state.at_work
+        if state.open_summons == REFLECT:
+            mate = self.learning.planner(mate)
+        halted = not state.at_work and state.open_summons != REFLECT
         over = STOPPED if halted else "" if mate.handle == state.open_mate else ERASED
         return self._taken(state, mate, "", state.open_summons, open=state.open, over=over)
 
@@ -154,6 +162,16 @@ class TaskWorld:
         if state.stage == "finished" and state.offered is None and state.task.repo:
             return await self._places.offer(state)
         await self._leases.release(state.thread, state.id)
+        return None
+
+    async def _learned(self, state: TaskState) -> TurnDue | list[Fact] | None:
+        """What is still to be learned of what there was."""
+        trace, mate = state.attempts, self._mate(state)
+        if trace.unscored:
+            bounds = TaskBounds(self.turns_of(state), self.budget_of(state), state.changes_files)
+            return [self._fact(await self.learning.score(state, mate, bounds), state)]
+        if trace.unreflected:
+            return self._taken(state, self.learning.planner(mate), FLOW, REFLECT)
         return None
 
     async def _saved(self, state: TaskState) -> list[Fact]:
@@ -297,6 +315,8 @@ class TaskWorld:
 
     async def perceive(self, state: TaskState, due: TurnDue) -> OpeningView:
         """See `World.perceive`."""
+        if due.summons == REFLECT:
+            return self.learning.view(state, due.mate, self._ports.stamp.clock.now())
         role = role_of(state.classified.role if state.classified else "general")
         flow = state.classified.flow if state.classified else "triage"
         known = self._ports.tools.known() if flow == "sequential-thinking" else ()
@@ -349,7 +369,7 @@ class TaskWorld:
         money = max(0.0, budget - float(state.dollars)) if budget else None
         task = state.task
         return Senses(
-            news=self._news(state),
+            news=tuple if turn.due.summons == REFLECT else self._news(state),
             permit=permit,
             bounds=TurnBounds(seconds=SECONDS, money=money),
             charge=Charge(person=task.person, surface=task.surface, owner=task.owner),
@@ -388,6 +408,9 @@ class TaskWorld:
                     act = replace(act, question=safe(said)[0])
                 case GoOn(did=said):
                     act = replace(act, did=safe(said)[0])
+                case LookBack(claims=claims):
+                    clean = tuple(replace(one, text=safe(one.text)[0]) for one in claims)
+                    act = replace(act, claims=clean)
                 case _:
                     pass
             acts.append(act)
@@ -401,6 +424,9 @@ class TaskWorld:
         self, state: TaskState, turn: Taken, ended: TurnEnding, verdicts: Sequence[Verdict]
     ) -> Applied:
         """See `World.apply`."""
-        most = self.turns_of(state)
-        facts = self.outcomes.facts(state, turn, ended, verdicts, most=most)
+        if turn.due.summons == REFLECT:
+            facts = self.learning.reflected(state, turn, ended)
+        else:
+            most = self.turns_of(state)
+            facts = self.outcomes.facts(state, turn, ended, verdicts, most=most)
         return Applied(facts=facts, withdrawn=ended.why if ended.plan is None else "")

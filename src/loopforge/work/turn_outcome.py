@@ -25,7 +25,7 @@ from loopforge.core.work.model_escalation import (
     next_model,
 )
 from loopforge.core.work.stuck_detection import SeenStep, circle_of
-from loopforge.core.work.task_confidence import SeenResult, error_of, signals_of, weighed
+from loopforge.core.work.task_confidence import error_of, signals_of, weighed
 from loopforge.core.work.work_roles import role_of
 from loopforge.core.work.work_vocabulary import (
     AdmitStuck,
@@ -43,13 +43,13 @@ from loopforge.core.work.work_vocabulary import (
     TaskFinished,
     TaskNudged,
     TaskProgressed,
-    TaskReflected,
     TaskStopped,
     WorkAct,
 )
 from loopforge.runtime.system_clock import Stamp
 from loopforge.runtime.turn_driver import TurnEnding
 from loopforge.runtime.world import TakenTurn, TurnDue
+from loopforge.work.learning.trajectory_reading import seen_use
 from loopforge.work.model_choice import ModelChoice
 from loopforge.work.task_state import TaskState, ToolUse, argument, spent_of
 
@@ -206,9 +206,7 @@ class TurnOutcomes:
                 return [TaskAsked(turn=one.id, question=Words(question))]
             case AdmitStuck(why=why):
                 one.action, one.admitted = "It does not get on.", why
-            case LookBack(text=text):
-                return [TaskReflected(turn=one.id, text=Words(text))]
-            case Classify():
+            case Classify() | LookBack():
                 pass
         return []
 
@@ -216,9 +214,9 @@ class TurnOutcomes:
         self, one: _Turn, turn: TakenTurn[TurnDue], trouble: str, most: int
     ) -> TaskProgressed:
         state = one.state
-        fresh = [seen_of(use) for use in state.fresh]
+        fresh = [seen_use(use) for use in state.fresh]
         known = [error for use in state.uses if use not in state.fresh and (error := _error(use))]
-        signals = signals_of(fresh, known, changes=_changes(state))
+        signals = signals_of(fresh, known, changes=state.changes_files)
         if trouble == "broke off":
             signals += weighed([("turn broke off", one.ended.why[:80])])
         elif trouble and trouble not in UNREACHED:
@@ -300,14 +298,8 @@ def _allowed(ended: TurnEnding, verdicts: Sequence[Verdict]) -> tuple[Act, ...]:
     )
 
 
-def seen_of(use: ToolUse) -> SeenResult:
-    """A use of a tool as it is judged: a command by its words, a file by its path."""
-    what = argument(use, "command") or argument(use, "path") or use.arguments
-    return SeenResult(use.tool, what, use.outcome, use.value)
-
-
 def _error(use: ToolUse) -> str:
-    return error_of(seen_of(use))
+    return error_of(seen_use(use))
 
 
 def _steps(state: TaskState) -> list[SeenStep]:
@@ -316,12 +308,6 @@ def _steps(state: TaskState) -> list[SeenStep]:
         SeenStep.of(f"{use.tool} {argument(use, 'command') or use.arguments}", use.value)
         for use in state.uses[state.uses_since :]
     ]
-
-
-def _changes(state: TaskState) -> bool:
-    """Whether it is a task that should change files."""
-    known = state.classified
-    return bool(known and known.flow == "sequential-thinking" and role_of(known.role).changes)
 
 
 def _spent(ended: TurnEnding) -> tuple[int, int]:
@@ -346,7 +332,7 @@ def _trace(one: _Turn, now: TaskProgressed, circle: str) -> EscalationTrace:
     errors = [e for use in state.uses if use.turn in turns and (e := _error(use))]
     errors += [MALFORMED for p in past if any(s.name == "answer was malformed" for s in p.signals)]
     idle = -1
-    if _changes(state):
+    if state.changes_files:
         idle = 0
         for p in reversed(past):
             if any(signal.name == "files changed" for signal in p.signals):

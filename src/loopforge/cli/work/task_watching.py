@@ -138,6 +138,8 @@ def settled(state: TaskState) -> bool:
         return True
     if state.at_work or state.open or not state.saved or not state.summarized:
         return False
+    if state.attempts.unsettled:
+        return False
     return not (state.stage == "finished" and state.task.repo and state.offered is None)
 
 

@@ -31,6 +31,12 @@ FlowName = Literal["simple", "branch", "sequential-thinking", "breakglass", "she
 DecidedBy = Literal["rules", "model", "person", "default"]
 EscalationReason = Literal["confidence", "errors", "idle", "stuck", "corrections", "thumb"]
 HaltKind = Literal["person", "turns", "time", "tokens", "money", "budget", "model", "top", "lost"]
+ScoreName = Literal["completion", "quality", "efficiency"]
+ScoreSource = Literal["people", "tests", "linters", "commands", "diff", "course"]
+"""Whose word a score rests on; `course` is how the turns went."""
+ReflectionPart = Literal["worked", "failed", "cause", "change", "insight"]
+LearningArm = Literal["on", "off", "shuffled"]
+"""Whether a task is given what earlier ones taught, nothing, or as much of what others taught."""
 
 # ---------------------------------------------------------------- what can happen
 
@@ -242,11 +248,74 @@ class ChangeUndone(Struct, frozen=True, tag="task.undone", kw_only=True, omit_de
     checkpoint: str = ""
 
 
-class TaskReflected(Struct, frozen=True, tag="task.reflected", kw_only=True):
-    """What the mate thinks of how it worked, at the end."""
+class ScoreReason(Struct, frozen=True, kw_only=True):
+    """A row of the table of heuristics that held: what it moved by how much, on whose word."""
+
+    name: str
+    score: ScoreName
+    points: float
+    source: ScoreSource
+
+
+class AttemptScored(Struct, frozen=True, tag="task.scored", kw_only=True, omit_defaults=True):
+    """Attempt `attempt` (from 1) of a task was scored, 0 to 100; a later score takes its place.
+
+    `mate` worked in it, from turn `since` + 1 to turn `upto`; `used` are the insights that it was
+    given, by their ids, in the arm `arm`. `own` is what the mind thought (-1: nothing), `off` how
+    far over the truth that was; nothing goes by it. `reflects`: a look back on it follows.
+    """
+
+    attempt: int
+    mate: str
+    completion: float
+    quality: float
+    efficiency: float
+    together: float
+    reasons: tuple[ScoreReason, ...] = ()
+    own: float = -1
+    off: float = 0.0
+    since: int = 0
+    upto: int = 0
+    used: tuple[str, ...] = ()
+    arm: LearningArm = "on"
+    reflects: bool = False
+
+
+class ReflectionClaim(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A sentence of a look back: of which part, the turns that it cites.
+
+    `flag` says how the record contradicts it; "" where it does not.
+    """
+
+    part: ReflectionPart
+    text: Words
+    turns: tuple[int, ...] = ()
+    flag: str = ""
+
+
+class TaskReflected(Struct, frozen=True, tag="task.reflected", kw_only=True, omit_defaults=True):
+    """What the mate makes of attempt `attempt`, in `claims`; `text` is its insight in a sentence.
+
+    `trouble` says why there is nothing: no model answered, or none to any purpose.
+    """
 
     turn: str
     text: Words
+    attempt: int = 0
+    claims: tuple[ReflectionClaim, ...] = ()
+    trouble: str = ""
+
+
+class TaskLearned(Struct, frozen=True, tag="task.learned", kw_only=True, omit_defaults=True):
+    """What is kept of a look back: the ids of insights in the memory of `mate`.
+
+    `left` says why it is none, "" where it is.
+    """
+
+    mate: str
+    reflection: str
+    insights: tuple[str, ...] = ()
+    left: str = ""
 
 
 WorkEvent = (
@@ -270,7 +339,9 @@ WorkEvent = (
     | ResultApproved
     | ResultRejected
     | ChangeUndone
+    | AttemptScored
     | TaskReflected
+    | TaskLearned
 )
 
 
@@ -349,10 +420,18 @@ class Classify(Struct, frozen=True, tag="classify", kw_only=True):
     reason: str
 
 
-class LookBack(Struct, frozen=True, tag="look_back", kw_only=True):
-    """Say what is to be learned from how it worked."""
+class SaidOfAttempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One sentence of a look back, of which part, and the turns that it cites."""
 
+    part: ReflectionPart
     text: str
+    turns: tuple[int, ...] = ()
+
+
+class LookBack(Struct, frozen=True, tag="look_back", kw_only=True):
+    """Say what worked, what failed, why, what to do otherwise, and what is to be remembered."""
+
+    claims: tuple[SaidOfAttempt, ...]
 
 
 WorkAct = SetPlan | GoOn | AskPerson | AdmitStuck | FinishWork | Classify | LookBack

@@ -1,8 +1,9 @@
-"""sequential-thinking: plan, act by tools, look at what came of it, and look back at the end.
+"""sequential-thinking: plan, act by tools, and look at what came of it.
 
 One turn is one answer: what it plans, which tools it uses now, and where it stands. What the tools
 gave is seen in the next turn, together with what people said meanwhile. Whether that was any good
-is judged by what can be seen, not by this mind. A small model is given its steps (small_steps.py).
+is judged by what can be seen, not by this mind, and looked back on by another (reflexion_flow.py).
+A small model is given its steps (small_steps.py).
 """
 
 from __future__ import annotations
@@ -30,7 +31,6 @@ from loopforge.core.work.work_vocabulary import (
     AskPerson,
     FinishWork,
     GoOn,
-    LookBack,
     SetPlan,
 )
 from loopforge.policies.flows.small_steps import small_steps
@@ -74,8 +74,6 @@ def sequential(prompts: Prompts) -> Policy:
         acts.append(_stand(data))
         if isinstance(acts[-1], FinishWork):
             acts[-1] = yield from _second(acts[-1], seen, prompts)
-            if seen.context.get("reflects") == "yes":
-                acts += yield from _look_back(seen, prompts)
         return _plan("work", data, acts)
 
     return policy
@@ -144,14 +142,6 @@ def _second(done: FinishWork, seen: AgentPerception, prompts: Prompts) -> Asking
         return done
     by = f"{peer}, {answer.model}" if answer.model else peer
     return replace(done, result=f"{done.result}\n\n**A second opinion ({by}):** {text}")
-
-
-def _look_back(seen: AgentPerception, prompts: Prompts) -> Asking[list[Act]]:
-    """What is to be learned from how it worked; nothing where no model says."""
-    messages = work_messages(seen, prompts, "work-reflect")
-    answer = yield from ask(messages, purpose="reflect", max_tokens=300)
-    text = answer.text.strip()
-    return [LookBack(text=text)] if answer.outcome == "answered" and text else []
 
 
 MIND = Mind("sequential-thinking/1", sequential, hidden=True)

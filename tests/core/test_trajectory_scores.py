@@ -1,0 +1,111 @@
+"""Attempts are scored by what can be seen of them, people first; the mind's view moves nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopforge.core.work.task_confidence import SeenResult
+from loopforge.core.work.trajectory_scores import HEURISTICS, SHARES, STARTS, Trajectory, scored
+
+
+def ran(command: str, code: int, output: str = "") -> SeenResult:
+    """A command that ended."""
+    return SeenResult("work_run", command, "returned", f"[exit code {code}, 0.1 s]\n{output}")
+
+
+WRITTEN = SeenResult("work_write", "a.py", "returned", "a.py is written: 3 bytes.")
+GOOD = Trajectory(seen=[WRITTEN, ran("pytest -q", 0)], ending="finished", turns=3, most=20)
+BAD = Trajectory(seen=[WRITTEN, ran("pytest -q", 1)], ending="finished", turns=3, most=20)
+
+
+def test_tests_that_pass_are_better_than_tests_that_fail() -> None:
+    """The same course with other exit codes has another score, in all but what it took."""
+    good, bad = scored(GOOD), scored(BAD)
+    assert good.completion > bad.completion + 50
+    assert good.quality > bad.quality
+    assert good.together > bad.together
+
+
+@pytest.mark.parametrize(
+    ("more", "name"),
+    [
+        ({"decision": "approved"}, "approved"),
+        ({"decision": "rejected"}, "rejected"),
+        ({"decision": "undone"}, "taken back"),
+        ({"thumbs_down": 1}, "thumb down"),
+        ({"thumbs_up": 1}, "thumb up"),
+        ({"corrections": 2}, "corrected by a person"),
+        ({"seen": [ran("ruff check .", 1)]}, "its last linter complained"),
+        ({"seen": [ran("mypy src", 0)]}, "its last linter was content"),
+        ({"seen": [ran("make", 2)]}, "its last command failed"),
+        ({"seen": [ran("ls", 0)]}, "its last command ended well"),
+        ({"seen": [SeenResult("work_run", "make", "unknown", "")]}, "a use has an unknown outcome"),
+        ({"seen": [ran("a", 1, "Error: x"), ran("a", 1, "Error: x")]}, "the same error again"),
+        ({"changes": True, "seen": [ran("ls", 0)]}, "no file was changed, though one should be"),
+        ({"files": ()}, "nothing to merge"),
+        ({"files": ("tests/test_a.py",)}, "the change has tests"),
+        ({"diff": "+@pytest.mark.skip\n"}, "the change weakens tests"),
+        ({"diff": "-    assert x == 1\n"}, "the change weakens tests"),
+        ({"diff": "+    breakpoint()\n"}, "something was left over in it"),
+        ({"diff": "+a\n" * 500}, "the change is large"),
+        ({"ending": "stopped"}, "it stood still before its end"),
+        ({"ending": "escalated"}, "another model had to go on"),
+        ({"cost": 1.0, "budget": 2.0}, "what it cost of its budget"),
+        ({"broken": 1}, "a turn came to nothing"),
+        ({"circles": 1}, "it went in circles"),
+    ],
+)
+def test_each_row_is_named_where_it_holds(more: dict[str, object], name: str) -> None:
+    """What moved a score stands beside it, with whose word it is."""
+    bare = {reason.name for reason in scored(Trajectory(turns=1, most=10)).reasons}
+    found = {reason.name for reason in scored(Trajectory(turns=1, most=10, **more)).reasons}  # type: ignore[arg-type]
+    assert name in found - bare
+
+
+def test_a_row_that_never_holds_would_be_noticed() -> None:
+    """An attempt of which nothing is known moves by its turns alone."""
+    assert [r.name for r in scored(Trajectory(turns=1, most=10)).reasons] == ["turns that it took"]
+    assert scored(Trajectory()).reasons == ()
+
+
+def test_people_weigh_more_than_tests() -> None:
+    """What a person refused is no success, however green its tests; and the other way round."""
+    assert scored(GOOD._replace(decision="rejected")).together < scored(BAD).together + 15
+    assert scored(GOOD._replace(decision="rejected")).completion < 50
+    assert scored(BAD._replace(decision="approved")).completion >= 70
+
+
+@given(st.floats(-1, 100), st.sampled_from([GOOD, BAD]))
+def test_what_the_mind_thinks_moves_no_score(estimate: float, seen: Trajectory) -> None:
+    """It is reported beside, with how far it was off."""
+    found = scored(seen._replace(estimate=estimate))
+    assert found[:5] == scored(seen)[:5]
+    if estimate >= 0:
+        assert found.off == round(estimate - found.together, 1)
+    else:
+        assert (found.own, found.off) == (-1, 0)
+
+
+@given(
+    st.lists(st.sampled_from([WRITTEN, ran("pytest", 1), ran("x", 2, "Error"), ran("ls", 0)])),
+    st.integers(0, 50),
+    st.integers(0, 9),
+)
+def test_scores_stay_in_their_bounds(seen: list[SeenResult], turns: int, thumbs: int) -> None:
+    """0 to 100, and the whole is what its parts make of it."""
+    found = scored(Trajectory(seen=seen, turns=turns, most=20, thumbs_down=thumbs))
+    parts = (found.completion, found.quality, found.efficiency)
+    assert all(0 <= one <= 100 for one in (*parts, found.together))
+    assert found.together == round(
+        sum(x * y for x, y in zip(parts, SHARES.values(), strict=True)), 1
+    )
+
+
+def test_the_table_is_whole() -> None:
+    """Shares make one, every score begins somewhere, and no row is there twice."""
+    assert sum(SHARES.values()) == pytest.approx(1)
+    assert set(STARTS) == set(SHARES) == {row.score for row in HEURISTICS}
+    keys = [(row.name, row.score) for row in HEURISTICS]
+    assert len(keys) == len(set(keys))
