@@ -35,10 +35,9 @@ run: install ## Start Loopforge: meet three AI characters, in your browser and h
 test: dev ## Run every test this machine can run; say loudly which it cannot.
 	@.ci/test $(WORKERS)
 
-patient: dev ## Property tests on a thousand fresh examples each; more kills; the wheel alone. Takes its time.
-	@.ci/test $(WORKERS) -m hypothesis --hypothesis-profile=patient
-	.ci/test $(WORKERS) tests/crash tests/delivery tests/bad/test_burst.py tests/bad/test_hijacked_mates.py \
-		--kills=50
+patient: dev ## What takes long; fifty kills a drill; a thousand fresh examples a property; the wheel alone.
+	@.ci/test $(WORKERS) --patient -m "patient or sample or crash" --kills=50
+	.ci/test $(WORKERS) --patient -m hypothesis --hypothesis-profile=patient
 	.ci/wheel
 
 check: dev ## Format, lint, types, import direction, generated docs, forbidden words.

@@ -47,6 +47,7 @@ async def test_a_server_that_never_answers_is_an_error() -> None:
             await browser.get("/")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.xdist_group("bench")
 @pytest.mark.parametrize("name", ["ledger", "web"])
 def test_a_benchmark_runs_through_in_small(name: str) -> None:

@@ -148,6 +148,7 @@ def test_the_source_distribution_makes_the_same_wheel(wheel: Path, tmp_path: Pat
         }
 
 
+@pytest.mark.patient
 def test_alone_in_an_empty_folder_it_opens_a_home(wheel: Path, tmp_path: Path) -> None:
     """`loopforge` without a word makes a home there, serves its pages, and ends when it is told to."""
     commands = environment(tmp_path / "env", wheel)

@@ -223,6 +223,7 @@ asyncio.run(put())
 """
 
 
+@pytest.mark.patient
 async def test_two_processes_share_a_folder(tmp_path: Path, clock: SimClock) -> None:
     """While one process writes, another sweeps again and again; nothing that is held is lost."""
     line = (sys.executable, "-c", PUTTING, str(tmp_path))

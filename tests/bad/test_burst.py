@@ -22,6 +22,7 @@ GROWTH = (200 + 250) << 20
 sentence model, where that is installed and lines are quiet for long enough to be given vectors."""
 
 
+@pytest.mark.patient
 @pytest.mark.crash
 async def test_thousands_of_lines_in_a_burst(tmp_path: Path, pytestconfig: pytest.Config) -> None:
     """All are in the ledger once, in each person's order, on every screen, and answered merged."""

@@ -127,6 +127,7 @@ class World:
         await self.home.does("", "new")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("channel", CHANNELS)
 async def test_whatever_it_is_told_it_gains_no_right(
     tmp_path: Path, channel: str, pytestconfig: pytest.Config

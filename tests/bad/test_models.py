@@ -58,6 +58,7 @@ MONSTROUS: dict[str, str] = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("form", ["plain", "structured"])
 @pytest.mark.parametrize("kind", MONSTROUS)
 async def test_a_monstrous_answer_is_tamed(tmp_path: Path, kind: str, form: str) -> None:

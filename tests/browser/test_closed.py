@@ -11,6 +11,7 @@ from tests.web.conftest import Town
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.patient
 async def test_an_open_page_closes_when_its_reader_is_no_longer_there(
     site: Town, crowd: Crowd, ana: Person
 ) -> None:

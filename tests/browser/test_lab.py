@@ -49,6 +49,7 @@ async def everybody_is_where(person: Person, row: Stepped, map: Locator | None =
         )
 
 
+@pytest.mark.patient
 async def test_playing_by_mouse_and_by_keys(site: Town, ana: Person) -> None:
     """Play, pause, step, jump, days, incidents, first and last: the map is always at that step."""
     folder = await played(site, days=3, steps_per_day=8)
@@ -141,6 +142,7 @@ async def test_why_is_answered_beside_the_map(site: Town, ana: Person) -> None:
     assert told["row"]["n"] == row.n
 
 
+@pytest.mark.patient
 async def test_an_inner_life_is_looked_into(site: Town, ana: Person) -> None:
     """A robot on the map opens its inner life; a quantity gives its causes; it follows the step."""
     await played(site)
@@ -242,6 +244,7 @@ async def test_a_run_is_followed_while_it_goes(tmp_path: Path, crowd: Crowd) -> 
         await expect(page.locator("[data-detail] .exchange pre").last).to_contain_text("inspect")
 
 
+@pytest.mark.patient
 async def test_a_fork_is_made_and_set_beside_its_source(site: Town, ana: Person) -> None:
     """From a step on one thing is changed; both cities then stand side by side, at one step."""
     folder = await played(site, "source", days=3, steps_per_day=10, perception="accurate")
@@ -295,6 +298,7 @@ async def test_a_report_is_opened_and_leads_back(site: Town, ana: Person) -> Non
     await stands_at(ana, 3)
 
 
+@pytest.mark.patient
 async def test_the_lab_fits_every_window_and_every_reader(site: Town, ana: Person) -> None:
     """No page of the lab reaches out of 320 pixels or has a serious finding of axe, light or dark."""
     folder = await played(site)
@@ -317,6 +321,7 @@ async def test_the_lab_fits_every_window_and_every_reader(site: Town, ana: Perso
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.patient
 async def test_a_phone_has_all_of_a_run(site: Town, crowd: Crowd) -> None:
     """On 320 pixels the keys of playing stay in sight, the map stands upright, and why opens."""
     ana = await owner_of(site, crowd, viewport={"width": 320, "height": 640}, has_touch=True)
@@ -380,6 +385,7 @@ async def test_a_run_without_a_mouse(site: Town, ana: Person) -> None:
     await expect(ana.page.locator("[data-detail] .triple")).to_be_visible()
 
 
+@pytest.mark.patient
 async def test_a_long_story_is_leafed_through(site: Town, ana: Person) -> None:
     """Beside the map one leafs to other days, to one by its number, and a step turns to its own."""
     await played(site, days=14, steps_per_day=4)

@@ -11,6 +11,7 @@ from tests.web.conftest import Town
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.patient
 async def test_one_that_rang_is_put_off_in_the_room(site: Town, crowd: Crowd) -> None:
     """Whose it is presses under its line; the panel of everybody shows it; others have no buttons."""
     async with crowd:

@@ -59,6 +59,7 @@ async def running(home: Path, port: int) -> AsyncIterator[tuple[str, str]]:
         await process.communicate()
 
 
+@pytest.mark.patient
 async def test_pages_outlive_a_home_that_is_killed(tmp_path: Path, crowd: Crowd) -> None:
     """After kill -9 pages come back by themselves; whatever was said meanwhile is there once."""
     write_mates(tmp_path)

@@ -56,6 +56,7 @@ async def gives(person: Person, kind: str, name: str, type: str, data: bytes) ->
     await person.page.evaluate(DROP, [target, kind, name, type, content])
 
 
+@pytest.mark.patient
 async def test_the_past_comes_as_one_scrolls_up(tmp_path: Path, crowd: Crowd) -> None:
     """Older lines come once each, in order, under their days, without a jump; search leads there."""
     async with old_room(tmp_path) as site, crowd:
@@ -207,6 +208,7 @@ async def test_files_come_by_choosing_dropping_and_pasting(tmp_path: Path, crowd
         assert (await waited.value).suggested_filename == "recipe.txt"
 
 
+@pytest.mark.patient
 async def test_news_is_counted_where_nobody_looks(site: Town, crowd: Crowd, ana: Person) -> None:
     """What is unseen is counted in the list, in the title and on a button, until it is seen."""
     room = await ana.makes_room("News")

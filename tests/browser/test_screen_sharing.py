@@ -144,6 +144,7 @@ async def test_lines_carry_what_is_on_the_screen(tmp_path: Path, crowd: Crowd) -
         assert await page.evaluate("asked") == 1
 
 
+@pytest.mark.patient
 async def test_sharing_ends_wherever_it_is_ended(ana: Person, site: Town) -> None:
     """By its button, the room's, the browser's own, and by leaving; lines are bare again."""
     room = await ana.makes_room("Ends")
@@ -174,6 +175,7 @@ async def test_sharing_ends_wherever_it_is_ended(ana: Person, site: Town) -> Non
     await expect(page.locator("#problem")).to_be_hidden()
 
 
+@pytest.mark.patient
 async def test_who_is_out_of_the_room_shares_no_more(ana: Person, site: Town, crowd: Crowd) -> None:
     """Where a room is deleted under somebody who shares a screen, that ends at once."""
     room = await ana.makes_room("Gone")
@@ -221,6 +223,7 @@ async def test_what_goes_wrong_is_told_and_no_word_is_lost(ana: Person, site: To
     assert await stills(site, room) == [("my words", [])]
 
 
+@pytest.mark.patient
 async def test_a_still_that_fits_nowhere_stays_away(tmp_path: Path, crowd: Crowd) -> None:
     """Where the largest file is tiny, a line goes without its still, and says so."""
     async with town(tmp_path, upload_limit_bytes=100) as site, crowd:
@@ -236,6 +239,7 @@ async def test_a_still_that_fits_nowhere_stays_away(tmp_path: Path, crowd: Crowd
         assert await stills(site, room) == [("as it is", [])]
 
 
+@pytest.mark.patient
 async def test_a_still_that_is_refused_leaves_the_words(
     ana: Person, site: Town, crowd: Crowd
 ) -> None:
@@ -257,6 +261,7 @@ async def test_a_still_that_is_refused_leaves_the_words(
     assert await stills(site, room) == [("look here", [])]
 
 
+@pytest.mark.patient
 async def test_too_many_stills_wait(tmp_path: Path, crowd: Crowd) -> None:
     """Where somebody gives more than the home takes at once, a line says so, and is kept."""
     async with town(tmp_path, upload_limit_bytes=4_000) as site, crowd:
@@ -304,6 +309,7 @@ async def test_words_sent_with_a_still_outlive_the_page(ana: Person, site: Town)
     assert await stills(site, room) == [("do not lose me", [])]
 
 
+@pytest.mark.patient
 async def test_it_is_offered_to_whom_it_is_of_use(tmp_path: Path, crowd: Crowd) -> None:
     """No button where the browser cannot, where guests give no pictures, and in the past."""
     async with town(tmp_path, guest_files="no-pictures") as site, crowd:
@@ -323,6 +329,7 @@ async def test_it_is_offered_to_whom_it_is_of_use(tmp_path: Path, crowd: Crowd) 
         await expect(ana.page.locator("#screen")).to_be_hidden()
 
 
+@pytest.mark.patient
 async def test_its_bar_fits_and_is_used_by_keys(ana: Person, crowd: Crowd) -> None:
     """Wide and narrow, light and dark, nothing of it reaches out; all of it is done by keys."""
     await ana.makes_room("Bar", "maya")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,7 +32,8 @@ FINDINGS = """async (options) => (await axe.run(options)).violations
   .filter((each) => ["serious", "critical"].includes(each.impact))
   .flatMap((each) => each.nodes.slice(0, 4).map((node) =>
     `${each.id} (${each.impact}): ${node.target} ${node.html.slice(0, 160)}`))"""
-WINDOWS: tuple[tuple[int, Literal["light", "dark"], bool], ...] = (
+Window = tuple[int, Literal["light", "dark"], bool]
+WINDOWS: tuple[Window, ...] = (
     (1280, "light", True),
     (400, "light", False),
     (320, "dark", True),
@@ -161,11 +162,13 @@ async def found(person: Person, options: dict[str, Any]) -> list[str]:
     return findings
 
 
-async def looked_at(person: Person, path: str) -> AsyncIterator[str]:
+async def looked_at(
+    person: Person, path: str, windows: Sequence[Window] = WINDOWS
+) -> AsyncIterator[str]:
     """All that is wrong with a page: on a desk, a tablet and a phone, in the light and the dark."""
     await person.opens(path)
     await person.page.evaluate(OPENED)
-    for width, scheme, axe in WINDOWS:
+    for width, scheme, axe in windows:
         await person.page.emulate_media(color_scheme=scheme)
         await person.page.set_viewport_size({"width": width, "height": 700})
         wrong = [*await person.sideways(), *(await found(person, RULES) if axe else [])]
@@ -174,16 +177,20 @@ async def looked_at(person: Person, path: str) -> AsyncIterator[str]:
 
 
 async def test_every_page_fits_every_window_and_every_reader(
-    tmp_path: Path, browser: Browser
+    tmp_path: Path, browser: Browser, pytestconfig: pytest.Config
 ) -> None:
-    """No page reaches out sideways or has a serious finding of axe, narrow or wide, light or dark."""
+    """No page reaches out sideways or has a serious finding of axe, narrow or wide, light or dark.
+
+    On a phone in the dark; with patience in every window.
+    """
+    windows = WINDOWS if pytestconfig.getoption("--patient") else WINDOWS[-1:]
     write_mates(tmp_path, otto=BAKER)
     with installed(tmp_path / "oven", asks=True):
         async with town(tmp_path, baker) as site, Crowd(browser) as crowd:
             ana = await owner_of(site, crowd)
             ana.expects("status of 404")
             paths = await tour(ana, site)
-            wrong = [each for path in paths for each in [one async for one in looked_at(ana, path)]]
+            wrong = [each for path in paths for each in [one async for one in looked_at(ana, path, windows)]]
             eve = await crowd.person("eve", site.address)
             eve.expects("status of 404")
             links, book = site.app.accounts.links, site.app.accounts.desk.book
@@ -196,7 +203,9 @@ async def test_every_page_fits_every_window_and_every_reader(
             doors = ["/sign-in", f"/join/{invite}", f"/enter/{await links.offer()}", "/enter/spent"]
             doors.append(f"/renew/{await links.renewal(ben, book.owner())}")
             wrong += [
-                each for path in doors for each in [one async for one in looked_at(eve, path)]
+                each
+                for path in doors
+                for each in [one async for one in looked_at(eve, path, windows)]
             ]
     assert not wrong, "\n".join(wrong)
     assert untoured([*paths, *doors]) == []

@@ -246,6 +246,7 @@ def test_a_run_is_taken_up_by_the_model_it_names(lab: Lab, scripted: Path) -> No
     assert lab(*again)[0] == 0
 
 
+@pytest.mark.patient
 @pytest.mark.model
 def test_the_embedded_model_needs_nothing(lab: Lab, here: Path) -> None:
     """In an empty folder, with no key and no setting, a model decides, and what it said is there."""
@@ -421,6 +422,7 @@ def moments(count: int, size: int) -> Iterator[int]:
         yield int.from_bytes(digest[:4], "big") * size // (1 << 32)
 
 
+@pytest.mark.patient
 @pytest.mark.crash
 @pytest.mark.parametrize("at_home", [False, True], ids=["a folder", "a home"])
 def test_a_killed_run_ends_with_the_same_bytes(

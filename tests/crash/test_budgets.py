@@ -35,6 +35,7 @@ async def spends(url: str, nth: int, life: int, fate: int) -> tuple[int, bool]:
     return cost, await child.wait() < 0
 
 
+@pytest.mark.patient
 @pytest.mark.crash
 async def test_a_budget_is_passed_by_one_call_at_most(
     tmp_path: Path, seed: int, pytestconfig: pytest.Config

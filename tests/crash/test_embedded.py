@@ -27,6 +27,7 @@ SUBJECTS = (
 PHASES = ("hearing", "asking", "streaming", "appending", "delivering")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.crash
 @pytest.mark.model
 @pytest.mark.parametrize("phase", PHASES)

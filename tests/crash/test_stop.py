@@ -61,6 +61,7 @@ async def by_command(terminal: Terminal) -> None:
     await terminal.link.act("stop")
 
 
+@pytest.mark.patient
 @pytest.mark.parametrize("stop", [by_line, by_command])
 @pytest.mark.parametrize("when", ["before", "while it streams"])
 async def test_a_stop_is_durable(

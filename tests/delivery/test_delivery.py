@@ -18,6 +18,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("driver", [telegram, discord], ids=["telegram", "discord"])
 async def test_nothing_is_lost_or_doubled(
     driver: Driver, tmp_path: Path, pytestconfig: pytest.Config

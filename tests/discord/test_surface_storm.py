@@ -47,6 +47,7 @@ async def _answered(city: Twin, ben: Person, place: Place, text: str) -> None:
     await city.until(lambda: city.lines(place, last=1)[0].by == "Maya")
 
 
+@pytest.mark.patient
 async def test_many_threads_are_not_asked_one_by_one(city: Twin, tmp_path: Path) -> None:
     """A lost session and a restart ask where something is new; live lines are answered before."""
     city.town.clock.advance(-4 * 3600)

@@ -321,6 +321,7 @@ async def test_new_lines_do_not_pull_away_who_reads_above(tmp_path: Path) -> Non
         await ana.until(lambda: "↓ 1 new" not in ana.screen())
 
 
+@pytest.mark.patient
 async def test_lines_from_before_a_burst_do_not_stand_in_its_gap(tmp_path: Path) -> None:
     """What a burst left out lies above it: paging up, every line stands once, in order.
 

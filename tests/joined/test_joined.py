@@ -212,6 +212,7 @@ async def test_a_place_that_leaves_keeps_no_draft(
         assert there.ben.seen() == await there.cleo.seen() == [asked]
 
 
+@pytest.mark.patient
 @pytest.mark.model
 async def test_one_round_on_the_embedded_model(
     tmp_path: Path, city: Discord, twin: Telegram

@@ -172,6 +172,7 @@ def test_names_at_the_ends_of_curves_stand_apart() -> None:
     assert places == [98, 87, 76, 2]
 
 
+@pytest.mark.patient
 @pytest.mark.browser
 @pytest.mark.xdist_group("reports")
 def test_a_report_is_read_on_a_phone_on_paper_and_in_the_dark(wide: Report, run: Report) -> None:

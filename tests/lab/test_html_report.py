@@ -117,6 +117,7 @@ def test_charts_have_tables_beside_them(any_report: Report) -> None:
 # ---------------------------------------------------------------- the same, and again
 
 
+@pytest.mark.patient
 def test_the_same_folder_gives_the_same_bytes(tmp_path: Path, wide: Report, run: Report) -> None:
     """Twice, elsewhere and in another process, a report has the same bytes."""
     made = []

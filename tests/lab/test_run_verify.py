@@ -438,6 +438,7 @@ def test_whatever_rows_hold_a_report_comes_of_it(short: Path, data: st.DataObjec
         log.write_bytes(before)
 
 
+@pytest.mark.patient
 def test_memory_is_flat_in_the_length_of_a_run(tmp_path: Path) -> None:
     """Verifying a run of ten times the days takes no more memory at once."""
 

@@ -75,6 +75,7 @@ def test_a_scenario_opens_with_its_question(name: str) -> None:
     assert Scenario.from_dict(scenario.to_dict()) == scenario
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_neither_mode_is_right_by_default(name: str) -> None:
     """Always keeping to rules and always weighing each make errors of their own kind."""
@@ -85,6 +86,7 @@ def test_neither_mode_is_right_by_default(name: str) -> None:
     assert weighing.over_compliance < rules.over_compliance
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", SCENARIOS)
 @pytest.mark.parametrize("policy", ["guardrail", "context"])
 def test_neither_extreme_beats_the_stub_on_both_rates(name: str, policy: str) -> None:
@@ -119,11 +121,13 @@ def test_belief_error_grows_from_accurate_to_partial_to_spin() -> None:
     assert errors[2] > 1.5 * errors[0]
 
 
+@pytest.mark.patient
 def test_under_spin_a_hurrying_supervisor_makes_for_over_reach() -> None:
     """Hurry bends what is seen away from the rule, and more rules are broken that were right."""
     assert driven("incentive", "spin").over_reach > driven("incentive", "accurate").over_reach
 
 
+@pytest.mark.patient
 def test_under_spin_a_blaming_supervisor_makes_for_over_compliance() -> None:
     """Blame bends what is seen toward the rule, and more rules are kept that were wrong."""
     blamed, plain = driven("punitive", "spin"), driven("punitive", "accurate")

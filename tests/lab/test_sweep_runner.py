@@ -403,6 +403,7 @@ def children(pid: int) -> list[int]:
     return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
+@pytest.mark.patient
 @pytest.mark.crash
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_killed_sweep_goes_on_and_its_workers_die_with_it(tmp_path: Path, workers: int) -> None:

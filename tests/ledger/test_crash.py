@@ -49,6 +49,7 @@ def killed(url: str, out: Path) -> None:
         process.wait()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.crash
 async def test_nothing_that_was_written_is_lost(ledger_url: str, tmp_path: Path) -> None:
     """After kills at random moments every acknowledged event is there once; views agree; it goes on."""

@@ -72,6 +72,7 @@ async def test_it_answers_like_any_server() -> None:
     assert (facts.embedded, facts.small, facts.tools) == (True, True, False)
 
 
+@pytest.mark.patient
 async def test_every_answer_under_a_schema_fits_it() -> None:
     """Its answers are held to the schema while they are written, bounds of length included."""
     async with embedded_models() as models:
@@ -83,6 +84,7 @@ async def test_every_answer_under_a_schema_fits_it() -> None:
             assert complaint(SCHEMA, reply.data) == ""
 
 
+@pytest.mark.patient
 async def test_mates_that_alternate_keep_their_prompts() -> None:
     """Three mates with prompts of their own, in turn: each finds its own prefix again."""
     async with embedded_models() as models:
@@ -155,6 +157,7 @@ async def test_too_long_a_prompt_is_a_failure_with_its_reason() -> None:
     assert short.outcome == "answered"
 
 
+@pytest.mark.patient
 async def test_prompts_that_do_not_fit_together_wait_for_each_other() -> None:
     """Three prompts share room for two: each is answered, those asked at once and those before."""
     async with embedded_models(window=256) as models:

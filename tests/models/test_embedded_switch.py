@@ -84,6 +84,7 @@ async def test_what_cannot_be_loaded_changes_nothing(tmp_path: Path) -> None:
         assert (await answer(models)).outcome == "answered"
 
 
+@pytest.mark.patient
 async def test_the_last_one_wanted_wins(tmp_path: Path) -> None:
     """Who changes their mind while one is loaded has the other."""
     async with running(tmp_path) as (app, models, switch):

@@ -14,6 +14,7 @@ from tests.rooms.conftest import NAMES, living, write_mates
 from tests.rooms.test_talking import speaker
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("wait", [0.0, 600.0], ids=["at once", "one line in ten minutes"])
 async def test_five_mates_alone_for_an_hour(tmp_path: Path, wait: float) -> None:
     """Five mates that always call each other say at most the set number of lines, fast or slow."""

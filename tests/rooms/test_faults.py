@@ -217,6 +217,7 @@ def _answering() -> bool:
     return any(task.get_name() == "model answer" for task in asyncio.all_tasks())
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("name", FAULTS)
 async def test_every_fault_is_told_in_time_and_the_next_line_is_answered(
     tmp_path: Path, name: str

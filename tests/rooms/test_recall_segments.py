@@ -75,6 +75,7 @@ async def found(home: Home, text: str, recall: TranscriptRecall | None = None) -
     return [str(each.line.body.text) for each in best if isinstance(each.line.body, Heard)]
 
 
+@pytest.mark.sample(1)
 async def test_segments_find_what_the_tables_do(ledger_url: str, tmp_path: Path) -> None:
     """On either database: the same lines with the same scores; a new line is found at once."""
     async with living(tmp_path, database_url=ledger_url) as home:
@@ -137,6 +138,7 @@ async def test_a_segment_of_another_state_is_not_used(home: Home, tmp_path: Path
     assert not path.exists()
 
 
+@pytest.mark.patient
 async def test_of_very_many_the_best_are_found(home: Home) -> None:
     """What is sampled ranks first what ranking all of them does."""
     await talk(home, 100)

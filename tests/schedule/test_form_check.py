@@ -152,6 +152,7 @@ def test_no_other_moment_is_set(language: str, said: str, form: dict[str, str]) 
         assert outcome(checked(said, _moved(form, by), language=language)) != "fits", by
 
 
+@pytest.mark.patient
 @pytest.mark.parametrize(
     ("language", "said", "form"),
     [row[:3] for row in [*FITTING, *MORE] if "rule" in row[2] and row[3] == "fits"],
@@ -219,6 +220,7 @@ def test_any_words_come_to_something(said: str, language: str) -> None:
         assert outcome(checked(said, form, language=language))
 
 
+@pytest.mark.patient
 @pytest.mark.parametrize(
     ("language", "said", "rule_of"),
     [

@@ -96,6 +96,7 @@ async def lab(
         assert await city.deviations() == []
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("fault", ["after", "cut", "drop"])
 @pytest.mark.parametrize(
     ("kind", "reads_all"),

@@ -24,6 +24,7 @@ SCENARIOS = {
 }
 
 
+@pytest.mark.patient
 @pytest.mark.timeout(300)
 @pytest.mark.xdist_group("packages")
 def test_the_client_passes_the_projects_own_suite(tmp_path: Path) -> None:

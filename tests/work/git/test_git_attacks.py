@@ -121,6 +121,7 @@ def lost(bench: Bench) -> bool:
     return not (bench.place / "WON").exists()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "names", [SETTINGS, *([name] for name in HARMLESS if name not in SETTINGS)]
 )
@@ -144,6 +145,7 @@ async def test_what_a_clone_is_set_up_to_do_is_done_by_nobody(
     assert (bench.project / ".git/config").read_text() == config
 
 
+@pytest.mark.patient
 async def test_what_would_lead_elsewhere_is_not_taken_over(bench: Bench) -> None:
     """It is said why; the person's repository has no branch of it, and no object."""
     await bench.begin()
@@ -218,6 +220,7 @@ async def test_a_tree_that_git_itself_would_not_write_is_not_taken_over(bench: B
     assert won == []
 
 
+@pytest.mark.patient
 async def test_a_bomb_is_refused(bench: Bench) -> None:
     """300 MB of nothing, packed into some kilobytes."""
     await bench.begin()
@@ -326,6 +329,7 @@ async def test_what_stood_in_the_work_only_for_a_while_does_not_come_along(bench
     assert not any("zinc" in git(bench.project, "cat-file", "blob", blob) for blob in blobs)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "line",
     [

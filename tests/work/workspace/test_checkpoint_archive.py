@@ -119,6 +119,7 @@ async def test_a_file_that_changed_while_it_was_saved_makes_no_checkpoint(
     assert await archive.numbers("t") == []
 
 
+@pytest.mark.patient
 async def test_a_workspace_that_is_lost_comes_back_from_a_bucket(
     server: BucketServer, open_place: Path
 ) -> None:
