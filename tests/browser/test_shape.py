@@ -190,7 +190,11 @@ async def test_every_page_fits_every_window_and_every_reader(
             ana = await owner_of(site, crowd)
             ana.expects("status of 404")
             paths = await tour(ana, site)
-            wrong = [each for path in paths for each in [one async for one in looked_at(ana, path, windows)]]
+            wrong = [
+                each
+                for path in paths
+                for each in [one async for one in looked_at(ana, path, windows)]
+            ]
             eve = await crowd.person("eve", site.address)
             eve.expects("status of 404")
             links, book = site.app.accounts.links, site.app.accounts.desk.book
