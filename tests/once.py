@@ -1,9 +1,10 @@
-"""What comes out the same each time, done once in a process: templates, roots of trust, plugins.
+"""What comes out the same each time, done once in a process: templates, roots of trust, plugins, models.
 
 Each home that opens compiles its templates, reads a hundred and fifty roots of trust for each client
-it makes, looks through every installed distribution and parses the signatures of routes: a quarter of a second, which a person who
-starts Loopforge never notices, and which the tests pay a thousand times over. Here the real
-functions keep what they gave, by all that it depends on. Nothing is replaced by anything else.
+it makes, looks through every installed distribution, parses the signatures of routes and loads the
+embeddings: half a second, which a person who starts Loopforge never notices, and which the tests pay
+a thousand times over. Here the real functions keep what they gave, by all that it depends on. Nothing
+is replaced by anything else.
 
 Child processes have none of this.
 """
@@ -23,6 +24,8 @@ import httpcore2
 from jinja2 import Environment
 from litestar.utils.signature import ParsedSignature
 
+from loopforge.models.embeddings import sentence_model, static_table
+
 
 def keep() -> None:
     """From now on, in this process."""
@@ -30,6 +33,8 @@ def keep() -> None:
     ssl.create_default_context = _kept(ssl.create_default_context, _roots)
     httpcore2.default_ssl_context = _kept(httpcore2.default_ssl_context, _roots_of_system)
     importlib.metadata.entry_points = _kept(importlib.metadata.entry_points, _group)
+    sentence_model._load = _kept(sentence_model._load, lambda: "loaded")
+    static_table._vocabulary = _kept(static_table._vocabulary, lambda path: _changed(str(path)))
     parsed = _kept(ParsedSignature.from_fn.__func__, _route)  # type: ignore[attr-defined]
     ParsedSignature.from_fn = classmethod(parsed)  # type: ignore[method-assign, assignment]
 

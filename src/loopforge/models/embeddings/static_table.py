@@ -48,7 +48,7 @@ class StaticTable:
         try:
             self._table: NDArray[np.float16] = _mapped(path)
             spelled = root / "tokenizers" / "l2_supercat_tokenizer_config.json"
-            self._pieces: dict[str, int] = json.loads(spelled.read_bytes())["model"]["vocab"]
+            self._pieces = _vocabulary(spelled)
         except (OSError, ValueError, KeyError) as error:
             raise NotInstalled(f"{path.name} cannot be read ({error}). {MISSING}") from error
         self._word = lru_cache(20_000)(self._numbers)
@@ -102,6 +102,12 @@ class StaticTable:
         if (number := self._pieces.get(part)) is not None:
             return [number]
         return [self._pieces[f"<0x{byte:02X}>"] for byte in part.encode("utf-8", "replace")]
+
+
+def _vocabulary(path: Path) -> dict[str, int]:
+    """The pieces, and their places in the table."""
+    pieces: dict[str, int] = json.loads(path.read_bytes())["model"]["vocab"]
+    return pieces
 
 
 def table_missing() -> bool:
