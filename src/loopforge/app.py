@@ -392,7 +392,7 @@ def _wired(
     untold = _follow_settings(live, models, rules, quota, relief, desk, accounts.links)
     more = more_commands(rooms, tools, ledger, clock, budgets, usage, book, memory, live, closing)
     work, on_work = threads_of(work, rooms, conduct, deliveries, files, more[0], closing)
-    commands = Commands(rooms, choices(), answers, Workshop(growth), *more, on_work)
+    commands = Commands(rooms, choices(), answers, Workshop(growth), on_work, *more[1:])
     return App(
         settings=settings,
         live=live,

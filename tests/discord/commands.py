@@ -145,7 +145,9 @@ class Commands(People):
         found = [one for one in walk_components(message.components) if one.get("label") == label]
         assert found or id, f"there is no button {label!r}: {message.components}"
         data = {"custom_id": id or found[0]["custom_id"], "component_type": BUTTON}
-        app = next(bot for bot in self.bots.values() if bot.id == message.author_id)
+        hook = self.town.webhooks.get(message.webhook_id or 0)
+        maker = hook.creator_id if hook is not None else message.author_id
+        app = next(bot for bot in self.bots.values() if bot.id == maker)
         where = message.channel_id
         record = await self._ask(app, person, where, PRESS, data, message, settled=settled)
         return Answer(self, record)

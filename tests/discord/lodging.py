@@ -187,11 +187,13 @@ async def lodged(
     grounds: str = "open",
     sim: SimClock | None = None,
     connector: Connector | None = None,
+    owns: Callable[[str], bool] = lambda _: False,
     **changes: Any,
 ) -> AsyncIterator[Lodging]:
     """A home whose mates are on Discord by these bots: a mate's name, several, or "*".
 
-    With `sim` its time is simulated; with a `connector` Discord is elsewhere.
+    With `sim` its time is simulated; with a `connector` Discord is elsewhere. Who `owns` it is told
+    of each person.
     """
     if not (path / "mates").exists():
         write_mates(path, mates)
@@ -217,6 +219,7 @@ async def lodged(
             clock,
             knock,
             lambda person: grounds == "open" or app.pairing.trusts(person),
+            owns=owns,
             grounds=ServedPlaces(grounds),
         )
         parts = SurfaceParts(

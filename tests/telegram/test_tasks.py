@@ -10,6 +10,7 @@ import pytest
 
 from loopforge.runtime.ports import Question
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
+from loopforge.work.threads.thread_posts import PAUSE
 from tests.rooms.conftest import write_mates
 from tests.telegram.city import City
 from tests.telegram.homes import on_telegram
@@ -30,11 +31,12 @@ def place() -> Iterator[Path]:
 
 
 async def test_a_task_lives_in_a_chat(place: Path, twin: Twin, city: City) -> None:
-    """Its message tells in the end how it went; the next line answers its question; a file comes."""
+    """One message tells how it goes; a line answers its question; a file comes; a press stops."""
     left: list[Step] = [
-        uses("work_write", path="hello.py", text="print(42)\n"),
+        *(uses("work_write", path="hello.py", text=f"print({n})\n") for n in range(36, 43)),
         says("question", "Which number?"),
         says("done", "Here it is: <<hello.py>>"),
+        uses("work_run", command="sleep 300"),
     ]
 
     def script(asked: Question) -> Step:
@@ -47,6 +49,7 @@ async def test_a_task_lives_in_a_chat(place: Path, twin: Twin, city: City) -> No
     write_mates(place, (), otto=OTTO)
     async with on_telegram(place, otto, twin.base, script=script) as home:
         await home.app.pairing.admit(f"telegram:{ana.id}", "")
+        began = home.app.stamp.clock.ticks()
         await city.say(ana, chat, "write a Python script hello.py that prints 42")
         started, question = await city.heard(chat, by=otto, count=2)
         assert started.text.startswith("Starting work. Taken as coding")
@@ -55,9 +58,24 @@ async def test_a_task_lives_in_a_chat(place: Path, twin: Twin, city: City) -> No
 
         async def ended() -> bool:
             lines = {line.key: line for line in await city.lines(chat)}
-            told = "[turn 3 of 22" in lines[started.key].text
+            told = "[turn 9 of 28" in lines[started.key].text
             return told and any(line.paper for line in lines.values())
 
         assert await city.until(ended)
         lines = {line.key: line for line in await city.lines(chat)}
         assert "👀" in str(lines[answer.key].reactions)
+        edits = await city.calls("editMessageText", otto)
+        took = home.app.stamp.clock.ticks() - began
+        assert 1 <= len(edits) <= took / PAUSE + 3  # that it asks, and is over, is told at once
+
+        await city.say(ana, chat, "write a Python script that sleeps")
+        *_, second = await city.heard(chat, by=otto, count=5)
+        assert second.text.startswith("Starting work.")
+        assert await city.press(ana, second, "Stop") == "Stopped. `resume` goes on from here."
+
+        async def stopped() -> bool:
+            lines = {line.key: line for line in await city.lines(chat)}
+            told = any("Stopped after" in line.text for line in lines.values())
+            return told and not (lines[second.key].markup or {}).get("inline_keyboard")
+
+        assert await city.until(stopped)

@@ -21,6 +21,7 @@ from loopforge.core.work.task_classifier import TaskClass, correction_of
 from loopforge.core.work.task_confidence import ReliabilityBin
 from loopforge.core.work.work_vocabulary import (
     ResultApproved,
+    ResultOffered,
     ResultRejected,
     TaskAsked,
     TaskOpened,
@@ -44,7 +45,7 @@ LONGEST = 20_000
 
 
 class WorkDesk:
-    """What may be done with the tasks of a home. `head` is the ledger's own."""
+    """What may be done with the tasks of a home. `address` is where browsers elsewhere reach it."""
 
     def __init__(
         self,
@@ -54,9 +55,11 @@ class WorkDesk:
         places: WorkPlaces,
         world: TaskWorld,
         halt: Callable[[str, str], None],
+        address: Callable[[], str] = str,
     ) -> None:
         self._ledger, self._stamp, self.store = ledger, stamp, store
         self.places, self.world, self._halt = places, world, halt
+        self._address = address
 
     async def open(
         self,
@@ -172,24 +175,29 @@ class WorkDesk:
 
         return await self._decided(task, attempt)
 
-    async def allow(self, task: str, person: str, *, owner: bool, yes: bool = True) -> str:
+    async def allow(
+        self, task: str, person: str, *, owner: bool, yes: bool = True, use: str = ""
+    ) -> str:
         """Let a use of a tool that waits for a yes run, exactly as it was asked for; or not.
 
-        The oldest that waits. Raises Changed where none does, NotLetIn where only the owner may.
+        That `use`, else the oldest that waits. Raises Changed where it does not wait (any more),
+        NotLetIn where only the owner may.
         """
 
         async def attempt(state: TaskState, seq: int) -> str:
             if not state.allowing:
                 raise Changed("Nothing of this task waits for a yes.")
-            effect, use = next(iter(state.allowing.items()))
-            if not owner and self.world.only_owner(use.tool):
-                raise NotLetIn(f"Only the owner of this home may allow {use.tool}.")
+            effect = use or next(iter(state.allowing))
+            if (found := state.allowing.get(effect)) is None:
+                raise Changed("That is not what waits for a yes any more.")
+            if not owner and self.world.only_owner(found.tool):
+                raise NotLetIn(f"Only the owner of this home may allow {found.tool}.")
             body: Body = EffectApproved(effect=effect, by=f"person:{person}")
             if not yes:
                 why = Words("A person said no to it.")
                 body = EffectDenied(effect=effect, rule="asked", value=why)
             await self._append(state, [body], person, seq)
-            return f"{use.tool} {'runs' if yes else 'does not run'}: {str(use.arguments)[:200]}"
+            return f"{found.tool} {'runs' if yes else 'does not run'}: {str(found.arguments)[:200]}"
 
         return await self._decided(task, attempt)
 
@@ -210,19 +218,19 @@ class WorkDesk:
             if offered is None or not offered.commit:
                 why = str(offered.message) if offered else "nothing was shown yet"
                 raise Changed(f"There is nothing to merge: {why}")
-            if commit and not offered.commit.startswith(commit):
-                raise Changed("Something else is offered by now; look at that, then approve it.")
+            _same(offered, commit)
             merged = (await self.places.approve(state, offered.commit)).commit
         body = ResultApproved(by=person, commit=offered.commit if offered else "", merged=merged)
         await self._put(state, body, person)
         return f"Merged as {merged[:12]}." if merged else "Approved."
 
-    async def reject(self, task: str, person: str) -> str:
-        """Do not take the result: its branch is deleted, its workspace stays."""
+    async def reject(self, task: str, person: str, commit: str = "") -> str:
+        """Do not take the result: its branch is deleted, its workspace stays. Raises Changed."""
         state = await self._task(task)
         if state.stage not in ("finished", "stopped", "waiting"):
             raise Changed(f"There is nothing to reject: the task is {state.stage}.")
         if state.task.repo and state.offered is not None and state.offered.commit:
+            _same(state.offered, commit)
             await self.places.reject(state)
         await self._put(state, ResultRejected(by=person), person)
         return "Rejected; the branch is gone, the workspace is still there."
@@ -241,6 +249,11 @@ class WorkDesk:
         return f"Files and conversation are as they were after turn {undone.nth}."
 
     # ------------------------------------------------------------ looking
+
+    def page_of(self, state: TaskState) -> str:
+        """The address of a task's page; "" where the home has none that others can reach."""
+        address = self._address().rstrip("/")
+        return f"{address}/work/{state.id}" if address else ""
 
     async def tasks(self, most: int = 0) -> list[TaskState]:
         """The tasks, the newest first: all of them, or so many at most."""
@@ -287,6 +300,12 @@ class WorkDesk:
 
     async def _put(self, state: TaskState, body: Body, person: str) -> None:
         await self._append(state, [body], person, None)
+
+
+def _same(offered: ResultOffered, commit: str) -> None:
+    """Raise Changed where another commit is offered than the one that was shown."""
+    if not offered.commit.startswith(commit):
+        raise Changed("Something else is offered by now; look at that, then decide on it.")
 
 
 def calibration_of(tasks: Iterable[TaskState]) -> Calibration:

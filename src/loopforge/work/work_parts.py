@@ -142,6 +142,11 @@ def work_parts(
         own,
         lambda: live.zone,
     )
-    desk = WorkDesk(ports.ledger, ports.stamp, store, places, world, ports.signals.halt)
+    halt = ports.signals.halt
+
+    def address() -> str:
+        return live.now.web_address
+
+    desk = WorkDesk(ports.ledger, ports.stamp, store, places, world, halt, address)
     forgetting = TaskForgetting(ports.ledger, erase, store, repositories)
     return WorkParts(world, desk, store, forgetting, ports)

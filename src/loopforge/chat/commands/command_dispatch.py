@@ -10,13 +10,13 @@ what was asked for.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
-from loopforge.chat.commands.approval_commands import ApprovalCommands
 from loopforge.chat.commands.change_commands import TALK, ChangeCommands
 from loopforge.chat.commands.command_catalogue import BY_NAME, COMMANDS, RoomCommand, usage
 from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.chat.commands.query_commands import QueryCommands
+from loopforge.chat.commands.routed_commands import RoutedCommands
 from loopforge.chat.room.member_visibility import MemberSight
 from loopforge.chat.room.permissions import EVERYONE, KEEPERS, may, who_may
 from loopforge.chat.room.room_state import RoomState
@@ -42,7 +42,10 @@ class CommandTable(Protocol):
 
 
 class Commands:
-    """The commands over the rooms. `policies` are the names that may be chosen."""
+    """The commands over the rooms. `policies` are the names that may be chosen.
+
+    `routed` are those that something beside the room carries out.
+    """
 
     def __init__(
         self,
@@ -50,17 +53,17 @@ class Commands:
         policies: Collection[str],
         answers: QueryCommands,
         workshop: Workshop,
-        approvals: ApprovalCommands,
+        routed: RoutedCommands,
         *more: CommandTable,
     ) -> None:
         self._rooms, self._policies, self._answers = rooms, policies, answers
-        self._approvals = approvals
+        self._approvals, self.routed = routed.approvals, routed
         self._table: dict[str, Callable[[CommandRequest], Awaitable[str]]] = {
             **ChangeCommands(rooms, policies, workshop).table,
             **answers.table,
-            **approvals.table,
+            **routed.approvals.table,
         }
-        for each in more:
+        for each in (*more, routed):
             self._table |= each.table
 
     async def act(
@@ -75,28 +78,29 @@ class Commands:
         untrusted: bool = False,
         surface: str = "",
         account: str = "",
+        reply_to: str = "",
     ) -> str:
         """Do it, for somebody who may manage the place they ask from (`keeper`), or the `owner`.
 
         `untrusted`: a stranger. `surface` and `account` say by which account of a platform they
-        came, if by one. Raises Unknown and other input errors, also where they may not.
+        came, if by one; `reply_to` which line it answers. Raises Unknown and other input errors,
+        also where they may not.
         """
+        asked = self._request(
+            room,
+            person,
+            argument.strip(),
+            keeper=keeper,
+            owner=owner,
+            untrusted=untrusted,
+            surface=surface,
+            account=account,
+            reply_to=reply_to,
+        )
         command = BY_NAME.get(name)
         if command is None:
             known = ", ".join(command.name for command in COMMANDS)
             raise Unknown(f"There is no command {name!r} for a room. Known: {known}.")
-        invited = not surface or self._rooms.is_guest(person)
-        asked = CommandRequest(
-            room=room,
-            person=person,
-            argument=argument.strip(),
-            keeper=keeper,
-            owner=owner,
-            guest=bool(person) and invited and not owner,
-            untrusted=untrusted,
-            surface=surface,
-            account=account,
-        )
         state = await self._rooms.state(room)
         free = command.private or (command.asks and not asked.argument)
         right: Right = command.right
@@ -106,6 +110,22 @@ class Commands:
         if command.needs and not asked.argument:
             raise InputError(f"Say what is meant: {usage(command)}, {command.help}.")
         return await self._table[name](asked)
+
+    async def press(
+        self, room: str, person: str, name: str, line: str, *, surface: str, **more: bool
+    ) -> str:
+        """A button of this name was pressed under a line, on a platform; `more` as of `act`.
+
+        What carries it out says whether they may. Raises input errors.
+        """
+        asked = self._request(room, person, "", surface=surface, reply_to=line, **more)
+        return await self.routed.press(name, asked)
+
+    def _request(self, room: str, person: str, argument: str, **more: Any) -> CommandRequest:
+        """What is asked for; somebody whom an invite let in is a guest, on whichever surface."""
+        invited = not more["surface"] or self._rooms.is_guest(person)
+        guest = bool(person) and invited and not more["owner"]
+        return CommandRequest(room=room, person=person, argument=argument, guest=guest, **more)
 
     async def check_answer(self, asked: CommandRequest, *, always: bool = False) -> None:
         """Whether somebody may answer a question so, before they do. Raises what doing it would."""

@@ -18,7 +18,8 @@ class CommandRequest(Struct, frozen=True, kw_only=True):
     """A command as somebody gives it. `person` is "" for somebody at the machine itself.
 
     `keeper`, `owner`, `guest` and `untrusted` (a stranger) say what else they are; `surface` and
-    `account` by which account they came, where it was by one of a platform.
+    `account` by which account they came, where it was by one of a platform. `reply_to` is the line
+    that it answers.
     """
 
     room: str
@@ -30,6 +31,7 @@ class CommandRequest(Struct, frozen=True, kw_only=True):
     untrusted: bool = False
     surface: str = ""
     account: str = ""
+    reply_to: str = ""
 
 
 def handle_of(said: str, mates: Mapping[str, Mate]) -> str:

@@ -2,6 +2,7 @@
 
     /work, /resume, /reject, /undo  --> OrderRoute
     /approve, /deny  --> a question of a mate here, by its number; else OrderRoute, where that waits
+    a button under a line of what carries them out  --> OrderRoute, as an answer to that line
 
 Says who asks, what they may do here, and which files they gave: those of others may be from before
 they came. Does not know what carries them out.
@@ -9,7 +10,7 @@ they came. Does not know what carries them out.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 from loopforge.chat.commands.approval_commands import ApprovalCommands
@@ -18,8 +19,10 @@ from loopforge.chat.room.permissions import may
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.server import Rooms
 from loopforge.chat.speaking.line_routing import here_of, tools_of
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import Said
 from loopforge.errors import InputError
-from loopforge.runtime.ports import OrderRoute, RoomOrder
+from loopforge.runtime.ports import LineButton, LineSource, OrderRoute, RoomOrder
 
 ROUTED = ("work", "resume", "reject", "undo")
 SHARED = ("approve", "deny")
@@ -29,7 +32,7 @@ class RoutedCommands:
     """Gives them on."""
 
     def __init__(self, rooms: Rooms, approvals: ApprovalCommands, route: OrderRoute) -> None:
-        self._rooms, self._approvals, self._route = rooms, approvals, route
+        self._rooms, self.approvals, self._route = rooms, approvals, route
 
     @property
     def table(self) -> dict[str, Callable[[CommandRequest], Awaitable[str]]]:
@@ -39,8 +42,20 @@ class RoutedCommands:
         table |= {name: partial(self._shared, name) for name in SHARED}
         return table
 
+    async def buttons(self, line: Event) -> Sequence[LineButton]:
+        """The buttons that belong under a line; none under one of a turn, or of a person."""
+        return await self._route.buttons(line) if _posted(line) else ()
+
+    async def source(self, line: Event) -> LineSource | None:
+        """Where more is told of a line, and why it came to be; None where the room knows itself."""
+        return await self._route.source(line) if _posted(line) else None
+
+    async def press(self, name: str, asked: CommandRequest) -> str:
+        """A button of this name was pressed under the line `reply_to`. Raises input errors."""
+        return await self._order(name, asked)
+
     async def _shared(self, name: str, asked: CommandRequest) -> str:
-        own = self._approvals.table[name]
+        own = self.approvals.table[name]
         if number_of(asked.argument):
             return await own(asked)
         if await self._route.awaits(stream_of(asked.room)):
@@ -59,6 +74,7 @@ class RoutedCommands:
             name=name,
             argument=asked.argument,
             surface=asked.surface or "web",
+            reply_to=asked.reply_to,
             files=tuple(
                 file
                 for entry in state.lines.values()
@@ -70,5 +86,11 @@ class RoutedCommands:
             owner=owner,
             guest=asked.guest,
             changes=may(state, person, "change", keeper=keeper, owner=owner),
+            stops=may(state, person, "stop", keeper=keeper, owner=owner),
         )
         return await self._route.order(order)
+
+
+def _posted(line: Event) -> bool:
+    """Whether a mate said it by `RoomVoice`: what comes of a plan always bears its mode."""
+    return isinstance(line.body, Said) and not line.body.mode

@@ -15,11 +15,12 @@ from typing import TypeVar
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import House
 from loopforge.chat.turns.apply_acts import queued
+from loopforge.core.delivery_states import Accepted, Queued
 from loopforge.core.events import Body, Event
 from loopforge.core.room_vocabulary import File, LineEdited, Reacted, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.delivery_worker import Deliveries
-from loopforge.runtime.ports import Ledger
+from loopforge.runtime.ports import Ledger, RoomOrder
 from loopforge.runtime.system_clock import Stamp
 
 T = TypeVar("T")
@@ -67,8 +68,7 @@ class MatePosts:
         body = LineEdited(line=line, text=Words(text), by=f"mate:{mate}")
 
         async def attempt(state: RoomState) -> None:
-            now = state.lines.get(line)
-            if state.closed or (now is not None and now.text.text == text):
+            if state.closed or await self._says(state, line) == text:
                 return
             gone = await self._ledger.read(stream, kinds=["room.line_deleted"])
             if any(getattr(event.body, "line", "") == line for event in gone):
@@ -79,6 +79,17 @@ class MatePosts:
 
         await self._decide(stream, attempt)
         return True
+
+    async def _says(self, state: RoomState, line: str) -> str | None:
+        """What a line says by now."""
+        if (now := state.lines.get(line)) is not None:
+            return now.text.text
+        edits = await self._ledger.read(
+            state.stream, kinds=["room.line_edited"], limit=LATEST, newest=True
+        )
+        found = [one.body for one in edits if isinstance(one.body, LineEdited)]
+        said = next((body for body in reversed(found) if body.line == line), None)
+        return said.text.text if said is not None else None
 
     async def react(self, stream: str, mate: str, line: str, emoji: str, *, cause: str) -> None:
         """See `RoomVoice.react`."""
@@ -93,6 +104,32 @@ class MatePosts:
             await self._ledger.append(stream, facts, expect=state.seq)
 
         await self._decide(stream, attempt)
+
+    async def reached(self, order: RoomOrder, cause: str) -> bool:
+        """See `RoomVoice.reached`. A page shows what the room holds; a place what has arrived."""
+        said = await self._known(order.stream, "room.said", cause)
+        if said is None:
+            return False
+        before = (await self._ledger.event(order.line)).seq if order.line else None
+        if before is not None and said.seq > before:
+            return False
+        sent = await self._ledger.read(
+            order.stream, after=said.seq, kinds=["delivery.queued"], before=before
+        )
+        name = order.surface.partition(":")[0] + ":"
+        there = {
+            event.id
+            for event in sent
+            if isinstance(event.body, Queued)
+            and event.body.of == said.id
+            and (event.body.surface == order.surface or event.body.surface.startswith(name))
+        }
+        if ":" not in order.surface and not there:
+            return True
+        took = await self._ledger.read(
+            order.stream, after=said.seq, kinds=["delivery.accepted"], before=before
+        )
+        return any(isinstance(e.body, Accepted) and e.body.delivery in there for e in took)
 
     async def _known(self, stream: str, kind: str, cause: str) -> Event | None:
         """What was said or done for this cause already."""

@@ -28,8 +28,8 @@ from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
-from loopforge.io.platforms.question_buttons import Presser, QuestionButtons
-from loopforge.io.platforms.reminder_buttons import ReminderButtons
+from loopforge.io.platforms.line_buttons import LineButtons
+from loopforge.io.platforms.question_buttons import Presser
 from loopforge.io.platforms.served_places import ServedPlace, ServedPlaces
 from loopforge.io.session import Sessions
 from loopforge.people.identity.person_registry import Registry
@@ -128,8 +128,7 @@ class Reception:
         self._owns, self._claim = owns, claim
         self._grounds = grounds or ServedPlaces()
         self.sessions = Sessions(front)
-        self.buttons = QuestionButtons(front, people, self._pressed, (owns, trusted))
-        self.reminders = ReminderButtons(front, people, self._pressed, (owns, trusted))
+        self.buttons = LineButtons(front, people, self._pressed, (owns, trusted))
 
     async def serves(self, ground: ServedPlace, account: str, *, asked: bool) -> str | None:
         """Whether mates talk in a server or group: None, or a notice to show ("": nothing).
@@ -294,10 +293,12 @@ class Reception:
         argument: str,
         *,
         keeper: bool = False,
+        reply_to: str = "",
     ) -> str:
         """Do what a command asks, and say what was done. Raises InputError.
 
-        `keeper`: who asks may manage that place on the platform. By a code that links them (wrong
+        `keeper`: who asks may manage that place on the platform; `reply_to` is the message that it
+        answers. By a code that links them (wrong
         ones are counted, people/account_linking.py) somebody comes in who was not let in before.
         """
         platform = spot.key.partition(":")[0]
@@ -321,6 +322,7 @@ class Reception:
             untrusted=not self._trusted(person.id),
             surface=platform,
             account=account,
+            reply_to=await self.sessions.channels.line(spot.key, reply_to) if reply_to else "",
         )
 
     async def complete(

@@ -30,8 +30,8 @@ from loopforge.errors import (
     TooEarly,
 )
 from loopforge.io.platforms.incoming_lines import Coming, ReceivedLine, proves, says_something
-from loopforge.io.platforms.question_buttons import ELSEWHERE, ButtonPress, Presser, denial
-from loopforge.io.platforms.reminder_buttons import ReminderPress
+from loopforge.io.platforms.line_buttons import press_of
+from loopforge.io.platforms.question_buttons import ELSEWHERE, Presser, denial
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.platforms.typing_updates import RoomWatch
 from loopforge.io.telegram.bot_accounts import Crowd
@@ -247,8 +247,7 @@ class Telegram:
 
     async def _pressed(self, poll: Poll, query: telegram.CallbackQuery) -> None:
         """Somebody pressed a button of ours; what that came to they are told alone."""
-        told, data = ELSEWHERE, query.data or ""
-        press = ButtonPress.read(data) or ReminderPress.read(data)
+        told, press = ELSEWHERE, press_of(query.data or "")
         if press is not None and query.message is not None:
             chat, number = query.message.chat, str(query.message.message_id)
             keeper = chat.type == ChatType.PRIVATE
@@ -260,10 +259,7 @@ class Telegram:
                 bot=query.from_user.is_bot,
             )
             places = await self._places_in(chat.id, poll.number)
-            if isinstance(press, ReminderPress):
-                told = await self._reception.reminders.pressed(places, number, by, press)
-            else:
-                told = await self._reception.buttons.pressed(places, number, by, press)
+            told = await self._reception.buttons.pressed(places, number, by, press)
         try:
             await query.answer(told[:TOAST], show_alert=len(told) > GLANCE)
         except TelegramError as error:
@@ -283,7 +279,7 @@ class Telegram:
             bot=by.bot,
         )
         to = incoming_message.reply(message)
-        told = await self._reception.buttons.denied([spot.key], to, who, reason)
+        told = await self._reception.buttons.questions.denied([spot.key], to, who, reason)
         if told is not None and self._crowd.acts(spot.key, message.message_id):
             await self._answer(poll, spot, message, told)
         return told is not None
@@ -320,6 +316,7 @@ class Telegram:
                 name,
                 order.argument,
                 keeper=spot.kind == "private" or await poll.keeps(message, now=True),
+                reply_to=incoming_message.reply(message),
             )
         except NotLetIn as wrong:
             if (isinstance(wrong, TooEarly) and wrong.told) or not poll.flood.answers_wrong():

@@ -170,6 +170,11 @@ class PluginSettings(Protocol):
         """The variables of the environment, in which keys are."""
         ...
 
+    @property
+    def web_address(self) -> str:
+        """The address by which browsers reach the home from elsewhere; "" for none."""
+        ...
+
     def of(self, plugin: str, declared: type[T]) -> T:
         """What is set of a plugin."""
         ...

@@ -32,7 +32,9 @@ from loopforge.runtime.ports.model_ports import (
     WordEmbeddings,
 )
 from loopforge.runtime.ports.room_ports import (
+    LineButton,
     LineRoute,
+    LineSource,
     OrderRoute,
     RoomLine,
     RoomOrder,
@@ -81,7 +83,9 @@ __all__ = [
     "Lanes",
     "Leaning",
     "Ledger",
+    "LineButton",
     "LineRoute",
+    "LineSource",
     "Listening",
     "MateMemory",
     "ModelFacts",

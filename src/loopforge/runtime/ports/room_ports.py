@@ -1,16 +1,18 @@
 """Rooms and what goes on beside them: lines and commands that something else takes, and its words.
 
 A room asks `LineRoute` before its mates take a line up, and gives `OrderRoute` the commands that
-are not its own. By `RoomVoice` whoever took them has a mate say, in that room, what came of it.
+are not its own. By `RoomVoice` whoever took them has a mate say, in that room, what came of it;
+buttons under such a line, and where more of it is told, are asked of `OrderRoute` again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 from msgspec import Struct
 
+from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File
 
 
@@ -39,9 +41,10 @@ class RoomLine(Struct, frozen=True, kw_only=True):
 
 
 class RoomOrder(Struct, frozen=True, kw_only=True):
-    """A command that a person gives in a room.
+    """A command that a person gives in a room, by itself, by a `line`, or by a button under one.
 
-    `here`, `tools`, `owner` and `changes` as in RoomLine; `guest`: an invite let them in.
+    `reply_to` is the line that it answers, or under which was pressed. `here`, `tools`, `owner` and
+    `changes` as in RoomLine; `stops`: they may stop mates; `guest`: an invite let them in.
     """
 
     stream: str
@@ -49,12 +52,30 @@ class RoomOrder(Struct, frozen=True, kw_only=True):
     name: str
     argument: str
     surface: str = ""
+    line: str = ""
+    reply_to: str = ""
     files: tuple[File, ...] = ()
     here: tuple[str, ...] = ()
     tools: frozenset[str] = frozenset()
     owner: bool = False
     guest: bool = False
     changes: bool = False
+    stops: bool = False
+
+
+class LineButton(Struct, frozen=True):
+    """A button under a line: a press gives the command of this name as an answer to that line."""
+
+    name: str
+    label: str
+    tone: Literal["yes", "plain", "no"] = "plain"
+
+
+class LineSource(Struct, frozen=True):
+    """Where in the browser what a line tells of is shown, and where why it came to be."""
+
+    page: str
+    record: str
 
 
 class LineRoute(Protocol):
@@ -76,6 +97,14 @@ class OrderRoute(Protocol):
         """Whether something of that room waits for a yes or a no that names no number."""
         ...
 
+    async def buttons(self, said: Event) -> Sequence[LineButton]:
+        """The buttons that belong under a line of `RoomVoice` as things stand."""
+        ...
+
+    async def source(self, said: Event) -> LineSource | None:
+        """Where more is told of a line of `RoomVoice`; None for any other."""
+        ...
+
 
 class RoomVoice(Protocol):
     """Words of mates in a room that are of no turn there. They call nobody."""
@@ -92,4 +121,8 @@ class RoomVoice(Protocol):
 
     async def react(self, stream: str, mate: str, line: str, emoji: str, *, cause: str) -> None:
         """Put an emoji on a line, once for each cause."""
+        ...
+
+    async def reached(self, order: RoomOrder, cause: str) -> bool:
+        """Whether what was said for this cause stood where a command was given, before it was."""
         ...

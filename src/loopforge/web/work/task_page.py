@@ -131,14 +131,14 @@ async def _done(site: Site, access: TaskAccess, act: str, data: dict[str, str]) 
         case "resume":
             return await desk.resume(id, person, dollars_in(data.get("budget", "")))
         case "allow" | "deny":
-            _same_use(access.state, data.get("use", ""))
-            return await desk.allow(id, person, owner=access.rights.owner, yes=act == "allow")
+            owner, use = access.rights.owner, data.get("use", "") or "?"
+            return await desk.allow(id, person, owner=owner, yes=act == "allow", use=use)
         case "approve":
             _as_shown(access.state, data)
             return await desk.approve(id, person, data.get("commit", ""))
         case "reject":
             _as_shown(access.state, data)
-            return await desk.reject(id, person)
+            return await desk.reject(id, person, data.get("commit", ""))
         case "undo":
             _as_shown(access.state, data)
             return await desk.undo(id, person)
@@ -151,12 +151,6 @@ def _as_shown(state: TaskState, data: dict[str, str]) -> None:
     commit = state.offered.commit if state.offered else ""
     if (data.get("turn"), data.get("commit", "")) != (str(state.turns), commit):
         raise Changed("It has gone on since you opened this page. Look at it as it is now, below.")
-
-
-def _same_use(state: TaskState, use: str) -> None:
-    """Raise Changed where another use of a tool, or none, waits for a yes by now."""
-    if next(iter(state.allowing), "") != use:
-        raise Changed("That is not what waits for a yes any more. Look at it as it is now, below.")
 
 
 # ---------------------------------------------------------------- files

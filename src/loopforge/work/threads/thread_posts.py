@@ -6,8 +6,9 @@
     stop with a summary          -> lines of their own
     a line that steers           -> a sign on that line
 
-Edits are gathered: PAUSE lies between two, and while one has not arrived on a platform no other
-follows. Each line is said once for the event it tells of, so that a new start says nothing twice.
+A line that asks for something says so no longer when that is over. Edits are gathered: PAUSE lies
+between two, and while one has not arrived on a platform no other follows. Each line is said once
+for the event it tells of, so that a new start says nothing twice.
 Stop in the room stops its task; a thumb on a line of the task rates it.
 """
 
@@ -45,6 +46,7 @@ from loopforge.runtime.system_clock import Stamp
 from loopforge.work.task_lines import progress_line
 from loopforge.work.task_state import PREFIX, TaskState
 from loopforge.work.threads.task_rights import OVER, TaskRights
+from loopforge.work.threads.thread_orders import still_offered
 from loopforge.work.threads.thread_routing import SEEN
 from loopforge.work.work_desk import WorkDesk
 
@@ -61,20 +63,36 @@ HINT = (
     "Say what you like to steer it, *no, just answer* to have it otherwise; *stop*, /stop or "
     "{halt} on this message halts it."
 )
+ASKING = EffectProposed | ResultOffered
+"""What asks for an answer, and does so no longer when it has one."""
+ANSWERED = "It waits for no answer any more."
 DIFF = 3000
 """Characters of a change that are shown."""
 
 
 class _Post:
-    """What a task has said in its room so far: how far it was told, and its message of progress."""
+    """What a task has said in its room so far: how far it was told, and its message of progress.
+
+    `asking` are lines that say something else once it is over, with what they tell of; `texts` is
+    what lines say that may be edited, as far as this process knows.
+    """
 
     def __init__(self) -> None:
         self.seq = 0
         self.line = ""
         self.head = ""
         self.foot = ""
+        self.asking: dict[str, Event] = {}
+        self.texts: dict[str, str] = {}
         self.edited = 0.0
         self.due = False
+
+    def stale(self, state: TaskState, page: str) -> list[tuple[str, str]]:
+        """The lines that are to be edited, and what each is to say."""
+        now = {line: told_of(event, state) for line, event in self.asking.items()}
+        if self.line:
+            now[self.line] = shown_progress(state, self.head, self.foot, page)
+        return [(line, text) for line, text in now.items() if text != self.texts.get(line)]
 
 
 class ThreadPosts:
@@ -94,6 +112,7 @@ class ThreadPosts:
         self._posts: dict[str, _Post] = {}
         self._busy, self._more = set[str](), set[str]()
         self._telling = set[asyncio.Task[None]]()
+        self._began = stamp.clock.now()
 
     async def follow(self) -> None:
         """Tell of what happens from now on, and of what happened while nothing ran."""
@@ -179,22 +198,23 @@ class ThreadPosts:
         for event in await self._ledger.read(stream, after=post.seq):
             await self._event(state, post, event)
             post.seq = event.seq
-        if not state.at_work and post.foot and not await self._edit(state, post):
-            self._soon(state, post)
+        if post.stale(state, self._desk.page_of(state)):
+            await (self._soon(post, stream) if state.at_work else self._now(post, stream))
 
     async def _event(self, state: TaskState, post: _Post, event: Event) -> None:
         match event.body:
             case TaskClassified() as body if not post.line:
-                post.head = _started(body)
-                post.line = await self._say(state, post.head, event)
+                post.head = _taken(body)
+                text = shown_progress(state, post.head, "", self._desk.page_of(state))
+                post.line = await self._say(state, text, event)
+                if event.at >= self._began:  # else it may say what was so before
+                    post.texts[post.line] = text
                 post.edited = self._stamp.clock.ticks()
             case TaskClassified() as body:
-                post.head = _started(body)
-                await self._say(state, f"Taken otherwise from now on: {_taken(body)}", event)
-                self._soon(state, post)
+                post.head = _taken(body)
+                await self._say(state, f"Taken otherwise from now on: {post.head}", event)
             case TaskProgressed() as body:
                 post.foot = progress_line(body)
-                self._soon(state, post)
             case TaskSteered(source=source) if source:
                 await self._voice.react(
                     state.thread, self._mate(state), source, SEEN, cause=event.id
@@ -203,7 +223,11 @@ class ThreadPosts:
                 await self._result(state, body, event)
             case _:
                 if text := told_of(event, state):
-                    await self._say(state, text, event)
+                    line = await self._say(state, text, event)
+                    if line and isinstance(event.body, ASKING):
+                        post.asking[line] = event
+                        if event.at >= self._began:
+                            post.texts[line] = text
 
     async def _result(self, state: TaskState, body: TaskFinished, event: Event) -> None:
         """The result, with the files that it names."""
@@ -231,32 +255,41 @@ class ThreadPosts:
 
     # ------------------------------------------------------------ the message that is edited
 
-    def _soon(self, state: TaskState, post: _Post) -> None:
+    async def _soon(self, post: _Post, stream: str) -> None:
         if not post.due:
             post.due = True
-            self._tasks.spawn(self._later(state, post), "how a task goes")
+            self._tasks.spawn(self._later(post, stream), "how a task goes")
 
-    async def _later(self, state: TaskState, post: _Post) -> None:
+    async def _later(self, post: _Post, stream: str) -> None:
         clock = self._stamp.clock
         while post.due:
             await clock.sleep(max(0.0, post.edited + PAUSE - clock.ticks()))
-            post.edited = clock.ticks()
-            text = _shown(post)
-            done = await self._edit(state, post)
-            post.due = not done or text != _shown(post)
+            post.due = not await self._edited(post, stream)
 
-    async def _edit(self, state: TaskState, post: _Post) -> bool:
-        if not post.line:
-            return True
-        return await self._voice.edit(state.thread, self._mate(state), post.line, _shown(post))
+    async def _now(self, post: _Post, stream: str) -> None:
+        if not await self._edited(post, stream):
+            await self._soon(post, stream)
+
+    async def _edited(self, post: _Post, stream: str) -> bool:
+        """Let a line say what it is to say now; whether all of them do."""
+        state = await self._desk.store.state(stream)
+        page = self._desk.page_of(state)
+        for line, text in post.stale(state, page):
+            post.edited = self._stamp.clock.ticks()
+            if not await self._voice.edit(state.thread, self._mate(state), line, text):
+                return False
+            post.texts[line] = text
+        return not post.stale(await self._desk.store.state(stream), page)
 
 
-def _shown(post: _Post) -> str:
-    return f"{post.head}\n\n{post.foot}" if post.foot else post.head
-
-
-def _started(body: TaskClassified) -> str:
-    return f"Starting work. {_taken(body)}\n{HINT.format(halt=HALT[0])}"
+def shown_progress(state: TaskState, head: str, foot: str, page: str) -> str:
+    """The message of progress: as what it is taken, how to steer it, its page, how far it is."""
+    rows = [f"Starting work. {head}"]
+    if state.at_work or state.stage == "waiting":
+        rows.append(HINT.format(halt=HALT[0]))
+    if page:
+        rows.append(page)
+    return "\n".join(rows) + (f"\n\n{foot}" if foot else "")
 
 
 def _taken(body: TaskClassified) -> str:
@@ -269,10 +302,9 @@ def told_of(event: Event, state: TaskState) -> str:
     """What a room is told of an event in a line of its own; "" for nothing."""
     match event.body:
         case EffectProposed(tool=tool, arguments=arguments, within="", asks=True):
-            return (
-                f"I want to use {tool}:\n```\n{str(arguments)[:DIFF]}\n```\n/approve lets it run "
-                "exactly so, /deny does not."
-            )
+            open = event.id in state.allowing
+            then = "/approve lets it run exactly so, /deny does not." if open else ANSWERED
+            return f"I want to use {tool}:\n```\n{str(arguments)[:DIFF]}\n```\n{then}"
         case TaskQueued():
             return "Other work goes on here; this waits until that is over."
         case TaskAsked(question=question):
@@ -293,10 +325,10 @@ def told_of(event: Event, state: TaskState) -> str:
         case ResultOffered() as body:
             diff = str(body.diff)
             more = "\n[…]" if len(diff) > DIFF else ""
-            return (
-                f"{body.message}\n```diff\n{diff[:DIFF]}{more}\n```\n/approve merges exactly "
-                f"{body.commit[:12]}, /reject deletes its branch."
-            )
+            then = f"/approve merges exactly {body.commit[:12]}, /reject deletes its branch."
+            if not still_offered(state, body):
+                then = f"{body.commit[:12]} waits for no answer any more."
+            return f"{body.message}\n```diff\n{diff[:DIFF]}{more}\n```\n{then}"
         case ResultApproved(merged=merged):
             return f"Approved and merged as {merged[:12]}." if merged else "Approved."
         case ResultRejected():

@@ -18,22 +18,32 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from loopforge.core.events import Event
 from loopforge.core.mates.mate_file import Mate
-from loopforge.core.room_vocabulary import File, Said
+from loopforge.core.room_vocabulary import File
 from loopforge.core.work.task_classifier import classified, correction_of
 from loopforge.core.work.work_vocabulary import TaskSteered
-from loopforge.errors import InputError, LoopforgeError, NotLetIn, RepositoryError, Unknown
-from loopforge.runtime.ports import EffectFiles, Ledger, RoomLine, RoomOrder, RoomVoice, ToolFile
+from loopforge.errors import InputError, LoopforgeError, NotLetIn
+from loopforge.runtime.ports import (
+    EffectFiles,
+    Ledger,
+    LineButton,
+    LineSource,
+    RoomLine,
+    RoomOrder,
+    RoomVoice,
+    ToolFile,
+)
 from loopforge.work.task_state import PREFIX, TaskState
 from loopforge.work.task_store import TaskStore
-from loopforge.work.threads.task_rights import OVER, TaskRights, may_give
+from loopforge.work.threads.task_rights import OVER, may_give
+from loopforge.work.threads.thread_orders import ANSWERS, ThreadOrders
 from loopforge.work.work_desk import WorkDesk
 
 TOOLS = "work_"
 """How tools of a workspace are called: a mate whose file has one is given work by plain lines."""
 WORKING = ("sequential-thinking", "shell", "branch")
 """Flows of work, not of an answer."""
-ANSWERS = ("approve", "deny")
 _TYPED = re.compile(
     r"/(?P<name>work|resume|reject|undo|approve|deny)(?:\s+(?P<argument>.+))?\s*", re.DOTALL
 )
@@ -45,7 +55,6 @@ BUSY = (
     "Work goes on here already, one thing at a time. Say what is to be done in it, /stop it, or "
     "begin in another room or thread."
 )
-NOTHING = "Nothing is worked on here. /work and what is to be done begins it."
 GONE = "its room was deleted"
 
 
@@ -61,7 +70,7 @@ class ThreadRouting:
         voice: RoomVoice,
     ) -> None:
         self._ledger, self._desk, self._mates, self._files = ledger, desk, mates, files
-        self._voice = voice
+        self._voice, self._orders = voice, ThreadOrders(ledger, desk, voice)
         self._store: TaskStore = desk.store
 
     # ------------------------------------------------------------ lines
@@ -96,6 +105,8 @@ class ThreadRouting:
             name=name,
             argument=argument,
             surface=line.surface,
+            line=line.line,
+            reply_to=line.reply_to,
             files=line.files,
             here=line.here,
             tools=line.tools,
@@ -125,22 +136,11 @@ class ThreadRouting:
         left = [state for state in tasks if state.stage not in OVER]
         if left and correction_of(line.text):
             return left[-1]
-        cause = await self._cause(line.reply_to)
+        cause = await self._orders.cause(line.reply_to)
         found = classified(line.text)
         if found is not None and found.type == "social":
             return None
-        return next((state for state in left if cause.startswith(state.stream)), None)
-
-    async def _cause(self, line: str) -> str:
-        """The stream of the event that a mate's line tells of; "" for another line."""
-        if not line:
-            return ""
-        try:
-            said = await self._ledger.event(line)
-            cause = await self._ledger.event(said.cause) if said.cause else said
-        except Unknown:
-            return ""
-        return cause.stream if isinstance(said.body, Said) else ""
+        return next((one for one in left if cause and cause.stream == one.stream), None)
 
     async def _steer(self, line: RoomLine, state: TaskState) -> None:
         steered = await self._ledger.read(state.stream, kinds=["task.steered"])
@@ -201,37 +201,19 @@ class ThreadRouting:
 
     async def awaits(self, stream: str) -> bool:
         """See `OrderRoute.awaits`."""
-        tasks = await self._store.of_thread(stream)
-        return any(state.allowing or state.stage == "finished" for state in tasks[-1:])
+        return await self._orders.awaits(stream)
 
     async def order(self, order: RoomOrder) -> str:
         """See `OrderRoute.order`."""
-        if order.name == "work":
-            return await self._begin(order)
-        state = await self._latest(order)
-        try:
-            return await self._do(order, state)
-        except RepositoryError as error:
-            raise InputError(str(error)) from error
+        return await (self._begin(order) if order.name == "work" else self._orders.order(order))
 
-    async def _do(self, order: RoomOrder, state: TaskState) -> str:
-        allowing = state.allowing and order.name in ANSWERS
-        rights_of(order, state).must("allow" if allowing else order.name)
-        desk, id, person = self._desk, state.id, order.person
-        match order.name:
-            case "resume":
-                return await desk.resume(id, person)
-            case "approve" | "deny" if state.allowing:
-                yes = order.name == "approve"
-                return await desk.allow(id, person, owner=order.owner, yes=yes)
-            case "approve":
-                return await desk.approve(id, person)
-            case "reject":
-                return await desk.reject(id, person)
-            case "undo":
-                return await desk.undo(id, person)
-            case _:
-                raise InputError(NOTHING)
+    async def buttons(self, said: Event) -> Sequence[LineButton]:
+        """See `OrderRoute.buttons`."""
+        return await self._orders.buttons(said)
+
+    async def source(self, said: Event) -> LineSource | None:
+        """See `OrderRoute.source`."""
+        return await self._orders.source(said)
 
     async def _begin(self, order: RoomOrder) -> str:
         if order.guest or not may_give(order.tools):
@@ -258,24 +240,6 @@ class ThreadRouting:
                 if name in (mate.casefold(), self._mates[mate].name.casefold()):
                     return mate, found["rest"]
         return next((mate for mate in here if self._works(mate)), here[0]), order.argument
-
-    async def _latest(self, order: RoomOrder) -> TaskState:
-        """The last task of the room. Raises InputError."""
-        tasks = await self._store.of_thread(order.stream)
-        if not tasks:
-            raise InputError(NOTHING)
-        return tasks[-1]
-
-
-def rights_of(order: RoomOrder, state: TaskState) -> TaskRights:
-    """How whoever gives a command in a room stands to a task of it."""
-    return TaskRights(
-        state=state,
-        gave=state.task.person == order.person,
-        owner=order.owner,
-        tools=may_give(order.tools),
-        change=order.changes,
-    )
 
 
 def going(tasks: Sequence[TaskState]) -> TaskState | None:

@@ -1,4 +1,4 @@
-"""Presses of buttons under a question or a reminder, and the form that asks for the reason of a no.
+"""Presses of buttons under lines, and the form that asks for the reason of a no.
 
     a press of yes  --> answered --> told to whoever pressed, alone
     a press of no   --> may they? --> a form for the reason --> answered
@@ -24,8 +24,8 @@ from loopforge.io.discord.connection.gateway_client import Client
 from loopforge.io.discord.mate_threads import Threads
 from loopforge.io.discord.receiving.slash_commands import SOON, Asked, give, keeps_place
 from loopforge.io.platforms.incoming_lines import Reception
+from loopforge.io.platforms.line_buttons import Press, press_of
 from loopforge.io.platforms.question_buttons import ELSEWHERE, ButtonPress, Presser
-from loopforge.io.platforms.reminder_buttons import ReminderPress
 from loopforge.runtime.background_tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -36,8 +36,7 @@ class ButtonPresses:
     """Answers presses for all clients."""
 
     def __init__(self, reception: Reception, threads: Threads) -> None:
-        self._buttons, self._reminders = reception.buttons, reception.reminders
-        self._threads, self._tasks = threads, Tasks()
+        self._buttons, self._threads, self._tasks = reception.buttons, threads, Tasks()
 
     async def close(self) -> None:
         """Answer nothing any more."""
@@ -51,8 +50,7 @@ class ButtonPresses:
         if interaction.type not in KINDS:
             return
         data: Mapping[str, Any] = interaction.data or {}
-        pressed = str(data.get("custom_id", ""))
-        press = ButtonPress.read(pressed) or ReminderPress.read(pressed)
+        press = press_of(str(data.get("custom_id", "")))
         try:
             if _denies(press) and not _is_form(interaction):
                 await self._ask_why(interaction, press)
@@ -61,12 +59,10 @@ class ButtonPresses:
         except discord.HTTPException as error:
             log.info("a press on Discord could not be answered: %s", scrub(error))
 
-    async def _done(self, interaction: Asked, press: ButtonPress | ReminderPress | None) -> str:
+    async def _done(self, interaction: Asked, press: Press | None) -> str:
         where = await self._where(interaction)
         if press is None or where is None:
             return ELSEWHERE
-        if isinstance(press, ReminderPress):
-            return await self._reminders.pressed(*where, press)
         data: Mapping[str, Any] = interaction.data or {}
         reason = next(_written(data.get("components", ())), "")
         return await self._buttons.pressed(*where, press, reason.strip())
@@ -93,7 +89,9 @@ class ButtonPresses:
     async def _refused(self, interaction: Asked, press: ButtonPress) -> str:
         try:
             where = await self._where(interaction)
-            return ELSEWHERE if where is None else await self._buttons.refused(*where, press)
+            return (
+                ELSEWHERE if where is None else await self._buttons.questions.refused(*where, press)
+            )
         except LoopforgeError as error:
             return str(error)
 
@@ -112,7 +110,7 @@ class ButtonPresses:
         return list(places), str(message.id), by
 
 
-def _denies(press: ButtonPress | ReminderPress | None) -> TypeGuard[ButtonPress]:
+def _denies(press: Press | None) -> TypeGuard[ButtonPress]:
     return isinstance(press, ButtonPress) and press.verb == "deny"
 
 

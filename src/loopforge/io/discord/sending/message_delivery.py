@@ -30,11 +30,15 @@ from loopforge.io.discord.mate_threads import carrier
 from loopforge.io.discord.sending.attachments import Files
 from loopforge.io.discord.sending.draft_messages import DiscordStage
 from loopforge.io.discord.sending.reply_quote import ROOM_FOR_IT, References, without
-from loopforge.io.discord.sending.speaker import DiscordSpeaker, Voices
+from loopforge.io.discord.sending.speaker import (
+    UNTOUCHED,
+    DiscordButtons,
+    DiscordSpeaker,
+    Voices,
+)
 from loopforge.io.discord.sending.webhooks import Hooks
 from loopforge.io.discord.text.outgoing_markdown import LIMIT, fenced, pieces, shown
-from loopforge.io.platforms.question_buttons import ButtonPress, buttons_under
-from loopforge.io.platforms.reminder_buttons import ReminderPress, buttons_of_reminder
+from loopforge.io.platforms.line_buttons import Press, buttons_of, tone_of
 from loopforge.io.text.graphemes import clip
 from loopforge.io.text.message_split import VOID, as_file
 from loopforge.runtime.ports import Outgoing
@@ -42,9 +46,9 @@ from loopforge.runtime.ports import Outgoing
 SLACK = timedelta(hours=1)
 """By how much Discord's clock and ours may differ, and then some."""
 STYLES: dict[str, discord.ButtonStyle] = {
-    "once": discord.ButtonStyle.success,
-    "always": discord.ButtonStyle.secondary,
-    "deny": discord.ButtonStyle.danger,
+    "yes": discord.ButtonStyle.success,
+    "plain": discord.ButtonStyle.secondary,
+    "no": discord.ButtonStyle.danger,
 }
 READ = 200
 """Messages that are read back at most."""
@@ -58,7 +62,7 @@ class DiscordLetter(Struct, frozen=True):
     reply: int | None = None
     files: tuple[File, ...] = ()
     long: tuple[str, bytes] | None = None
-    buttons: tuple[ButtonPress | ReminderPress, ...] = ()
+    buttons: tuple[Press, ...] = ()
 
     def ends(self, part: int) -> bool:
         """Whether something is attached to this part."""
@@ -128,9 +132,7 @@ class DiscordDelivery:
     async def _letter(self, out: Outgoing) -> DiscordLetter:
         voice, body = await self._voice(out, out.event), out.event.body
         if isinstance(body, Told):
-            asked = await buttons_under(self._front.questions, out.event)
-            rang = await buttons_of_reminder(self._front, out.event)
-            buttons: tuple[ButtonPress | ReminderPress, ...] = (*asked, *rang)
+            buttons = await buttons_of(self._front, out.event)
             return DiscordLetter(voice, _word(body, str(body.text)), buttons=buttons)
         if not isinstance(body, Said | Heard) or not (body.files or str(body.text).strip(VOID)):
             return DiscordLetter(voice)
@@ -140,7 +142,8 @@ class DiscordDelivery:
             text, long = file.preview.text, (file.name, data)
         parts = await self._parts(out, voice, body.reply_to, text) or (voice.quoted.strip(),)
         reply = await self._answered(out.place, body.reply_to)
-        return DiscordLetter(voice, parts, reply, body.files, long)
+        buttons = await buttons_of(self._front, out.event)
+        return DiscordLetter(voice, parts, reply, body.files, long, buttons)
 
     async def _parts(
         self, out: Outgoing, voice: DiscordSpeaker, reply: str, text: str
@@ -185,7 +188,7 @@ class DiscordDelivery:
             text = clip(f"{text}\n{missing}".strip(), LIMIT)
         reply = letter.reply if part == 0 else None
         last = part == len(letter.parts) - 1
-        view = _view(letter.buttons) if letter.buttons and last else None
+        view = _view(letter.buttons) if last else None
         return await voice.post(text, nonce(out.delivery, part), reply, uploads, view)
 
     # ------------------------------------------------------------ what stands there already
@@ -302,7 +305,9 @@ class DiscordDelivery:
             return ""
         voice, reply = await self._voice(out, said), getattr(said.body, "reply_to", "")
         parts = [*await self._parts(out, voice, reply, f"{voice.quoted}{out.event.body.text}")]
-        return await self._reword(voice, posts, parts)
+        ours = isinstance(said.body, Said)
+        view = _view(await buttons_of(self._front, said)) if ours else UNTOUCHED
+        return await self._reword(voice, posts, parts, view)
 
     async def _settle(self, out: Outgoing) -> str:
         """A question that was answered says so, and has no buttons any more."""
@@ -312,17 +317,18 @@ class DiscordDelivery:
             return ""
         text = await self._front.questions.settled(out.event, told)
         voice = await self._voice(out, told)
-        return await self._reword(voice, posts, [*_word(told.body, text)], bare=True)
+        return await self._reword(voice, posts, [*_word(told.body, text)], None)
 
     async def _reword(
-        self, voice: DiscordSpeaker, posts: list[str], parts: list[str], *, bare: bool = False
+        self, voice: DiscordSpeaker, posts: list[str], parts: list[str], view: DiscordButtons
     ) -> str:
-        """Let messages of ours be these parts; those that are too many go."""
+        """Let messages of ours be these parts, the last with these buttons; too many go."""
         if len(parts) > len(posts):
             parts = [*parts[: len(posts) - 1], f"{clip(parts[len(posts) - 1], LIMIT - 2)} …"]
-        for message, text in zip(posts, parts, strict=False):
+        for nth, (message, text) in enumerate(zip(posts, parts, strict=False)):
+            below = view if nth == min(len(parts), len(posts)) - 1 else UNTOUCHED
             try:
-                await self._voices.change(voice, int(message), text, bare=bare)
+                await self._voices.change(voice, int(message), text, below)
             except SendFailed as failure:
                 if failure.why != LOST:  # somebody took it away there
                     raise
@@ -359,14 +365,16 @@ def _word(told: Told, text: str) -> tuple[str, ...]:
     return pieces("\n".join(small))
 
 
-def _view(presses: tuple[ButtonPress | ReminderPress, ...]) -> discord.ui.View:
+def _view(presses: tuple[Press, ...]) -> discord.ui.View | None:
     """The buttons; discord.py need not keep them, since what they say stands in their ids."""
+    if not presses:
+        return None
     view = discord.ui.View(timeout=None)
     for one in presses:
         made: discord.ui.Button[discord.ui.View] = discord.ui.Button(
             label=one.label,
             custom_id=one.data,
-            style=STYLES.get(one.verb, discord.ButtonStyle.secondary),
+            style=STYLES[tone_of(one)],
         )
         view.add_item(made)
     view.stop()

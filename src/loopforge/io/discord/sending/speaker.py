@@ -11,7 +11,7 @@ The same voice posts, changes and takes away. Every failure is a SendFailed. Doe
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import discord
 from loopforge.errors import SendFailed
@@ -29,6 +29,9 @@ from loopforge.io.discord.sending.webhooks import Hooks
 from loopforge.io.discord.text.incoming_text import webhook_name
 
 T = TypeVar("T")
+DiscordButtons: TypeAlias = "discord.ui.View | None"
+UNTOUCHED: DiscordButtons = discord.utils.MISSING
+"""Of an edit: the buttons stay as they are; with None they go."""
 UNKNOWN_HOOK = 10015
 """Discord's code where a webhook was taken away."""
 
@@ -80,7 +83,7 @@ class DiscordSpeaker:
         files: Sequence[discord.File] = (),
         buttons: discord.ui.View | None = None,
     ) -> int:
-        """Say it; the id of the message. Raises SendFailed. A webhook shows no `buttons`."""
+        """Say it; the id of the message. Raises SendFailed."""
         channel, reference = self.seat.channel, None
         if self.hook is not None:
             said = await self._tried(
@@ -91,6 +94,7 @@ class DiscordSpeaker:
                     files=list(files),
                     allowed_mentions=NOBODY,
                     thread=self._thread(),
+                    view=buttons or discord.utils.MISSING,
                 )
             )
             return said.id
@@ -111,17 +115,21 @@ class DiscordSpeaker:
         )
         return message.id
 
-    async def edit(self, message: int, text: str, *, bare: bool = False) -> bool:
-        """Change what was said, `bare` without its buttons; True. Raises SendFailed."""
+    async def edit(self, message: int, text: str, buttons: DiscordButtons = UNTOUCHED) -> bool:
+        """Change what was said, and its buttons; True. Raises SendFailed."""
         if self.hook is not None:
             changed = self.hook.edit_message(
-                message, content=text, allowed_mentions=NOBODY, thread=self._thread()
+                message,
+                content=text,
+                allowed_mentions=NOBODY,
+                thread=self._thread(),
+                view=buttons,
             )
             await self._tried(changed)
         else:
             partial = self.seat.channel.get_partial_message(message)
-            gone: dict[str, Any] = {"view": None} if bare else {}
-            await self._tried(partial.edit(content=text, allowed_mentions=NOBODY, **gone))
+            edited = partial.edit(content=text, allowed_mentions=NOBODY, view=buttons)
+            await self._tried(edited)
         return True
 
     async def delete(self, message: int) -> bool:
@@ -209,10 +217,14 @@ class Voices:
         return DiscordSpeaker(AccountSeat(author, seen)) if seen is not None else None
 
     async def change(
-        self, voice: DiscordSpeaker, message: int, text: str, *, bare: bool = False
+        self,
+        voice: DiscordSpeaker,
+        message: int,
+        text: str,
+        buttons: DiscordButtons = UNTOUCHED,
     ) -> None:
         """Let a message of ours say something else, by whichever voice said it."""
-        await self._done(voice, message, lambda each: each.edit(message, text, bare=bare))
+        await self._done(voice, message, lambda each: each.edit(message, text, buttons))
 
     async def take(self, voice: DiscordSpeaker, message: int) -> None:
         """Take a message of ours away, by whichever voice said it."""

@@ -23,8 +23,7 @@ from loopforge.chat.rooms_api import Front
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, LineDeleted, LineEdited, Reacted, Said, Told
 from loopforge.errors import ArtifactError, SendFailed, Unknown
-from loopforge.io.platforms.question_buttons import ButtonPress, buttons_under
-from loopforge.io.platforms.reminder_buttons import ReminderPress, buttons_of_reminder
+from loopforge.io.platforms.line_buttons import Press, buttons_of
 from loopforge.io.session import Sessions
 from loopforge.io.telegram.connection.chat_keys import ChatKey, where
 from loopforge.io.telegram.connection.polling import Poll
@@ -267,20 +266,22 @@ class Sending:
         files, outward = len(getattr(event.body, "files", ())), TelegramMessages(letter.poll)
         posts = posts[: len(posts) - files]
         parts = _fitted(text, letter.parts[: len(letter.parts) - files], len(posts))
-        for number, part in zip(posts, parts, strict=False):
-            await self._change(outward, at, int(number), part)
+        last = min(len(posts), len(parts)) - 1
+        for nth, (number, part) in enumerate(zip(posts, parts, strict=False)):
+            under = letter.buttons if nth == last else None
+            await self._change(outward, at, int(number), part, under)
         for number in posts[len(parts) :]:
             await outward.delete(at, int(number))
         return out.delivery
 
     async def _change(
-        self, outward: TelegramMessages, at: ChatKey, number: int, part: Part
+        self, outward: TelegramMessages, at: ChatKey, number: int, part: Part, under: Buttons
     ) -> None:
         """Let a message be this part; what became a file once stays one. One that is gone is."""
         name, data, words = part if isinstance(part, Upload) else ("text.md", b"", part.text)
         try:
             if isinstance(part, Rendered):
-                await outward.edit(at, number, part)
+                await outward.edit(at, number, part, under)
             else:
                 await outward.fill(at, number, name, data, words)
         except SendFailed as refused:
@@ -310,9 +311,8 @@ class Sending:
             case Said(mate=mate, reply_to=reply):
                 head = self.head(poll, mate)
                 given = [await self._upload(file) for file in body.files]
-                return TelegramLetter(
-                    poll, (*parts_of(head + (text or str(body.text))), *given), reply
-                )
+                parts = (*parts_of(head + (text or str(body.text))), *given)
+                return TelegramLetter(poll, parts, reply, await self._buttons(event))
             case Heard(person=person, surface=surface, reply_to=reply):
                 scene = await self._front.rooms.scene(event.stream.removeprefix(PREFIX))
                 where = platform(surface) if ":" in surface else surface
@@ -321,16 +321,15 @@ class Sending:
                 parts = parts_of(head + (text if text is not None else str(body.text)))
                 return TelegramLetter(poll, (*parts, *files), reply)
             case Told():
-                buttons = None if text is not None else _buttons(await self._presses(event))
+                buttons = None if text is not None else await self._buttons(event)
                 said = str(body.text) if text is None else text
                 parts = parts_of(said if body.asks else f"_{said}_")
                 return TelegramLetter(poll, parts, buttons=buttons)
             case _:
                 raise SendFailed("this is nothing that could be sent to Telegram.", final=True)
 
-    async def _presses(self, event: Event) -> Sequence[ButtonPress | ReminderPress]:
-        asked = await buttons_under(self._front.questions, event)
-        return asked or await buttons_of_reminder(self._front, event)
+    async def _buttons(self, event: Event) -> Buttons:
+        return _buttons(await buttons_of(self._front, event))
 
     async def _upload(self, file: File) -> Upload:
         try:
@@ -376,12 +375,12 @@ def _numbered(poll: Poll, at: ChatKey) -> Like:
     return (chat, f"{chat}/%")
 
 
-def _buttons(presses: Sequence[ButtonPress | ReminderPress]) -> Buttons:
+def _buttons(presses: Sequence[Press]) -> Buttons:
     """Those that say yes, or later, in one row, no in another: none is pressed for the other."""
     if not presses:
         return None
     made = [InlineKeyboardButton(one.label, callback_data=one.data) for one in presses]
-    return InlineKeyboardMarkup([made[:-1], made[-1:]])
+    return InlineKeyboardMarkup([row for row in (made[:-1], made[-1:]) if row])
 
 
 def _fitted(text: str, parts: Sequence[Part], most: int) -> Sequence[Part]:

@@ -1,0 +1,128 @@
+"""Buttons under lines, the same for every platform: which there are, and what a press comes to.
+
+    a question whether a tool may be used   question_buttons.py
+    a reminder that rang                    reminder_buttons.py
+    a line of what goes on beside the room  a press gives that command, as an answer to the line
+
+What a button says stands in its data, and what it is about in the line above it, so that it works
+after every restart. Whoever pressed is told alone what came of it. Does not know how a platform
+shows buttons, nor what goes on beside rooms.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from loopforge.chat.rooms_api import Front
+from loopforge.core.events import Event
+from loopforge.errors import InputError
+from loopforge.io.platforms.question_buttons import (
+    ButtonPress,
+    Presser,
+    QuestionButtons,
+    buttons_under,
+)
+from loopforge.io.platforms.reminder_buttons import (
+    ReminderButtons,
+    ReminderPress,
+    buttons_of_reminder,
+)
+from loopforge.people.identity.person_registry import Registry
+
+_DATA = re.compile(r"do:([a-z]{2,20})")
+GONE = "This is nothing of this place, or no longer."
+TONES = {"once": "yes", "deny": "no", "cancel": "no"}
+
+
+class LinePress(Struct, frozen=True):
+    """A press that gives a command as an answer to the line above it."""
+
+    verb: str
+    label: str = ""
+    tone: str = "plain"
+
+    @property
+    def data(self) -> str:
+        """It in a few signs."""
+        return f"do:{self.verb}"
+
+
+Press: TypeAlias = ButtonPress | ReminderPress | LinePress
+
+
+def press_of(data: str) -> Press | None:
+    """The press that data of a button stand for; None for what is no button of ours."""
+    if found := _DATA.fullmatch(data):
+        return LinePress(found[1])
+    return ButtonPress.read(data) or ReminderPress.read(data)
+
+
+def tone_of(press: Press) -> str:
+    """Whether a button says yes, no, or neither ("plain")."""
+    return press.tone if isinstance(press, LinePress) else TONES.get(press.verb, "plain")
+
+
+async def buttons_of(front: Front, line: Event) -> tuple[Press, ...]:
+    """The buttons that belong under a line, or a word of the room, as things stand."""
+    own = await front.commands.routed.buttons(line)
+    return (
+        *await buttons_under(front.questions, line),
+        *await buttons_of_reminder(front, line),
+        *(LinePress(one.name, one.label, one.tone) for one in own),
+    )
+
+
+class LineButtons:
+    """What presses come to. `line` and `standing` as for questions, whose own are `questions`."""
+
+    def __init__(
+        self,
+        front: Front,
+        people: Registry,
+        line: Callable[[Sequence[str], str], Awaitable[tuple[str, str]]],
+        standing: tuple[Callable[[str], bool], Callable[[str], bool]],
+    ) -> None:
+        self._front, self._people, self._line = front, people, line
+        self._owns, self._trusted = standing
+        self.questions = QuestionButtons(front, people, line, standing)
+        self._reminders = ReminderButtons(front, people, line, standing)
+
+    async def pressed(
+        self, places: Sequence[str], message: str, by: Presser, press: Press, reason: str = ""
+    ) -> str:
+        """Do what the button says; what whoever pressed is told alone."""
+        match press:
+            case ButtonPress():
+                return await self.questions.pressed(places, message, by, press, reason)
+            case ReminderPress():
+                return await self._reminders.pressed(places, message, by, press)
+            case LinePress(verb=verb):
+                return await self._ordered(places, message, by, verb)
+
+    async def _ordered(self, places: Sequence[str], message: str, by: Presser, verb: str) -> str:
+        room, line = await self._line(places, message) if places else ("", "")
+        routed = self._front.commands.routed
+        if not line or await routed.source(await self._front.line(room, line)) is None:
+            return GONE
+        if by.bot:
+            return "A bot decides nothing."
+        platform = places[0].partition(":")[0]
+        person = await self._people.meet(platform, by.account, by.name)
+        await self._front.rooms.arrive(room, person.id, by.name, platform)
+        try:
+            return await self._front.commands.press(
+                room,
+                person.id,
+                verb,
+                line,
+                keeper=by.keeper,
+                owner=self._owns(person.id),
+                untrusted=not self._trusted(person.id),
+                surface=platform,
+            )
+        except InputError as refusal:
+            return str(refusal)

@@ -1,0 +1,106 @@
+"""A yes or a no in a room is for what was shown there; buttons stand under what can be decided."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from loopforge.chat.turns.mate_posts import MatePosts
+from loopforge.core.room_vocabulary import RightsSet, Said
+from loopforge.errors import Changed, NotLetIn
+from loopforge.runtime.ports import RoomOrder
+from loopforge.work.threads.thread_orders import MOVED, UNSEEN, ThreadOrders
+from tests.work.conftest import in_order, says, uses
+from tests.work.test_task_results import STEPS, TASK, project
+from tests.work.test_thread_tasks import ROOM, Commons, commons
+
+__all__ = ["project"]
+pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
+FIX = (STEPS[1], STEPS[3])
+NOTE = (uses("work_write", path="repo/note.txt", text="So.\n"), says("done", "And so."))
+
+
+def orders_of(room: Commons) -> ThreadOrders:
+    """What decides on tasks of this room."""
+    app = room.app
+    voice = MatePosts(app.ledger, app.rooms.house, app.rooms.surfaces, app.deliveries, app.stamp)
+    return ThreadOrders(app.ledger, room.shop.desk, voice)
+
+
+async def offers(room: Commons) -> list[str]:
+    """The ids of the lines that offer a commit."""
+    said = await room.app.ledger.read(ROOM, kinds=["room.said"])
+    return [
+        event.id
+        for event in said
+        if isinstance(event.body, Said) and "merges exactly" in str(event.body.text)
+    ]
+
+
+async def buttons(room: Commons, line: str) -> list[str]:
+    """What stands on the buttons under a line as it is now."""
+    event = await room.app.front.line("commons", line)
+    return [one.label for one in await room.app.front.commands.routed.buttons(event)]
+
+
+async def test_a_yes_is_for_what_was_shown(place: Path, project: Path) -> None:
+    """Not for what is offered since, nor for what had not arrived; the newest is taken, once."""
+    home = place / "home"
+    home.mkdir()
+    async with commons(home, in_order(*FIX, *NOTE)) as room:
+        registered = room.shop.desk.places.repositories.registered
+        repo = (await registered.register(project)).name
+        await room.does("work", f"otto: repo:{repo} {TASK}")
+        (first,) = await offers(room)
+        assert await buttons(room, first) == ["Approve", "Reject"]
+        steering = await room.hears("and a note", reply_to=first)
+        _, second = await offers(room)
+        assert await buttons(room, first) == []
+        assert await buttons(room, second) == ["Approve", "Reject"]
+        assert "waits for no answer any more" in str((await room.said())[-3])
+        orders = orders_of(room)
+        owner = RoomOrder(stream=ROOM, person=room.ana, owner=True, name="reject", argument="")
+        for name, more, why in (
+            ("approve", {"reply_to": first}, MOVED),
+            ("reject", {"reply_to": first}, MOVED),
+            ("approve", {"line": steering.id, "surface": "web"}, MOVED),
+            ("approve", {"surface": "discord:1"}, UNSEEN),
+            ("reject", {"surface": "discord:1"}, UNSEEN),
+        ):
+            with pytest.raises(Changed) as refused:
+                await orders.order(replace(owner, name=name, **more))
+            assert str(refused.value) == why
+        with pytest.raises(NotLetIn):
+            await orders.order(replace(owner, owner=False))
+        press = room.app.front.commands.press
+        with pytest.raises(Changed, match="moved on"):
+            await press("commons", room.ana, "approve", first, surface="discord", owner=True)
+        assert "return 3" in (project / "app.py").read_text()
+        told = await press("commons", room.ana, "approve", second, surface="discord", owner=True)
+        assert told.startswith("Merged as ")
+        assert (project / "note.txt").read_text() == "So.\n"
+        again = await press("commons", room.ana, "approve", second, surface="discord", owner=True)
+        assert again == "It is approved already; nothing was done again."
+
+
+async def test_a_button_stops_what_is_at_work(place: Path) -> None:
+    """It stands under the message of progress while there is something to stop, and not after."""
+    async with commons(place, in_order(uses("work_run", command="sleep 300"))) as room:
+        await room.says("otto, write a Python script that sleeps")
+        await room.app.front.rooms.settled("commons")
+        (task,) = await room.tasks()
+        await room.shop.until(task, "effect.running")
+        line = await room.line_of("Starting work")
+        assert await buttons(room, line) == ["Stop"]
+        press = room.app.front.commands.press
+        bo = (await room.app.front.rooms.enter("commons", "Bo", "terminal")).you
+        await room.app.front.rooms.add("commons", "", RightsSet(who=bo, rights=("talk",)))
+        with pytest.raises(NotLetIn, match="may not stop mates"):
+            await press("commons", bo, "stop", line, surface="discord", owner=False)
+        await press("commons", room.ana, "stop", line, surface="discord", owner=True)
+        await room.rest()
+        assert (await room.shop.state(task)).stage == "stopped"
+        assert await buttons(room, line) == []
+        assert "halts it" not in (await room.said())[0]
