@@ -87,6 +87,7 @@ from loopforge.people.stranger_pairing import Pairing
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.delivery_worker import Deliveries
 from loopforge.runtime.effect_worker import Effects
+from loopforge.runtime.inner_calls import InnerSites
 from loopforge.runtime.local.room_pubsub import LocalSignals
 from loopforge.runtime.local.stream_lanes import LocalLanes
 from loopforge.runtime.local.stream_timers import LocalTimers
@@ -363,7 +364,7 @@ def _wired(
     tools = toolbox(live, clock, files, LineHistory(ledger, house), paid, memory.embeddings)
     policies, questions = minds(PromptBook(settings.home / "prompts")), ToolQuestions(tools, stamp)
     inner = ProgramCalls(ledger, house, cast, rules, questions, tools, lambda: worlds.secrets())
-    site = EffectSite(files, house, inner, signals)
+    site = EffectSite(files, house, InnerSites(inner), signals)
     effects = Effects(ledger, MeteredTools(tools, budgets, tasks), stamp, site)
     ports = Ports(ledger, paid, tools, effects, signals, stamp, recorder, tasks)
     recalling = TurnRecall(memory.recall, memory.items, house, rules, clock)
@@ -372,7 +373,7 @@ def _wired(
     book, bell = _reminding(ledger, house, people, stamp, live, tools, cast)
     conduct = Conduct(ledger, stamp, house, cast, rules, relief, bell)
     bot = Bot(ports, conduct, viewer, cast, rules, relief, files, questions)
-    work = work_parts(ports, cast, models, live, secrets, ledger.erase)
+    work = work_parts(ports, cast, models, live, lambda: worlds.secrets(), ledger.erase, site)
     looking_back = memory_opening.notes_of(memory, house, models, cast, rules, live, ledger, stamp)
     timers = LocalTimers(lambda stream: lanes.wake(stream), clock)
     kinds = (bot, work.world, looking_back)

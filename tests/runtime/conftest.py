@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from loopforge.core.events import Event, Fact, LineRun, Perceived
+from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import File
@@ -20,7 +21,7 @@ from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.effect_worker import Effects
-from loopforge.runtime.inner_calls import InnerPermission
+from loopforge.runtime.inner_calls import InnerPermission, InnerSites
 from loopforge.runtime.local.room_pubsub import Ear, LocalSignals
 from loopforge.runtime.ports import CallPermission, EffectSite, Route, Tool, ToolCall, ToolFile
 from loopforge.runtime.system_clock import SeededDice, SimClock, Stamp
@@ -71,8 +72,12 @@ class NoPrograms:
         """It may not."""
         return InnerPermission(CallPermission(), lambda _: ())
 
+    async def sandbox(self, _stream: str, _mate: str) -> SandboxProfile:
+        """As the home has it."""
+        return SandboxProfile()
 
-SITE = EffectSite(NoFiles(), OneRoom(), NoPrograms(), LocalSignals())
+
+SITE = EffectSite(NoFiles(), OneRoom(), InnerSites(NoPrograms()), LocalSignals())
 
 
 def permitting(granted: Collection[str]) -> Callable[[Call], CallPermission]:

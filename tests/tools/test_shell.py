@@ -48,10 +48,10 @@ def scripted(question: Question) -> dict[str, object]:
 
 
 @asynccontextmanager
-async def workshop(place: Path) -> AsyncIterator[Home]:
-    """A home whose maya may run commands for everybody."""
+async def workshop(place: Path, row: str = "") -> AsyncIterator[Home]:
+    """A home whose maya may run commands for everybody; her file has one more `row`."""
     (place / "home" / "mates").mkdir(parents=True)
-    (place / "home" / "mates" / "maya.md").write_text(MATE)
+    (place / "home" / "mates" / "maya.md").write_text(MATE.replace("\n---", f"\n{row}\n---"))
     async with living(place / "home", scripted) as home:
         await home.hears("bo", "hello")
         rights = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
@@ -99,6 +99,12 @@ async def test_what_it_may_not_is_told(open_place: Path) -> None:
         told = await ran(home, 1, f"cat {home.path}/loopforge.toml; sleep 60")
         assert "[it was ended: more than 1 seconds]" in told
         assert "No such file" in told
+
+
+async def test_the_file_of_a_mate_confines_it_further(open_place: Path) -> None:
+    """Its commands read the workspace and write nothing there."""
+    async with workshop(open_place, "sandbox: {writable: no}") as home:
+        assert "Read-only file system" in await ran(home, 1, "touch slugs.csv")
 
 
 async def test_stop_ends_all_of_it(open_place: Path) -> None:

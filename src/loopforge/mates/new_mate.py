@@ -17,6 +17,7 @@ HEAD = """\
 #traits: {{curiosity: high, patience: low}}
 #tools: [clock]
 #bounds: {{calls: 4, seconds: 30}}
+#sandbox: {{seconds: 60, memory: 256}}
 #triggers: [{triggers}]
 #interests: [words, that, wake, its, attention]
 #greeting: "Hello, {{person}}! This is said to whoever is the first in a room."

@@ -412,6 +412,7 @@ class Effects:
         """What the tool is given; None where its arguments were forgotten."""
         proposed = await self._ledger.event(found.effect)
         body, tool = proposed.body, self._tool(found.tool)
+        mate = proposed.actor.partition(":")[2]
         if not isinstance(body, EffectProposed) or body.arguments.text is None:
             return None
         return ToolCall(
@@ -419,12 +420,13 @@ class Effects:
             id=found.effect,
             stream=found.stream,
             turn=found.turn,
-            mate=proposed.actor.partition(":")[2],
+            mate=mate,
             people=body.people,
             present=await self._site.rooms.present(found.stream),
             until=self._stamp.clock.now() + timedelta(seconds=tool.limit if tool else 0),
             door=await self._door(proposed) if tool and tool.composes else None,
-            charge=paid_for(found.stream, proposed.actor.partition(":")[2], body),
+            charge=paid_for(found.stream, mate, body),
+            sandbox=await self._site.inner.sandbox(found.stream, mate),
         )
 
     async def _door(self, program: Event) -> InnerCalls:

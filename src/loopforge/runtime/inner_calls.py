@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from loopforge.core.effect_states import EffectEnd, EffectProposed, EffectReturned
 from loopforge.core.events import Event, Fact
+from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.core.policy import Call, ResultOutcome
 from loopforge.errors import InputError
 from loopforge.runtime.containment import as_json
@@ -73,7 +74,10 @@ class InnerPermission(NamedTuple):
 
 
 class InnerSite(Protocol):
-    """Says of calls of programs what a turn's seat says of a mind's. `program` is its proposal."""
+    """Says of calls of programs what a turn's seat says of a mind's; how programs are confined.
+
+    `program` is its proposal.
+    """
 
     async def offered(self, program: Event) -> Sequence[Tool]:
         """The tools that it may use now."""
@@ -84,6 +88,40 @@ class InnerSite(Protocol):
     ) -> InnerPermission:
         """Whether this call may run now; `gave` is what tools gave the program, by their names."""
         ...
+
+    async def sandbox(self, stream: str, mate: str) -> SandboxProfile:
+        """How what this mate runs there is confined, beside the limits of the home."""
+        ...
+
+
+class InnerSites:
+    """The sites of several kinds of streams, each known by how the names of those begin."""
+
+    def __init__(self, rooms: InnerSite) -> None:
+        self._rooms = rooms
+        self._others: dict[str, InnerSite] = {}
+
+    def add(self, prefix: str, site: InnerSite) -> None:
+        """Streams whose names begin so have a site of their own."""
+        self._others[prefix] = site
+
+    def _of(self, stream: str) -> InnerSite:
+        found = (site for prefix, site in self._others.items() if stream.startswith(prefix))
+        return next(found, self._rooms)
+
+    async def offered(self, program: Event) -> Sequence[Tool]:
+        """See `InnerSite.offered`."""
+        return await self._of(program.stream).offered(program)
+
+    async def permission(
+        self, program: Event, call: Call, gave: Sequence[tuple[str, str]]
+    ) -> InnerPermission:
+        """See `InnerSite.permission`."""
+        return await self._of(program.stream).permission(program, call, gave)
+
+    async def sandbox(self, stream: str, mate: str) -> SandboxProfile:
+        """See `InnerSite.sandbox`."""
+        return await self._of(stream).sandbox(stream, mate)
 
 
 class InnerWorker(Protocol):

@@ -24,7 +24,7 @@ from loopforge.runtime.ports import (
 from loopforge.tools.sandbox.bubblewrap import Sandbox
 from loopforge.tools.sandbox.call_workspace import workspace_in, workspace_name
 from loopforge.tools.sandbox.confined_process import Ended, run_confined
-from loopforge.tools.sandbox.sandbox_limits import MIB, SandboxLimits
+from loopforge.tools.sandbox.sandbox_limits import MIB, SandboxLimits, narrowed
 from loopforge.tools.sandbox.workspace_files import WorkspaceEntry, WorkspaceFiles
 
 MOST_GIVEN, LARGEST_GIVEN = 8, 5_000_000
@@ -87,7 +87,7 @@ class Shell:
     def make(self, home: ToolHome) -> ToolWork:
         """In the workspaces of a home."""
         chosen = home.settings.of("shell", ShellSettings)
-        limits = SandboxLimits(
+        most = SandboxLimits(
             seconds=float(chosen.seconds), memory=chosen.memory * MIB, disk=chosen.disk * MIB
         )
         at = home.settings.home
@@ -100,7 +100,9 @@ class Shell:
             put = await asyncio.to_thread(_put, files, given)
             before = await asyncio.to_thread(files.listing, LISTED)
             command = ("bash", "-c", str(call.arguments["command"]))
-            ended = await run_confined(Sandbox(place, limits=limits), command)
+            limits, writable = narrowed(most, call.sandbox), call.sandbox.writable
+            sandbox = Sandbox(place, limits=limits, writable=writable)
+            ended = await run_confined(sandbox, command)
             made, told = await asyncio.to_thread(_made, files, before)
             return ToolResult(text="\n".join([*put, *told_of(ended, limits), *told]), files=made)
 

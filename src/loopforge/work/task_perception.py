@@ -8,7 +8,7 @@ from the front, the person's words last; that is on record.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from zoneinfo import ZoneInfo
 
 from loopforge.core.mates.mate_file import Mate
@@ -30,14 +30,6 @@ LONGEST = 6000
 SHARE = 0.75
 """The share of a model's window that a prompt may fill."""
 PERSON = "Person"
-
-
-def tools_for(role: WorkRole, mate: Mate, known: Collection[Tool]) -> tuple[Tool, ...]:
-    """The tools of a role, and those of the mate's own file; programs of mates are none of them."""
-    there = {tool.name: tool for tool in known}
-    names = (*role.tools, *mate.tools)
-    plain = (there[name] for name in names if name in there and not there[name].composes)
-    return tuple({tool.name: tool for tool in plain}.values())
 
 
 def viewed(

@@ -115,6 +115,7 @@ class TaskState(Struct, kw_only=True):
     fresh: list[ToolUse] = field(default_factory=list)
     uses: list[ToolUse] = field(default_factory=list)
     running: dict[str, OpenUse] = field(default_factory=dict)
+    inner: dict[str, OpenUse] = field(default_factory=dict)
     pending: dict[str, TaskSteered] = field(default_factory=dict)
     read: dict[str, None] = field(default_factory=dict)
     written: dict[str, None] = field(default_factory=dict)
@@ -300,11 +301,12 @@ class TaskState(Struct, kw_only=True):
                 pass
 
     def _proposed(self, event: Event, body: EffectProposed) -> None:
-        if not body.within:
-            self.running[event.id] = OpenUse(body.turn, body.tool, body.arguments, body.asks)
+        held = self.inner if body.within else self.running
+        held[event.id] = OpenUse(body.turn, body.tool, body.arguments, body.asks)
 
     def _ended(self, event: Event, end: EffectEnd) -> None:
-        found = self.running.pop(end.effect, None)
+        within = end.effect in self.inner
+        found = (self.inner if within else self.running).pop(end.effect, None)
         if found is None:
             return
         outcome = TOLD[type(end)]
@@ -312,6 +314,11 @@ class TaskState(Struct, kw_only=True):
             end.effect, found.turn, found.tool, str(found.arguments), outcome, str(end.value)
         )
         self.fresh.append(use)
+        if isinstance(end, EffectReturned):
+            for path in paths_of(use):
+                (self.read if found.tool == "work_read" else self.written)[path] = None
+        if within:
+            return  # the mate is told what its program came to, and that alone
         self.uses.append(use)
         self.entries.append(
             TaskEntry(
@@ -325,9 +332,6 @@ class TaskState(Struct, kw_only=True):
                 self.turns + 1,
             )
         )
-        if isinstance(end, EffectReturned):
-            for path in paths_of(use):
-                (self.read if found.tool == "work_read" else self.written)[path] = None
 
     def _going(
         self, body: TaskClassified | TaskQueued | TaskLeased | PlanSet | TaskProgressed

@@ -28,7 +28,6 @@ from loopforge.core.mates.mate_file import Mate
 from loopforge.core.money.budget_limits import Charge
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Call
-from loopforge.core.text.borrowed_words import argument_texts
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.core.text.turn_bounds import TurnBounds
 from loopforge.core.work.task_classifier import TaskClass, classified, past_all
@@ -51,11 +50,11 @@ from loopforge.runtime.effect_worker import ENDS
 from loopforge.runtime.ports import CallPermission, Route
 from loopforge.runtime.turn_driver import Ports, TurnEnding
 from loopforge.runtime.world import ERASED, Applied, OpeningView, Senses, TakenTurn, TurnDue
+from loopforge.work.assignment.task_calls import TaskCalls
 from loopforge.work.learning.attempt_learning import FLOW, REFLECT, AttemptLearning
 from loopforge.work.learning.trajectory_reading import TaskBounds
 from loopforge.work.model_choice import ModelChoice
-from loopforge.work.role_files import RoleFiles
-from loopforge.work.task_perception import PERSON, tools_for, viewed
+from loopforge.work.task_perception import PERSON, viewed
 from loopforge.work.task_state import PREFIX, TaskState
 from loopforge.work.task_store import TaskStore
 from loopforge.work.task_summary import summary_of
@@ -69,7 +68,6 @@ EVERY = 5
 STOPPED = "the task was stopped"
 SECONDS = 540.0
 """Of one turn, in which tools are used; a lease of its thread is longer."""
-EGRESS = "egress"
 
 Taken = TakenTurn[TurnDue]
 
@@ -97,13 +95,13 @@ class TaskWorld:
         store: TaskStore,
         leases: ThreadLeases,
         places: WorkPlaces,
-        roles: RoleFiles,
+        calls: TaskCalls,
         choice: ModelChoice,
         settings: Callable[[], WorkSettings],
         zone: Callable[[], ZoneInfo],
     ) -> None:
         self._ports, self._store, self._leases, self._places = ports, store, leases, places
-        self._roles, self._choice, self._settings, self._zone = roles, choice, settings, zone
+        self.calls, self._choice, self._settings, self._zone = calls, choice, settings, zone
         self.outcomes = TurnOutcomes(ports.stamp, choice)
         self.learning = AttemptLearning(ports, choice, settings)
         self.fold = store.state
@@ -146,7 +144,7 @@ class TaskWorld:
 
     def _again(self, state: TaskState) -> TurnDue:
         """A turn that was broken off."""
-        mate = self._mate(state)
+        mate = self.calls.mate(state)
         if state.open_summons == REFLECT:
             mate = self.learning.planner(mate)
         halted = not state.at_work and state.open_summons != REFLECT
@@ -166,7 +164,7 @@ class TaskWorld:
 
     async def _learned(self, state: TaskState) -> TurnDue | list[Fact] | None:
         """What is still to be learned of what there was."""
-        trace, mate = state.attempts, self._mate(state)
+        trace, mate = state.attempts, self.calls.mate(state)
         if trace.unscored:
             bounds = TaskBounds(self.turns_of(state), self.budget_of(state), state.changes_files)
             return [self._fact(await self.learning.score(state, mate, bounds), state)]
@@ -182,7 +180,7 @@ class TaskWorld:
     async def _lease(self, state: TaskState) -> Sequence[Fact] | datetime:
         held = await self._leases.take(state.thread, state.id)
         if held.task == state.id:
-            if why := await self._places.ready(state):
+            if why := self.calls.flaw(state) or await self._places.ready(state):
                 return [self._fact(TaskStopped(kind="lost", why=Words(why)), state)]
             return [self._fact(TaskLeased(fence=held.fence), state)]
         if state.stage != "queued" or state.behind != held.task:
@@ -215,7 +213,7 @@ class TaskWorld:
 
     def is_mate(self, handle: str) -> bool:
         """Whether there is a mate of that handle in this home."""
-        return self._roles.is_mate(handle)
+        return self.calls.roles.is_mate(handle)
 
     def only_owner(self, tool: str) -> bool:
         """Whether the owner alone may allow a use of a tool."""
@@ -227,8 +225,7 @@ class TaskWorld:
 
     def budget_of(self, state: TaskState) -> float:
         """What it may cost in US dollars; 0: as much as budgets allow."""
-        home = self._settings().dollars
-        return state.budget or (home + state.extra if home else 0.0)
+        return self.calls.budget_of(state)
 
     # ------------------------------------------------------------ as what it is taken
 
@@ -236,7 +233,7 @@ class TaskWorld:
         found = self._glass(state) or classified(str(state.task.text))
         if found is not None:
             return [self._fact(self.classified(found), state)]
-        mate, chosen = self._mate(state), self._choice.planner()
+        mate, chosen = self.calls.mate(state), self._choice.planner()
         mate = replace(mate, tier=chosen.tier, model=chosen.model)
         return self._taken(state, mate, "triage", "triage")
 
@@ -279,7 +276,7 @@ class TaskWorld:
 
     def _turn(self, state: TaskState) -> TurnDue:
         assert state.classified is not None
-        return self._taken(state, self._mate(state), state.classified.flow, "task")
+        return self._taken(state, self.calls.mate(state), state.classified.flow, "task")
 
     def _taken(
         self,
@@ -304,35 +301,26 @@ class TaskWorld:
             halted=bool(over) and not state.at_work,
         )
 
-    def _mate(self, state: TaskState) -> Mate:
-        """Who takes its turns: the role's mate, or the one that was named, in that role."""
-        found = state.classified
-        mate = self._roles.mate_for(state.task.mate, found.role if found else "general")
-        if found is None:
-            return mate
-        tier = found.tier or mate.tier
-        return replace(mate, tier=tier, model=state.model)
-
     async def perceive(self, state: TaskState, due: TurnDue) -> OpeningView:
         """See `World.perceive`."""
         if due.summons == REFLECT:
             return self.learning.view(state, due.mate, self._ports.stamp.clock.now())
         role = role_of(state.classified.role if state.classified else "general")
         flow = state.classified.flow if state.classified else "triage"
-        known = self._ports.tools.known() if flow == "sequential-thinking" else ()
+        offers = flow == "sequential-thinking"
         route = Route(tier=due.mate.tier, model=due.mate.model)
         view = viewed(
             state,
             due.mate,
             role,
-            tools_for(role, due.mate, known),
+            self.calls.offered_to(state, due.mate) if offers else (),
             self._ports.models.facts(route),
             self._ports.stamp.clock,
             self._zone(),
             turns=self.turns_of(state),
             branches=self._settings().branches,
         )
-        if not role.second or flow != "sequential-thinking":
+        if not role.second or not offers:
             return view
         seen = self._with_peer(state, role, view.perception)
         return OpeningView(perception=seen, edits=view.edits, upto=view.upto)
@@ -342,28 +330,16 @@ class TaskWorld:
     ) -> AgentPerception:
         """The same view, with who is asked for a second opinion: always the same one of a task."""
         peer = peer_of(role, int(state.id.replace("-", "")[-8:], 16))
-        mate, model = self._roles.role(peer.handle), self._choice.role(peer)
+        mate, model = self.calls.roles.role(peer.handle), self._choice.role(peer)
         more = {"peer": peer.title, "peer_character": mate.prompt, "peer_tier": str(model.tier)}
         return replace(seen, context={**seen.context, **more})
 
     def senses(self, state: TaskState, turn: Taken) -> Senses:
         """See `World.senses`."""
-        role = role_of(state.classified.role if state.classified else "general")
-        flow = state.classified.flow if state.classified else "triage"
-        may = () if flow in ("simple", "branch", "breakglass") else self._ports.tools.known()
-        there = {one.name: one for one in tools_for(role, turn.due.mate, may)}
-        names = frozenset(there)
+        tools = self.calls.offered_to(state, turn.due.mate)
 
         def permit(call: Call) -> CallPermission:
-            people = (state.task.person,)
-            if call.tool not in names:
-                return CallPermission("refused", "grant", people, names)
-            if turn.egress.leak([text for _, text in argument_texts(call.arguments)], ()):
-                why = f"{call.tool} was not used: it would have told a secret of this home."
-                return CallPermission("refused", EGRESS, people, names, why)
-            if there[call.tool].asks:
-                return CallPermission("asks", "task", people, names)
-            return CallPermission("runs", "task", people, names)
+            return self.calls.judged(state, tools, call, turn.egress)
 
         budget = self.budget_of(state)
         money = max(0.0, budget - float(state.dollars)) if budget else None

@@ -17,10 +17,12 @@ from loopforge.core.events import Event
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.work.work_vocabulary import TaskStopped
 from loopforge.runtime.plugins.setting_rows import PluginSettings
+from loopforge.runtime.ports import EffectSite
 from loopforge.runtime.turn_driver import Ports
+from loopforge.work.assignment.role_files import RoleFiles
+from loopforge.work.assignment.task_calls import TaskCalls
 from loopforge.work.git.task_repositories import TaskRepositories
 from loopforge.work.model_choice import ModelChoice
-from loopforge.work.role_files import RoleFiles
 from loopforge.work.task_forgetting import Erase, TaskForgetting
 from loopforge.work.task_state import PREFIX
 from loopforge.work.task_store import TaskStore
@@ -120,6 +122,7 @@ def work_parts(
     live: LiveHome,
     secrets: Callable[[], Collection[str]],
     erase: Erase,
+    site: EffectSite,
 ) -> WorkParts:
     """The parts of work on tasks. `models` may say which there are."""
     now, clock = live.now, ports.stamp.clock
@@ -131,13 +134,15 @@ def work_parts(
     def own() -> WorkSettings:
         return live.now.of("work", WorkSettings)
 
-    choice = ModelChoice(models, own)
+    choice, roles = ModelChoice(models, own), RoleFiles(mates, now.home)
+    calls = TaskCalls(ports.ledger, store, roles, ports.tools, own, secrets)
+    site.inner.add(PREFIX, calls)
     world = TaskWorld(
         ports,
         store,
         ThreadLeases(ports.ledger, ports.stamp),
         places,
-        RoleFiles(mates, now.home),
+        calls,
         choice,
         own,
         lambda: live.zone,

@@ -20,6 +20,7 @@ from loopforge.core.effect_states import EffectProposed
 from loopforge.core.egress.egress_filter import Egress
 from loopforge.core.events import Event
 from loopforge.core.mates.mate_file import Mate
+from loopforge.core.mates.sandbox_profile import UNCONFINED, SandboxProfile
 from loopforge.core.policy import Call
 from loopforge.core.text import turn_bounds
 from loopforge.core.text.turn_bounds import Spent, strictest
@@ -76,6 +77,11 @@ class ProgramCalls:
             told = self._questions.leaked(state, mate, program.id, way)
             return InnerPermission(permission, asking, told)
         return InnerPermission(permission, asking)
+
+    async def sandbox(self, stream: str, mate: str) -> SandboxProfile:  # noqa: ARG002
+        """See `InnerSite.sandbox`."""
+        found = self._mates.get(mate)
+        return found.sandbox if found is not None else UNCONFINED
 
     async def _judged(
         self, state: RoomState, mate: Mate, program: Event, call: Call, gave: Given

@@ -32,11 +32,13 @@ import yaml
 from msgspec import Struct
 
 from loopforge.core.mates import css_colours as colour
-from loopforge.core.mates import yaml_reader
+from loopforge.core.mates import sandbox_profile, yaml_reader
+from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.core.mates.yaml_reader import Field, HeadFlaw
+from loopforge.core.text import turn_bounds
 from loopforge.core.text.name_labels import one_line
 from loopforge.core.text.quantity_bands import BANDS, Band
-from loopforge.core.text.turn_bounds import TurnBounds, flaw_of
+from loopforge.core.text.turn_bounds import TurnBounds
 from loopforge.errors import BadMate
 
 TRIGGERS = ("mention", "reply", "name", "conversation")
@@ -58,7 +60,7 @@ class Mate(Struct, frozen=True, kw_only=True):
     `colour` is "#rrggbb". A mate asks for one `model` by name, or for a `tier` (1 to 4).
     `triggers` are what may call it; `interests` are words that wake its attention. `greeting` is
     what it says to whoever is the first in a room, with their name for "{person}". `bounds` are
-    those of its turns, beside the room's and the home's.
+    those of its turns, beside the room's and the home's; `sandbox` is how what it runs is confined.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Mate(Struct, frozen=True, kw_only=True):
     policy: str = ""
     greeting: str = ""
     bounds: TurnBounds = TurnBounds()
+    sandbox: SandboxProfile = SandboxProfile()
 
 
 def parse(text: str | bytes, source: str) -> Mate:
@@ -310,18 +313,31 @@ def _traits(node: yaml.Node) -> dict[str, Band]:
     return traits
 
 
-def _bounds(node: yaml.Node) -> TurnBounds:
+def _limits(node: yaml.Node, meaning: str, flaw_of: Callable[[str, object], str]) -> dict[str, Any]:
+    """Limits by their names: numbers, and yes or no."""
     if not isinstance(node, yaml.MappingNode) or yaml_reader.kind(node) != "map":
-        raise _Wrong("says how much one turn may take, such as {calls: 4, seconds: 30}")
+        raise _Wrong(f"says {meaning}")
     found: dict[str, Any] = {}
     for key, value in node.value:
-        name, number = yaml_reader.word(key) or "", yaml_reader.number(value)
+        name = yaml_reader.word(key) or ""
         if name in found:
             raise _Wrong(f"names {name} twice", key)
-        if flaw := flaw_of(name, number):
+        is_truth = yaml_reader.kind(value) == "bool"
+        held = yaml_reader.truth(value) if is_truth else yaml_reader.number(value)
+        if flaw := flaw_of(name, held):
             raise _Wrong(f"is not as it should be: {flaw}", key)
-        found[name] = number
-    return TurnBounds(**found)
+        found[name] = held
+    return found
+
+
+def _bounds(node: yaml.Node) -> TurnBounds:
+    meaning = "how much one turn may take, such as {calls: 4, seconds: 30}"
+    return TurnBounds(**_limits(node, meaning, turn_bounds.flaw_of))
+
+
+def _sandbox(node: yaml.Node) -> SandboxProfile:
+    meaning = "how what it runs is confined, such as {seconds: 60, memory: 256, writable: no}"
+    return SandboxProfile(**_limits(node, meaning, sandbox_profile.flaw_of))
 
 
 def _one_of(written: str, known: tuple[str, ...]) -> str:
@@ -348,6 +364,7 @@ FIELDS: dict[str, Callable[[yaml.Node], Any]] = {
     "policy": _policy,
     "greeting": _text(280),
     "bounds": _bounds,
+    "sandbox": _sandbox,
 }
 """What may stand in the front matter, and how it is read."""
 

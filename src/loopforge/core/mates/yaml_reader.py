@@ -220,6 +220,14 @@ def number(node: yaml.Node) -> float | int | None:
         return None
 
 
+def truth(node: yaml.Node) -> bool | None:
+    """A value as yes or no; None if it is neither."""
+    written = str(node.value).lower() if kind(node) == "bool" else ""
+    return {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}.get(
+        written
+    )
+
+
 def kind(node: yaml.Node) -> str:
     """The kind of a value: str, int, float, bool, null, timestamp, seq, map, or "" for others."""
     prefix = "tag:yaml.org,2002:"

@@ -13,7 +13,7 @@ from loopforge.runtime.ports.signal_ports import Signals
 from loopforge.runtime.ports.tool_ports import ToolFile
 
 if TYPE_CHECKING:
-    from loopforge.runtime.inner_calls import InnerSite
+    from loopforge.runtime.inner_calls import InnerSites
 
 
 class OpenEffect(NamedTuple):
@@ -99,5 +99,5 @@ class EffectSite(NamedTuple):
 
     files: EffectFiles
     rooms: EffectRooms
-    inner: InnerSite
+    inner: InnerSites
     signals: Signals

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
+from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.core.money.budget_limits import Charge
 from loopforge.core.room_vocabulary import File
 from loopforge.runtime.looking_back import FoundLine, LineSearch
@@ -71,7 +72,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     `people`, those whom the turn answers, while `present` are in the room. It is ended at `until`.
     Where the tool composes, other tools are used by the `door`. While it works it may `tell` people
     how far it is: a line of text, and which part of the whole is done (0 to 1, None: unknown).
-    `charge` says for whom it is paid.
+    `charge` says for whom it is paid. By `sandbox`, too, is confined what it runs.
     """
 
     arguments: dict[str, Any]
@@ -84,6 +85,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     until: datetime | None = None
     door: ToolDoor | None = None
     charge: Charge = Charge()
+    sandbox: SandboxProfile = SandboxProfile()
     tell: Callable[[str, float | None], None] = told_to_nobody
 
 

@@ -110,10 +110,15 @@ async def ran(
     """What a program of a call gives; `given` are names with values. Raises InputError."""
     chosen = home.settings.of("python", PythonSettings)
     began = call.door.at if call.door is not None else home.clock.now()
+    seconds, memory = call.sandbox.seconds, call.sandbox.memory
+    limits = ProgramLimits(
+        seconds=min(chosen.seconds, seconds or chosen.seconds),
+        memory=min(chosen.memory, memory or chosen.memory) * MIB,
+    )
     program = Program(
         code,
         functions_of(await call.door.offered() if call.door is not None else ()),
-        ProgramLimits(seconds=chosen.seconds, memory=chosen.memory * MIB),
+        limits,
         world_of(call, home.zone, began),
         given or {},
     )

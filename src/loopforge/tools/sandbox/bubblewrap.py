@@ -35,7 +35,8 @@ class Sandbox:
 
     `readable`: folders that they see besides the system's own, where they stand. `hidden`: folders
     that they must not see though they stand within those, such as the home. `environment`: all that
-    programs have of one, besides PATH, HOME, USER, LANG and TZ. There is no network.
+    programs have of one, besides PATH, HOME, USER, LANG and TZ. There is no network. They may
+    only read the folder where it is not `writable`.
     """
 
     workspace: Path
@@ -43,6 +44,7 @@ class Sandbox:
     hidden: tuple[Path, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     limits: SandboxLimits = SandboxLimits()  # noqa: RUF009  frozen
+    writable: bool = True
 
 
 def runner() -> int | None:
@@ -100,7 +102,8 @@ def options(sandbox: Sandbox, status: int, rules: int) -> bytes:
         *("--remount-ro", "/dev", "--size", str(limits.scratch), "--tmpfs", "/tmp"),  # noqa: S108
         *(each for path in sandbox.readable for each in ("--ro-bind", str(path), str(path))),
         *_concealed(sandbox),
-        *("--bind", str(sandbox.workspace.absolute()), HOME, "--chdir", HOME),
+        *("--bind" if sandbox.writable else "--ro-bind", str(sandbox.workspace.absolute()), HOME),
+        *("--chdir", HOME),
         *("--remount-ro", "/", "--seccomp", str(rules), "--json-status-fd", str(status)),
     ]
     if any("\0" in each for each in given):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from loopforge.core.mates.sandbox_profile import SandboxProfile
 
 MIB = 1024 * 1024
 
@@ -28,6 +30,17 @@ class SandboxLimits:
     reserve: int = 256 * MIB
     scratch: int = 64 * MIB
     output: int = 64_000
+
+
+def narrowed(limits: SandboxLimits, profile: SandboxProfile) -> SandboxLimits:
+    """The limits of a home, with those that a mate's file sets besides: of both the smaller."""
+    seconds = [one for one in (limits.seconds, profile.seconds) if one is not None]
+    return replace(
+        limits,
+        seconds=min(seconds, default=None),
+        memory=min(limits.memory, (profile.memory or limits.memory) * MIB),
+        processes=min(limits.processes, profile.processes or limits.processes),
+    )
 
 
 def limited(limits: SandboxLimits, command: Sequence[str]) -> list[str]:

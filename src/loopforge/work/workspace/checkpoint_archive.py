@@ -237,8 +237,8 @@ def _file(task: str, hash: str) -> str:
 
 def _tidy(folder: Path) -> None:
     """Take empty folders away, which a store of objects does not know."""
-    for path in sorted(folder.rglob("*"), reverse=True):
-        if path.is_dir():
-            path.rmdir()
-    if folder.is_dir():
+    with suppress(FileNotFoundError):  # somebody else does so at once, too
+        for path in sorted(folder.rglob("*"), reverse=True):
+            if path.is_dir():
+                path.rmdir()
         folder.rmdir()

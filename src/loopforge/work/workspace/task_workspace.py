@@ -25,12 +25,13 @@ from typing import NamedTuple
 from msgspec import structs
 
 from loopforge.core.egress.egress_filter import SHORTEST, Egress
+from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.errors import ArtifactError, InputError, LoopforgeError, Unknown
 from loopforge.runtime.ports import Clock, ToolFile
 from loopforge.tools.sandbox.bubblewrap import Sandbox, make_workspace
 from loopforge.tools.sandbox.call_workspace import FOLDER
 from loopforge.tools.sandbox.confined_process import Ended, run_confined
-from loopforge.tools.sandbox.sandbox_limits import SandboxLimits
+from loopforge.tools.sandbox.sandbox_limits import SandboxLimits, narrowed
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from loopforge.work.workspace.checkpoint_archive import CheckpointArchive, WorkspaceCheckpoint
 from loopforge.work.workspace.sent_files import named_files, without_marks
@@ -65,11 +66,15 @@ class SentFiles(NamedTuple):
 
 
 class WorkspaceRules(NamedTuple):
-    """What all of them go by: limits, how many checkpoints are kept, what stays out of them."""
+    """What all of them go by: limits, how many checkpoints are kept, what stays out of them.
+
+    Where it is not `writable`, commands only read it.
+    """
 
     limits: SandboxLimits
     keep: int
     secrets: Callable[[], Collection[str]]
+    writable: bool = True
 
 
 class TaskWorkspace:
@@ -118,7 +123,14 @@ class TaskWorkspace:
         if seconds is not None and most is not None:
             most = min(most, seconds)
         limits = replace(self.limits, seconds=most)
-        return await run_confined(Sandbox(self.place, limits=limits), line, stdin)
+        sandbox = Sandbox(self.place, limits=limits, writable=self._rules.writable)
+        return await run_confined(sandbox, line, stdin)
+
+    def confined(self, profile: SandboxProfile) -> TaskWorkspace:
+        """The same, whose commands are held to this as well."""
+        limits = narrowed(self.limits, profile)
+        rules = self._rules._replace(limits=limits, writable=profile.writable)
+        return TaskWorkspace(self.name, self.place, self._archive, self._clock, rules)
 
     async def sent(self, text: str) -> SentFiles:
         """The files that an answer names as `<<path>>`, and the answer with their plain names."""

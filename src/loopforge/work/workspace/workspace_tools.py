@@ -104,7 +104,8 @@ WORK_RUN = Tool(
 
 async def place_of(home: ToolHome, call: ToolCall) -> TaskWorkspace:
     """The workspace in which a tool is used. Raises Unknown where there is none."""
-    return await asyncio.to_thread(workspaces_of(home.settings, home.clock).known, call.stream)
+    known = workspaces_of(home.settings, home.clock).known
+    return (await asyncio.to_thread(known, call.stream)).confined(call.sandbox)
 
 
 class WorkList:

@@ -13,6 +13,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from loopforge.core.mates.mate_file import Mate, parse
+from loopforge.core.mates.sandbox_profile import narrowest
 from loopforge.errors import BadMate
 
 FOLDER = "roles"
@@ -36,11 +37,13 @@ class RoleFiles:
         if mate is None:
             return own
         tools = tuple(dict.fromkeys((*own.tools, *mate.tools)))
+        sandbox = narrowest(own.sandbox, mate.sandbox)
         prompt = f"{mate.prompt}\n\nIn this task you are the {own.role}. {own.prompt}"
-        return replace(mate, prompt=prompt, tools=tools, tier=own.tier, model="")
+        wanted = {"prompt": prompt, "tools": tools, "sandbox": sandbox}
+        return replace(mate, tier=own.tier, model="", **wanted)
 
     def role(self, handle: str) -> Mate:
-        """The mate of a role. A file of the home that cannot be read is passed over."""
+        """The mate of a role; where the home's own file of it is broken, the shipped one."""
         path = self._own / f"{handle}.md"
         try:
             changed = path.stat().st_mtime_ns
@@ -50,6 +53,17 @@ class RoleFiles:
             return known[1]
         except (OSError, BadMate):
             return self._shipped(handle)
+
+    def flaw(self, handle: str) -> str:
+        """What is wrong with the home's own file of a role, as a sentence; "" for nothing."""
+        path = self._own / f"{handle}.md"
+        try:
+            parse(path.read_bytes(), f"{FOLDER}/{path.name}")
+        except BadMate as error:
+            return str(error)
+        except OSError:
+            pass
+        return ""
 
     def _shipped(self, handle: str) -> Mate:
         known = self._read.get(f"/{handle}")

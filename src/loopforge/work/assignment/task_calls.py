@@ -1,0 +1,143 @@
+"""Whether tools may be used in a task: by a mate in its turn, or by a program that it wrote.
+
+Who does a task is said here, too: the role's mate, or the one that was named, in that role; and
+with it which tools there are, and how what it runs is confined. A program is judged call by call,
+by the task as it stands then: one that was stopped has nothing more done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from msgspec.structs import replace
+
+from loopforge.core.effect_states import EffectProposed
+from loopforge.core.egress.egress_filter import Egress
+from loopforge.core.events import Event
+from loopforge.core.mates.mate_file import Mate
+from loopforge.core.mates.sandbox_profile import SandboxProfile
+from loopforge.core.policy import Call
+from loopforge.core.text.borrowed_words import argument_texts
+from loopforge.core.work.work_roles import WorkRole, role_of
+from loopforge.runtime.inner_calls import InnerPermission, spent_within
+from loopforge.runtime.ports import CallPermission, Ledger, Tool, Tools
+from loopforge.work.assignment.role_files import RoleFiles
+from loopforge.work.task_state import TaskState
+from loopforge.work.task_store import TaskStore
+from loopforge.work.work_settings import WorkSettings
+
+EGRESS = "egress"
+PROGRAMS = "python"
+"""The one tool of programs that a task has: those that mates wrote for rooms stay there."""
+WITHOUT = frozenset({"simple", "branch", "breakglass"})
+"""Flows without tools."""
+CHANGING = frozenset({"work_write", "work_edit", "work_git", "work_push"})
+"""Tools that whoever may change no file has no use for."""
+
+
+class TaskCalls:
+    """See `InnerSite`. `secrets` are what no mate says, as they are known now."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        store: TaskStore,
+        roles: RoleFiles,
+        tools: Tools,
+        settings: Callable[[], WorkSettings],
+        secrets: Callable[[], Collection[str]],
+    ) -> None:
+        self._ledger, self._store, self.roles, self._tools = ledger, store, roles, tools
+        self._settings, self._secrets = settings, secrets
+
+    # ------------------------------------------------------------ who does it, by what
+
+    def mate(self, state: TaskState) -> Mate:
+        """Who takes its turns."""
+        found = state.classified
+        mate = self.roles.mate_for(state.task.mate, found.role if found else "general")
+        if found is None:
+            return mate
+        return replace(mate, tier=found.tier or mate.tier, model=state.model)
+
+    def flaw(self, state: TaskState) -> str:
+        """Why nobody can do it: the home's own file of its role is broken, and how; "" for nothing.
+
+        What that file says of tools and the sandbox is not guessed.
+        """
+        return self.roles.flaw(state.classified.role) if state.classified else ""
+
+    def offered_to(self, state: TaskState, mate: Mate) -> tuple[Tool, ...]:
+        """The tools that this mate may have used in this task."""
+        if state.classified is not None and state.classified.flow in WITHOUT:
+            return ()
+        role = role_of(state.classified.role if state.classified else "general")
+        return tools_for(role, mate, self._tools.known())
+
+    def budget_of(self, state: TaskState) -> float:
+        """What it may cost in US dollars; 0: as much as budgets allow."""
+        home = self._settings().dollars
+        return state.budget or (home + state.extra if home else 0.0)
+
+    def judged(
+        self, state: TaskState, tools: Sequence[Tool], call: Call, egress: Egress
+    ) -> CallPermission:
+        """Whether one of these tools may be used so; by egress for the mate's words."""
+        people, there = (state.task.person,), {tool.name: tool for tool in tools}
+        names = frozenset(there)
+        if call.tool not in names:
+            return CallPermission("refused", "grant", people, names)
+        if egress.leak([text for _, text in argument_texts(call.arguments)], ()):
+            why = f"{call.tool} was not used: it would have told a secret of this home."
+            return CallPermission("refused", EGRESS, people, names, why)
+        if there[call.tool].asks:
+            return CallPermission("asks", "task", people, names)
+        return CallPermission("runs", "task", people, names)
+
+    # ------------------------------------------------------------ programs
+
+    async def offered(self, program: Event) -> Sequence[Tool]:
+        """See `InnerSite.offered`."""
+        state = await self._store.state(program.stream)
+        if not state.at_work or state.forgotten:
+            return ()
+        tools = self.offered_to(state, self.mate(state))
+        return [tool for tool in tools if not (tool.composes or tool.asks)]
+
+    async def permission(
+        self,
+        program: Event,
+        call: Call,
+        gave: Sequence[tuple[str, str]],  # noqa: ARG002
+    ) -> InnerPermission:
+        """See `InnerSite.permission`. Nobody is asked for a program: such tools it has not."""
+        state = await self._store.state(program.stream)
+        egress = Egress(secrets=self._secrets(), name=self.mate(state).name)
+        found = self.judged(state, await self.offered(program), call, egress)
+        if found.verdict != "refused" and (why := await self._spent(state, program)):
+            found = found._replace(verdict="refused", by="bounds", why=why)
+        return InnerPermission(found, lambda _: ())
+
+    async def _spent(self, state: TaskState, program: Event) -> str:
+        """That the budget of the task is spent, in words."""
+        budget = self.budget_of(state)
+        if not budget or not isinstance(program.body, EffectProposed):
+            return ""
+        _, cost = await spent_within(self._ledger, program)
+        left = budget - float(state.dollars) - cost
+        return "" if left > 0 else f"Nothing more is used: the task cost its ${budget:g}."
+
+    async def sandbox(self, stream: str, mate: str) -> SandboxProfile:  # noqa: ARG002
+        """See `InnerSite.sandbox`."""
+        return self.mate(await self._store.state(stream)).sandbox
+
+
+def tools_for(role: WorkRole, mate: Mate, known: Collection[Tool]) -> tuple[Tool, ...]:
+    """The tools of a role, and those of the mate's own file, as far as its sandbox has a use."""
+    there = {tool.name: tool for tool in known}
+    names = [*role.tools, *mate.tools]
+    if not mate.sandbox.writable:
+        names = [name for name in names if name not in CHANGING]
+    named = (there[name] for name in names if name in there)
+    fit = (tool for tool in named if not tool.composes or tool.name == PROGRAMS)
+    return tuple({tool.name: tool for tool in fit}.values())
