@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -12,6 +13,7 @@ from loopforge.core.memory.memory_vocabulary import (
     EVERYWHERE,
     EvidenceLine,
     KeepingSet,
+    Layer,
     MemoryKept,
 )
 from loopforge.core.room_vocabulary import Heard, LineDeleted, PlaceJoined
@@ -52,7 +54,11 @@ async def usable(home: Home, stream: str, *who: str, mate: str = "maya") -> list
     """What may be used in a room among these people."""
     present = tuple(home.people[name] for name in who)
     query = RecallQuery(text="tea", stream=stream, present=present, mate=mate, everywhere=True)
-    return [str(one.text) for one in await home.app.memory.items.usable(query)]
+    found = await home.app.memory.items.usable(query)
+    for layer in get_args(Layer):  # asked for alone, each layer gives what it has of them
+        alone = await home.app.memory.items.usable(query, [layer])
+        assert alone == [one for one in found if one.layer == layer]
+    return [str(one.text) for one in found]
 
 
 async def test_an_item_is_found_by_words_and_by_meaning(home: Home) -> None:

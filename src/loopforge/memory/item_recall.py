@@ -18,8 +18,9 @@ from loopforge.memory.memory_view import items_of
 from loopforge.memory.transcript_recall import Meant, Span, TranscriptRecall
 from loopforge.runtime.looking_back import KeptItem, RecalledItem, RecallQuery
 
-UsableItems = Callable[[Connection, RecallQuery], Mapping[str, int]]
-"""The items that may be used for a question: their numbers in the mate's stream, by id."""
+UsableItems = Callable[[Connection, RecallQuery, Collection[str]], Mapping[str, int]]
+"""The items of some layers (none: of all) that may be used for a question: their numbers in the
+mate's stream, by id."""
 
 
 class KeptRecall:
@@ -39,14 +40,14 @@ class KeptRecall:
         """See `ItemRecall.usable`."""
 
         def look(connection: Connection) -> list[KeptItem]:
-            found = self._usable(connection, query)
+            found = self._usable(connection, query, layers)
             items = items_of(connection, query.mate, found, layers) if found else []
             return [_as_known(item, found) for item in items]
 
         return [item for item in await self._ledger.look(look) if item.text.text]
 
     def _find(self, connection: Connection, query: RecallQuery, meant: Meant) -> list[RecalledItem]:
-        usable = self._usable(connection, query)
+        usable = self._usable(connection, query, ())
         if not usable:
             return []
         stream, ids = PREFIX + query.mate, {seq: item for item, seq in usable.items()}

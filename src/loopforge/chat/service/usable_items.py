@@ -21,7 +21,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
-from sqlalchemy import Row, select
+from sqlalchemy import ColumnElement, Row, select
 from sqlalchemy.engine import Connection
 
 from loopforge.chat.remembering.room_keeping import is_crowd
@@ -51,18 +51,24 @@ class _Ground(NamedTuple):
     worded_by: Collection[str]
 
 
-def usable_items(connection: Connection, query: RecallQuery) -> dict[str, int]:
-    """The items of `query.mate` that may be used: their numbers in its stream, by id."""
+def usable_items(
+    connection: Connection, query: RecallQuery, layers: Collection[str] = ()
+) -> dict[str, int]:
+    """The items of `query.mate` that may be used: their numbers in its stream, by id.
+
+    With `layers`, those of these layers alone: the others cost nothing then.
+    """
     if not query.stream.startswith(PREFIX) or not query.present:
         return {}
     one = memories.c
-    mine = (one.mate == query.mate) & one.state.in_(("held", "superseded"))
+    all_mine = (one.mate == query.mate) & one.state.in_(("held", "superseded"))
+    mine = all_mine & one.layer.in_(layers) if layers else all_mine
     wanted = [one.item, one.seq, one.told_by, one.learned_by, one.travels, one.worded_by]
     rows = connection.execute(select(*wanted).where(mine)).all()
     if not rows:
         return {}
     place = _Place(connection, query)
-    words, seen = _worded_by(connection, rows), place.seen()
+    words, seen = _worded_by(connection, all_mine), place.seen(mine)
     plain = seen - words.keys()
     others = [row for row in rows if row.item not in plain and place.might(row, words)]
     grounds = _grounds(connection, others, words)
@@ -85,11 +91,11 @@ class _Place:
         self._alone = next(iter(present)) if private and len(present) == 1 else ""
         self._shares = _shares(connection, query.stream, crowd=self._crowd)
 
-    def seen(self) -> set[str]:
+    def seen(self, mine: ColumnElement[bool]) -> set[str]:
         """The items that rest on lines all of which everybody present saw; looked at in one go."""
         line, item = memory_evidence.c, memories.c
         query = select(line.item, item.learned_by, line.stream, line.seq)
-        query = query.join(memories, item.item == line.item).where(item.mate == self._query.mate)
+        query = query.join(memories, item.item == line.item).where(mine)
         resting, unseen = set[str](), set[str]()
         for id, learned_by, stream, seq in self._connection.execute(query).all():
             resting.add(id)
@@ -164,9 +170,11 @@ def _grounds(
     }
 
 
-def _worded_by(connection: Connection, rows: Sequence[Row[Any]]) -> dict[str, frozenset[str]]:
+def _worded_by(connection: Connection, mine: ColumnElement[bool]) -> dict[str, frozenset[str]]:
     """Who corrected these items, or what they were made of, by item."""
-    words = {row.item: frozenset({row.worded_by}) for row in rows if row.worded_by}
+    one = memories.c
+    rows = connection.execute(select(one.item, one.worded_by).where(mine & (one.worded_by != "")))
+    words = {row.item: frozenset({row.worded_by}) for row in rows}
     if not words:
         return words
     pairs = [(row.item, row.source) for row in connection.execute(select(memory_sources))]
