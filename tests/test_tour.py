@@ -88,6 +88,7 @@ def test_the_python_of_the_readme_runs() -> None:
         subprocess.run([sys.executable, "-c", block], check=True, cwd=os.sep)
 
 
+@pytest.mark.patient
 @pytest.mark.model
 def test_the_first_answer_comes_from_the_model_that_comes_along(run: Run) -> None:
     """With no key and no setting, a line through the pipe is answered and every byte verifies."""

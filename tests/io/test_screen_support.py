@@ -126,6 +126,7 @@ def test_a_terminal_that_can_do_no_more_gets_the_plain_form(tmp_path: Path, term
         assert b"\x1b" not in ana.raw
 
 
+@pytest.mark.patient
 @pytest.mark.model
 def test_the_embedded_model_answers_in_a_terminal(tmp_path: Path) -> None:
     """`loopforge chat` in an empty folder: three mates, the embedded model's answer, and why."""
