@@ -26,6 +26,7 @@ from tests.work.test_thread_tasks import OTTO
 __all__ = ["project"]
 
 pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
+PUBLIC = "https://mates.example.org"
 FREE = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
 
 
@@ -66,7 +67,7 @@ async def test_a_task_lives_in_a_channel(city: Twin, place: Path) -> None:
     otto, plaza, ben = city.bot("Otto"), city.channel("plaza"), city.person("ben")
     eve = city.person("eve")
     write_mates(place, (), otto=OTTO)
-    async with lodged(city, place, {otto: "otto"}, script) as home:
+    async with lodged(city, place, {otto: "otto"}, script, web_address=PUBLIC) as home:
         await home.tell(ben, plaza, "hello")
         room = await home.room(plaza)
         refused = await city.say(ben, plaza, "otto, write a Python script hello.py")
@@ -84,6 +85,7 @@ async def test_a_task_lives_in_a_channel(city: Twin, place: Path) -> None:
         steering = await city.say(ben, plaza, "mind the spaces")
         await city.until(lambda: "👀" in city.line(steering).reactions)
         (task,) = await home.app.work.store.of_thread(f"room:{room}")
+        assert f"\n{PUBLIC}/work/{task.id}" in city.line(started).text
         workspace = await home.app.work.desk.places.workspaces.recovered(task.stream)
         (workspace.place / "go").touch()
         await city.until(lambda: any(one.files == ("hello.py",) for one in city.lines(plaza)))

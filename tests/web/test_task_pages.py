@@ -231,6 +231,27 @@ async def test_why_of_a_turn_tells_of_the_task_alone(works: Town) -> None:
     assert (await owner.get(f"/work/{id}/why/{said.id}")).status_code == 404
 
 
+async def test_a_line_of_a_task_leads_to_its_page_and_record(works: Town) -> None:
+    """Why? of a line of a turn is that turn's record, of any other what happened and by whom."""
+    owner = await works.owner()
+    room = await works.room(owner, "Kitchen", "maya")
+    desk, posts = works.app.work.desk, works.app.work.posts
+    id = await desk.open(GIVEN, owner.person, mate="maya", thread=f"room:{room}", surface="web")
+    await rested(works, id)
+    assert posts is not None
+    await posts.settled()
+    started, question = [one for one in await works.events(room) if one.kind == "room.said"]
+    lines = (await owner.get(f"/rooms/{room}")).text
+    assert f'href="/rooms/{room}/source/{started.id}">The task</a>' in lines
+    leads = await owner.get(f"/rooms/{room}/source/{started.id}")
+    assert leads.url.path == f"/work/{id}"
+    for line, told in ((started, "Taken as coding"), (question, "Which number?")):
+        leads = await owner.get(f"/rooms/{room}/why/{line.id}")
+        assert leads.url.path == f"/work/{id}/why/{line.cause}"
+        assert told in words(leads)
+    assert (await owner.get(f"/work/{id}/why/{started.id}")).status_code == 404
+
+
 async def test_nothing_of_a_forgotten_task_is_shown(works: Town) -> None:
     """Its page and the list tell that it was, without a word of it; its files are not given out."""
     owner = await works.owner()

@@ -163,7 +163,9 @@ async def turn_trace(ledger: Ledger, event: Event) -> TurnTrace:
     """Everything about the turn of an event. Raises Unknown."""
     began = await ledger.event(await turn_of(ledger, event))
     if not isinstance(began.body, Perceived) or began.stream != event.stream:
-        raise Unknown(f"{event.id!r} is of no turn in this room: what led to it is elsewhere.")
+        raise Unknown(
+            f"{event.id!r} is of no turn in this room: its own page in the browser tells why."
+        )
     presence = await ledger.read(began.stream, kinds=PRESENCE)
     found = TurnTrace(began, began.body, await lines_of(ledger, began), presence)
     await _behind(ledger, found)

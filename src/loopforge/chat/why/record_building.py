@@ -83,7 +83,10 @@ MORE_REASONS = {
 
 async def gather(ledger: Readable, id: str, names: Names = HANDLES) -> Flight:
     """The record of the turn that an event belongs to, or of a person's line. Raises Unknown."""
-    found = await _trace(ledger, await ledger.event(id))
+    event = await ledger.event(id)
+    if isinstance(event.body, Said) and event.cause and not event.body.mode:
+        event = await ledger.event(event.cause)  # said of what goes on beside the room
+    found = await _trace(ledger, event)
     events, lines, _ = _texts(found)
     ids = {line.id for line in lines} | {event.id for event in events}
     changes = await ledger.look(lambda tables: latest(tables, ids))

@@ -171,6 +171,7 @@ def _line(event: Event, body: Heard | Said, scene: Scene) -> dict[str, Any]:
     shown["long"] = _long(body)
     shown["asides"] = asides(event)
     shown["files"] = _files(body)
+    shown["beside"] = isinstance(body, Said) and not body.mode and bool(event.cause)
     if isinstance(event, Revised) and event.revision.deleted:
         shown["words"] = Markup('<p class="forgotten">{}</p>').format(_deletion(event, scene))
     if isinstance(body, Said):

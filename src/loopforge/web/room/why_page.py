@@ -12,13 +12,15 @@ from typing import Any, Literal
 import msgspec
 from litestar import Response, get
 from litestar.enums import MediaType
-from litestar.response import Template
+from litestar.response import Redirect, Template
 
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.why.flight_record import Calling, LineRecord, TurnRecord
 from loopforge.chat.why.plain_summary import story
 from loopforge.chat.why.record_building import gather_for
 from loopforge.chat.why.record_text import told
+from loopforge.errors import Unknown
+from loopforge.runtime.ports import LineSource
 from loopforge.web.server.access_guards import RoomAccess
 from loopforge.web.server.page_context import Asked, Site, page
 
@@ -36,6 +38,23 @@ async def calls(site: Site, place: RoomAccess, event: str) -> Template:
     return page("line-calls.html", place.visitor, here="rooms", place=place, calls=found)
 
 
+async def source_of(site: Site, place: RoomAccess, line: str) -> LineSource | None:
+    """Where more is told of a line that tells of what goes on beside the room."""
+    try:
+        said = await site.front.line(place.room, line, place.sight)
+    except Unknown:
+        return None
+    return await site.front.commands.routed.source(said)
+
+
+@get("/rooms/{room:str}/source/{event:str}")
+async def line_source(site: Site, place: RoomAccess, event: str) -> Redirect:
+    """To the page of what a line tells of."""
+    if (source := await source_of(site, place, event)) is None:
+        raise Unknown("That line tells of nothing that has a page.")
+    return Redirect(source.page)
+
+
 @get("/rooms/{room:str}/why/{event:str}")
 async def why(
     site: Site,
@@ -45,6 +64,8 @@ async def why(
     format: Format = "page",
 ) -> Template | Response[Any]:
     """The record of a mate's turn, or of a person's line, as far as this visitor may know it."""
+    if (source := await source_of(site, place, event)) is not None:
+        return Redirect(f"{source.record}{'?format=json' if format == 'json' else ''}")
     names = {card.handle: card.name for card in place.scene.mates}
     stream = stream_of(place.room)
     record = await gather_for(site.ledger, event, stream, place.sight, names, owner=place.owner)

@@ -29,6 +29,7 @@ from loopforge.web.server.page_context import Asked, Fields, Site, page
 from loopforge.web.server.request_limits import Paces
 from loopforge.web.work.task_access import TaskAccess, task_access
 from loopforge.web.work.task_list import cost_of, dollars_in, stands, title_of, who_does
+from loopforge.work.task_lines import lines_of
 from loopforge.work.task_state import TaskState
 from loopforge.work.task_timeline import counted_rows, diff_rows, timeline_of
 from loopforge.work.workspace.sent_files import named_files, without_marks
@@ -205,7 +206,10 @@ async def task_file(site: Site, visitor: Visitor, task: str, path: str) -> Respo
 async def task_why(
     site: Site, visitor: Visitor, task: str, event: str, format: Format = "page"
 ) -> Template | Response[Any]:
-    """The record of a turn of a task: what it was shown, asked, meant, used, and what that took."""
+    """The record of a turn of a task: what it was shown, asked, meant, used, and what that took.
+
+    Of what is of no turn: what happened, when, and who had it so.
+    """
     access = await task_access(site, visitor, task)
     state = access.state
     try:
@@ -215,7 +219,7 @@ async def task_why(
     except Unknown:
         record = None
     if not isinstance(record, TurnRecord):
-        raise Unknown("There is no such turn in this task.")
+        return await _happened(site, access, event)
     looked = f"{record.name} {IN_ROOM}"
     record = structs.replace(
         record,
@@ -238,4 +242,25 @@ async def task_why(
         task=state.id,
         title=title_of(state),
         nth=nth,
+    )
+
+
+async def _happened(site: Site, access: TaskAccess, id: str) -> Template:
+    """What happened to a task beside its turns. Raises Unknown."""
+    try:
+        event = await site.ledger.event(id)
+    except Unknown:
+        event = None
+    if event is None or event.stream != access.state.stream or not (rows := lines_of(event)):
+        raise Unknown("There is no such turn in this task.")
+    kind, _, person = event.actor.partition(":")
+    return page(
+        "task-note.html",
+        access.visitor,
+        here="work",
+        task=access.state.id,
+        title=title_of(access.state),
+        event=event,
+        rows=rows,
+        by=name_of(site, person) if kind == "person" and person else "",
     )
