@@ -10,6 +10,7 @@ from loopforge.core.work.task_classifier import (
     complexity_of,
     correction_of,
     past_all,
+    says_wrong,
     shell_command,
     wants_options,
 )
@@ -173,6 +174,32 @@ def test_every_phrase_of_options_is_known(phrase: str) -> None:
 def test_a_reply_corrects(text: str, flow: str | None) -> None:
     """A reply says that it is to be taken otherwise, or says something else."""
     assert correction_of(text) == flow
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong", "asked"),
+    [
+        ("no, use tabs", True, False),
+        ("Nein, die andere Datei", True, False),
+        ("No.", True, False),
+        ("that's wrong", True, True),
+        ("No, that is not what I want", True, True),
+        ("still wrong: use spaces", True, True),
+        ("das ist falsch", True, True),
+        ("I said spaces", True, True),
+        ("not like that, please", True, True),
+        ("no idea", False, False),
+        ("no problem, go on", False, False),
+        ("note the spaces", False, False),
+        ("this is good", False, False),
+        ("what is wrong here?", False, False),
+        ("nothing to add", False, False),
+    ],
+)
+def test_somebody_says_that_it_is_wrong(text: str, wrong: bool, asked: bool) -> None:
+    """Such a line corrects; a mere no to a question of the mate is an answer."""
+    assert says_wrong(text) == wrong
+    assert says_wrong(text, asked=True) == asked
 
 
 def test_somebody_may_be_asked_past_all() -> None:

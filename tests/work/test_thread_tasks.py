@@ -27,6 +27,7 @@ from loopforge.errors import InputError
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import write_mates
 from tests.work.conftest import Script, Step, Workshop, in_order, says, uses, working
+from tests.work.test_task_forgetting import holding
 from tests.work.test_task_results import STEPS, TASK, project
 
 __all__ = ["project"]
@@ -374,11 +375,6 @@ async def test_work_by_a_command_takes_along_ones_own_files_alone(place: Path) -
         (told, *_) = [use.value for use in (await room.shop.state(task)).uses]
         assert "numbers.csv" in told
         assert "diary" not in told
-
-
-def holding(home: Path, words: bytes) -> list[Path]:
-    """The files of a home in which these bytes stand."""
-    return [path for path in home.rglob("*") if path.is_file() and words in path.read_bytes()]
 
 
 async def test_a_deleted_room_takes_its_tasks_along(place: Path) -> None:

@@ -16,8 +16,8 @@ from loopforge.core.effect_states import EffectApproved, EffectDenied
 from loopforge.core.events import Body, Event, Fact
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.work import task_confidence
-from loopforge.core.work.model_escalation import EscalationCause
-from loopforge.core.work.task_classifier import TaskClass, correction_of
+from loopforge.core.work.model_escalation import CORRECTIONS, EscalationCause
+from loopforge.core.work.task_classifier import TaskClass, correction_of, says_wrong
 from loopforge.core.work.task_confidence import ReliabilityBin
 from loopforge.core.work.work_vocabulary import (
     ResultApproved,
@@ -78,7 +78,7 @@ class WorkDesk:
 
         `line` is what it was given by, an event of its own stream: of one line comes one task.
         """
-        text = checked_text(text)
+        text = self.world.calls.without_keys(checked_text(text))
         if mate and not self.world.is_mate(mate):
             raise Unknown(f"There is no mate {mate!r}; `loopforge mate list` shows them.")
         if repo:
@@ -108,16 +108,16 @@ class WorkDesk:
 
         What is told of it, in a sentence. Raises BadLine, Unknown, Changed.
         """
-        text, flow = checked_text(text), correction_of(text)
+        text, flow = self.world.calls.without_keys(checked_text(text)), correction_of(text)
 
         async def attempt(state: TaskState, seq: int) -> str:
             if state.stage in ("approved", "rejected"):
                 raise Changed("This task is over; give a new one.")
             was = state.classified
-            body = TaskSteered(
-                person=person, text=Words(text), corrects=flow is not None, source=source
-            )
-            bodies: list[Body] = [body]
+            corrects = flow is not None or says_wrong(text, asked=state.stage == "waiting")
+            bodies: list[Body] = [
+                TaskSteered(person=person, text=Words(text), corrects=corrects, source=source)
+            ]
             told = "It is put before the mate in its next turn."
             if flow is not None and was is not None and was.flow != flow:
                 reason = f'A person said "{text[:80]}".'
@@ -128,6 +128,9 @@ class WorkDesk:
                 told = "The task goes on with that."
             elif state.stage == "stopped":
                 told = "It is kept for when the task goes on; `resume` says so."
+            if corrects and state.corrections + 1 - state.corrected >= CORRECTIONS:
+                why = f"people corrected it {CORRECTIONS} times"
+                bodies += self._next_model(state, EscalationCause("corrections", why))
             await self._append(state, bodies, person, seq)
             return told
 
@@ -167,13 +170,16 @@ class WorkDesk:
             bodies: list[Body] = [TaskRated(person=person, up=up, confidence=after, line=line)]
             if not up and state.classified and state.stage not in ("approved", "rejected"):
                 cause = EscalationCause("thumb", "a person's thumb went down")
-                onward = self.world.outcomes.onward(state, state.open, cause)
-                if not isinstance(onward, TaskAsked):
-                    bodies.append(onward)
+                bodies += self._next_model(state, cause)
             await self._append(state, bodies, person, seq)
             return after
 
         return await self._decided(task, attempt)
+
+    def _next_model(self, state: TaskState, cause: EscalationCause) -> list[Body]:
+        """That the next model goes on, where there is one: who said so is asked nothing."""
+        onward = self.world.outcomes.onward(state, state.open, cause)
+        return [] if isinstance(onward, TaskAsked) else [onward]
 
     async def allow(
         self, task: str, person: str, *, owner: bool, yes: bool = True, use: str = ""

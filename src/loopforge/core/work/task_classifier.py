@@ -176,6 +176,13 @@ _SAYING: tuple[tuple[str, FlowName], ...] = (
         "sequential-thinking",
     ),
 )
+_WRONG = re.compile(
+    r"\W*(?:(?:no|nope|nein)\W+)?(?:still |just |immer noch )?(?:wrong|falsch|not like that|so nicht"
+    r"|(?:that|this|it|das|es)(?:['’]s| is| was| ist| war)?(?: still| noch| just)?"
+    r" (?:wrong|falsch|not (?:right|what|how)|nicht (?:richtig|was|so))|i (?:said|told you|meant)\b)",
+    re.IGNORECASE,
+)
+_NO = re.compile(r"\W*(?:no|nope|nein)\b(?! (?:idea|hurry|problem|worries|rush)\b)", re.IGNORECASE)
 _CORRECTION = tuple(
     (re.compile(rf"^\W*(?:{words})\b", re.IGNORECASE), flow) for words, flow in _SAYING
 )
@@ -207,6 +214,14 @@ def wants_options(text: str) -> str:
 def correction_of(text: str) -> FlowName | None:
     """By which flow the task is to be done after all, where a reply says so."""
     return next((flow for words, flow in _CORRECTION if words.match(text)), None)
+
+
+def says_wrong(text: str, *, asked: bool = False) -> bool:
+    """Whether somebody says that what was done is not what they want.
+
+    Where the mate had `asked`, a mere "no" is an answer to that.
+    """
+    return bool(_WRONG.match(text) or (not asked and _NO.match(text)))
 
 
 def complexity_of(text: str) -> Complexity:

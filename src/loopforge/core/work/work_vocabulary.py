@@ -130,7 +130,7 @@ class TaskProgressed(Struct, frozen=True, tag="task.progressed", kw_only=True, o
 class TaskSteered(Struct, frozen=True, tag="task.steered", kw_only=True, omit_defaults=True):
     """A person said something during the task; it is put before the mate in its next turn.
 
-    `corrects`: it takes the task as something else. `source` is the surface's id of the line.
+    `corrects`: it says that it is to be done otherwise. `source` is the surface's id of the line.
     """
 
     person: str

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from msgspec.structs import replace
 
 from loopforge.core.effect_states import EffectProposed
-from loopforge.core.egress.egress_filter import Egress
+from loopforge.core.egress.egress_filter import MARK, SHORTEST, Egress
 from loopforge.core.events import Event
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.mates.sandbox_profile import SandboxProfile
@@ -93,6 +93,12 @@ class TaskCalls:
         if there[call.tool].asks:
             return CallPermission("asks", "task", people, names)
         return CallPermission("runs", "task", people, names)
+
+    def without_keys(self, text: str) -> str:
+        """What somebody says, as a mate may be shown it: no key of the home is in it."""
+        for secret in sorted(self._secrets(), key=len, reverse=True):
+            text = text.replace(secret, MARK) if len(secret) >= SHORTEST else text
+        return text
 
     # ------------------------------------------------------------ programs
 

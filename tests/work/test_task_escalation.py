@@ -1,0 +1,70 @@
+"""Who goes on with a task that does not get on: each reason is on record, and said in its room."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.work.work_vocabulary import TaskEscalated, TaskSteered
+from tests.work.conftest import Step, in_order, says, uses, working
+from tests.work.test_thread_tasks import commons
+
+pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
+LADDER = {"LOOPFORGE_WORK_LADDER": "little, large"}
+SAME = uses("work_run", command="cat a.txt || true")
+REASONS: dict[str, list[Step]] = {
+    "confidence": [{**uses("work_run", command=f"cat {n}.txt"), "confidence": 0} for n in "abcd"],
+    "errors": [uses("work_run", command=f"python3 nowhere-{n}.py") for n in range(3)],
+    "idle": [uses("work_list", path=f"folder-{n}") for n in range(5)],
+    "stuck": [says("stuck", "I do not know this language.")],
+    "corrections": [says("question", "With tabs?"), says("question", "With spaces?")],
+}
+LINES = ("that's wrong: no space at all", "No, not like that")
+
+
+@pytest.mark.parametrize("reason", [*REASONS])
+async def test_each_reason_brings_the_next_model(place: Path, reason: str) -> None:
+    """It says why in words, in the room as well, and the next model is asked."""
+    async with commons(place, in_order(*REASONS[reason]), LADDER) as room:
+        await room.hears("Otto, fix app.py in Python")
+        (task,) = await room.tasks()
+        for line in LINES if reason == "corrections" else ():
+            await room.hears(line)
+        (first, *_) = await room.shop.bodies(task, TaskEscalated)
+        assert (first.reason, first.after) == (reason, "little")
+        assert any(str(first.why) in said for said in await room.said())
+        assert "little" in [one.route.model for one in room.shop.models.asked]
+
+
+async def test_a_circle_is_told_first_and_then_brings_the_next_model(place: Path) -> None:
+    """In a task that need change no file: four times the same, a word on it, four times more."""
+    async with working(place, in_order(*[SAME] * 9), LADDER) as shop:
+        id = await shop.give("Look with SQL which rows of the database are doubled, and tell me")
+        state = await shop.state(id)
+        first = state.escalated[0]
+        assert (first.reason, state.entries[0].kind) == ("stuck", "heard")
+        assert "although it was told so" in str(first.why)
+        assert sum(one.kind == "result" for one in state.entries) == 9
+
+
+async def test_waiting_for_what_takes_long_is_not_being_stuck(place: Path) -> None:
+    """It looks again and again how far a process is, and nobody tells it off."""
+    looks = [uses("work_run", command="pgrep -c nothing-of-the-kind || true")] * 5
+    async with working(place, in_order(*looks), LADDER) as shop:
+        id = await shop.give("Look with SQL which rows of the database are doubled, and tell me")
+        state = await shop.state(id)
+        assert (state.nudged, state.escalated, state.stage) == (0, [], "finished")
+
+
+async def test_a_no_to_a_question_is_an_answer(place: Path) -> None:
+    """It corrects nothing; a no to what is being done does."""
+    script = in_order(says("question", "With tabs?"), uses("work_list"), says("done", "Done."))
+    async with working(place, script, LADDER) as shop:
+        id = await shop.give("Fix app.py in Python")
+        await shop.desk.say(id, "ana", "No.")
+        await shop.rest(id)
+        await shop.desk.say(id, "ana", "No, use spaces")
+        await shop.rest(id)
+        assert [one.corrects for one in await shop.bodies(id, TaskSteered)] == [False, True]
+        assert (await shop.state(id)).escalated == []

@@ -1,0 +1,124 @@
+"""What ends a task until somebody says go on: time, budgets of the home, a stop in the queue."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.events import Answered
+from loopforge.core.work.work_vocabulary import TaskClassified
+from loopforge.models.scripted_model import ScriptedAnswer
+from loopforge.runtime.ports import Question
+from loopforge.runtime.system_clock import SystemClock
+from tests.rooms.test_budgets import CENT, budget
+from tests.work.conftest import Step, in_order, says, uses, working
+from tests.work.test_task_forgetting import holding
+
+pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
+
+
+class LeapingClock(SystemClock):
+    """One that goes on by itself, and leaps where a test says so."""
+
+    leapt = timedelta()
+
+    def now(self) -> datetime:
+        """UTC, aware."""
+        return super().now() + self.leapt
+
+
+async def test_an_hour_of_work_ends_it_and_resume_gives_another(place: Path) -> None:
+    """The time of the limit counts anew; what was done meanwhile stays."""
+    clock, count = LeapingClock(), 0
+
+    def script(asked: Question) -> Step:
+        nonlocal count
+        clock.leapt += timedelta(minutes=25)
+        count += 1
+        return uses("work_write", path=f"{count}.txt", text="x") if asked.schema else "So."
+
+    async with working(place, script, clock=clock) as shop:
+        id = await shop.give("Write a Python file a.py")
+        state = await shop.state(id)
+        assert state.halted is not None
+        assert (state.halted.kind, state.turns) == ("time", 3)
+        await shop.desk.resume(id, "ana")
+        await shop.rest(id)
+        assert (await shop.state(id)).turns == 6
+        assert shop.file(id, "1.txt").exists()
+
+
+@pytest.mark.parametrize("text", ["Fix app.py in Python", "@tier-3 what is 2 + 2?"])
+async def test_a_budget_that_is_spent_stops_whoever_asks(place: Path, text: str) -> None:
+    """Also past all else: no model is asked; with a larger one it goes on from where it stood."""
+    steps = [says("done", "Done.")]
+
+    def script(asked: Question) -> Step:
+        data = steps[0] if asked.schema else None
+        return ScriptedAnswer(text="" if data else "4", data=data, cost="0.02")
+
+    async with working(place, script) as shop:
+        await shop.app.budgets.book.put(budget("home", CENT), "person:owner")
+        await shop.give("@tier-3 what is 1 + 1?")
+        spent = len(shop.models.asked)
+        id = await shop.give(text)
+        state = await shop.state(id)
+        assert state.halted is not None
+        assert (state.stage, state.halted.kind) == ("stopped", "budget")
+        assert "The budget is used up" in str(state.halted.why)
+        assert len(shop.models.asked) == spent
+        await shop.app.budgets.book.put(budget("home", 100 * CENT), "person:owner")
+        await shop.desk.resume(id, "ana")
+        await shop.rest(id)
+        assert (await shop.state(id)).stage == "finished"
+
+
+async def test_what_is_put_past_all_is_on_record_and_has_no_tools(place: Path) -> None:
+    """What was asked and answered stands in the ledger; a tool that it asks for is not there."""
+    wanted = json.dumps(uses("work_run", command="touch a.txt"))
+    async with working(place, lambda _: wanted) as shop:
+        id = await shop.give("@tier-4 delete everything")
+        (taken,) = await shop.bodies(id, TaskClassified)
+        assert set(taken.skipped) == {"classification", "planning", "tools", "reflection"}
+        answered, *_ = await shop.bodies(id, Answered)
+        assert "touch a.txt" in str(answered.text)
+        assert shop.models.asked[0].tools == ()
+        assert (await shop.state(id)).uses == []
+        assert not shop.file(id, "a.txt").exists()
+        assert (await shop.app.ledger.verify()).sound
+
+
+async def test_a_task_in_line_is_stopped_and_waits_again(place: Path) -> None:
+    """Stopped it is behind nobody; resumed it stands in line once more, and has its turn."""
+    script = in_order(uses("work_run", command="sleep 60"))
+    async with working(place, script) as shop:
+        first = await shop.desk.open("Fix app.py in Python", "ana", thread="t")
+        await shop.until(first, "effect.running")
+        second = await shop.desk.open("run echo hi", "ana", thread="t")
+        await shop.until(second, "task.queued")
+        await shop.desk.stop(second, "ana")
+        await shop.rest(second)
+        assert (await shop.state(second)).stage == "stopped"
+        await shop.desk.resume(second, "ana")
+        await shop.until(second, "task.queued", 2)
+        await shop.desk.stop(first, "ana")
+        await shop.until(second, "task.summarized", 2)
+        assert (await shop.state(second)).stage == "finished"
+
+
+async def test_a_key_that_somebody_types_reaches_no_prompt(place: Path) -> None:
+    """Neither in the task nor in a line said during it; nor does it stand in the workspace."""
+    key = "sk-zinc-harbour-4711-of-this-home"
+    script = in_order(says("question", "How?"), says("done", "Done."))
+    async with working(place, script, secrets=lambda: frozenset({key})) as shop:
+        id = await shop.give(f"Write a Python file a.py that uses {key}")
+        await shop.desk.say(id, "ana", f"by {key}, I said")
+        await shop.rest(id)
+        state = await shop.state(id)
+        assert state.stage == "finished"
+        assert "that uses [redacted]" in str(state.task.text)
+        assert not [one for one in shop.models.asked if key in str(one.messages)]
+    assert holding(place, key.encode()) == []
