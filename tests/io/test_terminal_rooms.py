@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import io
 import os
@@ -19,18 +20,29 @@ from loopforge.io.socket.socket_client import SocketLink
 from loopforge.io.socket.wire_protocol import Hello
 from loopforge.io.terminal.plain_mode import run_plain
 from loopforge.models.scripted_model import Script, ScriptedAnswer, ScriptedModels, in_character
-from loopforge.runtime.ports import Question
+from loopforge.runtime.ports import Clock, Question
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.settings import Settings, load_settings
 from tests.io.test_socket_client import CLIENTS, watching
 from tests.io.test_terminal_app import seated
 
 
+class HeldClock(SystemClock):
+    """Whoever sleeps by it sleeps until it is let go."""
+
+    def __init__(self) -> None:
+        self.go = asyncio.Event()
+
+    async def sleep(self, seconds: float) -> None:  # noqa: ARG002
+        """Wait."""
+        await self.go.wait()
+
+
 class Home:
     """A home on disk, and the app that runs it now, if this process does."""
 
-    def __init__(self, path: Path, script: Script) -> None:
-        self.path, self.script = path, script
+    def __init__(self, path: Path, script: Script, clock: Clock | None = None) -> None:
+        self.path, self.script, self.clock = path, script, clock
         self.app: App | None = None
 
     def settings(self) -> Settings:
@@ -42,7 +54,7 @@ class Home:
     async def hosted(self) -> AsyncIterator[App]:
         """Take the lock and run it."""
         with lock_home(self.path):
-            models = ScriptedModels(self.script)
+            models = ScriptedModels(self.script, clock=self.clock)
             async with open_app(self.settings(), models=models) as app:
                 self.app = app
                 yield app
@@ -128,13 +140,15 @@ async def test_the_terminal_over_the_real_rooms(tmp_path: Path) -> None:
     """A line is answered live, with a draft; /why shows the real flight record; stop is seen."""
 
     def slowly(question: Question) -> ScriptedAnswer:
-        return ScriptedAnswer(text="The sea breathes twice a day, I think.", pieces=8, pause=0.05)
+        return ScriptedAnswer(text="The sea breathes twice a day, I think.", pieces=8, pause=1)
 
-    home = Home(tmp_path, slowly)
+    clock = HeldClock()
+    home = Home(tmp_path, slowly, clock)
     async with seated(home.link("ana")) as ana:
         await ana.sees("Maya", "Merlin", "Zuzu")
         await ana.types("@merlin what does the sea do?", "enter")
         await ana.sees("Merlin is typing…", "▌")
+        clock.go.set()
         await ana.sees("The sea breathes twice a day, I think.", "🦉 Merlin")
         await ana.types("/why", "enter")
         await ana.sees("Why? Merlin: The sea breathes", "── Why it spoke ──", "mention")
