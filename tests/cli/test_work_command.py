@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +15,8 @@ from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from tests.cli.conftest import Run
 
 NOUN = "work"
+DOCS = Path(__file__).parents[2] / "docs" / "work.md"
+TASK = "41fa58d6"
 TOML = """\
 embedded_model = false
 web = false
@@ -72,6 +76,19 @@ def test_a_task_that_asks_is_answered(run: Run) -> None:
     assert code == 0
     assert "It is taken otherwise from now on: simple." in out
     assert "Result:" in out
+
+
+def test_the_page_on_tasks_does_what_it_says(run: Run) -> None:
+    """Each command of docs/work.md, one after the other, tells what stands below it."""
+    session = DOCS.read_text("utf-8").partition("```console\n")[2].partition("```")[0]
+    steps = [step.partition("\n") for step in session.split("$ loopforge work ")[1:]]
+    assert len(steps) == 6
+    short = ""
+    for command, _, told in steps:
+        code, out, error = run(*shlex.split(command.replace(TASK, short)))
+        short = short or json.loads(run("list", "--json")[1])[0]["id"][-8:]
+        shown = re.sub(r"\d+\.\d s\]", "0.1 s]", out.replace(short, TASK))
+        assert (code, shown) == (0, told), error
 
 
 def test_what_cannot_be_is_told(run: Run) -> None:
