@@ -73,7 +73,7 @@ async def test_a_real_package_is_mended_in_a_channel(city: Twin, place: Path) ->
         assert "[exit code 0" in ran[-1]
         assert "\nOK" in ran[-1]
         assert task.offered is not None
-        assert git(folder, "rev-parse", task.offered.branch)
+        assert git(folder, "rev-parse", str(task.offered.branch))
         assert BUG in (folder / PACKAGE / "cursor.py").read_text()
         told = await city.press(ana, offer, "Approve")
         assert told.text.startswith("Merged as ")

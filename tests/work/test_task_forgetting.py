@@ -12,6 +12,9 @@ from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.work.task_state import PREFIX
 from loopforge.work.workspace.task_workspace import folder_name
 from tests.work.conftest import in_order, says, uses, working
+from tests.work.test_task_results import git, project
+
+__all__ = ["project"]
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
 
@@ -45,18 +48,19 @@ def holding(home: Path, words: bytes) -> list[Path]:
     return [path for path in home.rglob("*") if path.is_file() and words in path.read_bytes()]
 
 
-async def test_a_task_is_forgotten_when_somebody_says_so(place: Path) -> None:
+async def test_a_task_is_forgotten_when_somebody_says_so(place: Path, project: Path) -> None:
     """Not while it is at work; then no byte of it is anywhere, and nobody can have it go on."""
-    told = says("done", "The lantern is lit.")
     script = in_order(
-        uses("work_write", path="secret.txt", text="lantern\n" * 1000),
-        uses("work_run", command="cat secret.txt; echo lantern > own.txt; sleep 300"),
-        uses("work_run", command="cat secret.txt"),
-        told,
+        uses("work_write", path="repo/lantern.txt", text="lantern\n" * 1000),
+        uses("work_run", command="cat lantern.txt; sleep 300"),
+        uses("work_run", command="cat lantern.txt; ls lantern.txt"),
+        says("done", "The lantern is lit."),
     )
-    async with working(place, script) as home:
-        kept = await home.desk.open("Hello!", "ana")
-        id = await home.desk.open("Write the lantern with Python", "ana", owner=True)
+    async with working(place / "home", script) as home:
+        kept = await home.give("Hello!")
+        repo = (await home.desk.places.repositories.registered.register(project)).name
+        text = "Write the lantern with Python"
+        id = await home.desk.open(text, "ana", owner=True, repo=repo)
         await home.until(id, "effect.running", 2)
         with pytest.raises(Changed, match="stop it first"):
             await home.app.work.forgetting.forget(id, "ana")
@@ -64,9 +68,10 @@ async def test_a_task_is_forgotten_when_somebody_says_so(place: Path) -> None:
         await home.rest(id)
         await home.desk.resume(id, "ana")
         await home.rest(id)
-        await home.desk.say(kept, "ana", "lanterns are nice")
-        await home.rest(kept)
-        assert len(holding(place, b"lantern\n")) >= 3
+        offered = (await home.state(id)).offered
+        assert offered
+        assert "lantern" in git(project, "branch", "--list", str(offered.branch))
+        assert len(holding(place / "home", b"lantern\n")) >= 3
         assert (await home.app.work.forgetting.forget(id, "ana")).startswith("Forgotten")
         await home.app.keeper.sweep()
         for late in (home.desk.resume(id, "ana"), home.desk.approve(id, "ana")):
@@ -76,6 +81,6 @@ async def test_a_task_is_forgotten_when_somebody_says_so(place: Path) -> None:
         assert len(await home.bodies(id, TaskClassified)) == 1
         assert (await home.state(kept)).task.text.text == "Hello!"
         assert not home.file(id, "").exists()
+        assert git(project, "branch", "--list") == "* main"
         assert (await home.app.ledger.verify()).sound
-    assert holding(place, b"lantern\n") == []
-    assert holding(place, b"The lantern") == []
+    assert holding(place / "home", b"lantern") == []

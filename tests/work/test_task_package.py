@@ -26,7 +26,10 @@ async def test_a_real_package_is_mended(place: Path) -> None:
         assert "[exit code 0" in green.value
         assert state.confidence > 60
         assert state.offered is not None
-        assert set(state.offered.files) == {f"{PACKAGE}/cursor.py", f"{PACKAGE}/tests/smoke.py"}
+        assert set(map(str, state.offered.files)) == {
+            f"{PACKAGE}/cursor.py",
+            f"{PACKAGE}/tests/smoke.py",
+        }
         assert f"{ALL} {ONE}" in str(state.offered.message)
         assert BUG in (folder / PACKAGE / "cursor.py").read_text()
         await shop.desk.approve(id, "ana", state.offered.commit)

@@ -53,7 +53,7 @@ async def test_what_was_shown_is_merged_once(place: Path, project: Path) -> None
         id = await mended(shop, project)
         state = await shop.state(id)
         assert state.offered is not None
-        assert state.offered.files == ("app.py",)
+        assert [str(file) for file in state.offered.files] == ["app.py"]
         assert "+    return 2" in str(state.offered.diff)
         assert "return 3" in (project / "app.py").read_text()
         with pytest.raises(Changed, match="Something else is offered"):
@@ -79,13 +79,38 @@ async def test_what_is_refused_leaves_no_branch(place: Path, project: Path) -> N
             await shop.desk.approve(id, "ana")
 
 
+async def test_undo_takes_back_the_first_change_too(place: Path) -> None:
+    """A short task has but one change: without it there is nothing, and it can begin anew."""
+    script = in_order(uses("work_write", path="a.txt", text="1"), says("done", "Written."))
+    async with working(place / "home", script) as shop:
+        id = await shop.give("Write a number into a.txt with Python")
+        assert "after turn 0" in await shop.desk.undo(id, "ana")
+        state = await shop.state(id)
+        assert not shop.file(id, "a.txt").exists()
+        assert (state.turns, state.stage, state.uses) == (0, "stopped", [])
+        await shop.desk.resume(id, "ana")
+        await shop.rest(id)
+        assert (await shop.state(id)).stage == "finished"
+
+
+async def test_a_branch_goes_with_a_no_wherever_the_task_stands(place: Path, project: Path) -> None:
+    """Taken back or in conflict, too: what nobody takes leaves no branch."""
+    note = uses("work_write", path="repo/note.txt", text="So.")
+    async with working(place / "home", in_order(*STEPS, note)) as shop:
+        id = await mended(shop, project)
+        await shop.desk.undo(id, "ana")
+        assert git(project, "branch", "--list").count("\n") == 1
+        assert (await shop.desk.reject(id, "ana")).startswith("Rejected")
+        assert git(project, "branch", "--list") == "* main"
+
+
 async def test_undo_takes_back_files_and_conversation(place: Path) -> None:
     """To the copy before the last change; what was said since is gone from what a mate is shown."""
     steps = [uses("work_write", path="a.txt", text=f"{nth}") for nth in range(1, 8)]
     async with working(place / "home", in_order(*steps, says("done", "Written."))) as shop:
         id = await shop.give("Write numbers into a.txt with Python")
         state = await shop.state(id)
-        assert [one.nth for one in state.checkpoints] == [5, 8]
+        assert [one.nth for one in state.checkpoints] == [0, 5, 8]
         assert await shop.desk.undo(id, "ana") == (
             "Files and conversation are as they were after turn 5."
         )
@@ -140,6 +165,7 @@ async def test_a_branch_that_moved_on_is_taken_in(place: Path, project: Path) ->
         await shop.rest(id)
         with pytest.raises(Changed, match="main and the task both changed"):
             await shop.desk.approve(id, "ana")
+        assert git(project, "branch", "--list").count("\n") == 1
         await shop.desk.say(id, "ana", "refresh")
         await shop.rest(id)
         assert "<<<<<<<" in (await shop.state(id)).uses[-3].value

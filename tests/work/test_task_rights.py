@@ -83,6 +83,6 @@ def test_what_can_be_done_when_it_is_over_and_while_it_asks() -> None:
     offered = task(repo="parser")
     assert "approve" not in possible_acts(offered)
     offered.offered = ResultOffered(
-        commit="c0ffee", branch="b", base="a", message=Words("m"), diff=Words("d")
+        commit="c0ffee", branch=Words("b"), base="a", message=Words("m"), diff=Words("d")
     )
     assert "approve" in possible_acts(offered)

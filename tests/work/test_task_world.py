@@ -159,7 +159,7 @@ async def test_stop_ends_what_runs_and_resume_goes_on(place: Path) -> None:
         assert "Cut off by the stop: work_run" in str(state.summary)
         assert "Files changed: a.txt" in str(state.summary)
         assert state.checkpoint is not None
-        assert state.checkpoint.checkpoint == "1"
+        assert state.checkpoint.checkpoint == "2"
         assert await shop.desk.resume(id, "ana") == "It goes on."
         await shop.rest(id)
         assert (await shop.state(id)).stage == "finished"

@@ -105,8 +105,7 @@ def _task(body: WorkEvent) -> list[str]:
 
 def progress_line(body: TaskProgressed) -> str:
     """The one line that says how a task goes: surfaces edit it in place."""
-    read, written = len(body.read), len(body.written)
-    files = f"{read} read, {written} written"
+    files = f"{body.files_read} read, {body.files_written} written"
     model = f", {body.model}" if body.model else ""
     return (
         f"[turn {body.nth} of {body.most}, confidence {body.confidence:.0f}{model}, {files}, "

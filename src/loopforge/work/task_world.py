@@ -50,7 +50,7 @@ from loopforge.runtime.effect_worker import ENDS
 from loopforge.runtime.ports import CallPermission, Route
 from loopforge.runtime.turn_driver import Ports, TurnEnding
 from loopforge.runtime.world import ERASED, Applied, OpeningView, Senses, TakenTurn, TurnDue
-from loopforge.work.assignment.task_calls import TaskCalls
+from loopforge.work.assignment.task_calls import WITHOUT, TaskCalls
 from loopforge.work.learning.attempt_learning import FLOW, REFLECT, AttemptLearning
 from loopforge.work.learning.trajectory_reading import TaskBounds
 from loopforge.work.model_choice import ModelChoice
@@ -130,7 +130,7 @@ class TaskWorld:
             return await self._lease(state)
         if limit := self._limit(state):
             return limit
-        if state.turns - (state.checkpoint.nth if state.checkpoint else 0) >= EVERY:
+        if state.turns - self._kept_at(state) >= EVERY:
             return await self._saved(state)
         return await self._learned(state) or self._turn(state)
 
@@ -171,6 +171,12 @@ class TaskWorld:
         if trace.unreflected:
             return self._taken(state, self.learning.planner(mate), FLOW, REFLECT)
         return None
+
+    def _kept_at(self, state: TaskState) -> int:
+        """After which turn it was kept last; where turns may change it, before the first, too."""
+        if state.checkpoint is not None:
+            return state.checkpoint.nth
+        return -EVERY if state.classified and state.classified.flow not in WITHOUT else 0
 
     async def _saved(self, state: TaskState) -> list[Fact]:
         checkpoint, why = await self._places.save(state)

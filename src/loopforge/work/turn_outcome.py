@@ -195,12 +195,8 @@ class TurnOutcomes:
                 one.action, one.estimate = did, estimate
             case FinishWork(result=result, evidence=evidence, estimate=estimate):
                 one.action, one.estimate = "It says that it is done.", estimate
-                files = tuple(one.state.written)[-NAMED:]
-                return [
-                    TaskFinished(
-                        turn=one.id, result=Words(result), evidence=Words(evidence), files=files
-                    )
-                ]
+                done = TaskFinished(turn=one.id, result=Words(result), evidence=Words(evidence))
+                return [done]
             case AskPerson(question=question):
                 one.action = "It asks."
                 return [TaskAsked(turn=one.id, question=Words(question))]
@@ -218,11 +214,11 @@ class TurnOutcomes:
         known = [error for use in state.uses if use not in state.fresh and (error := _error(use))]
         signals = signals_of(fresh, known, changes=state.changes_files)
         if trouble == "broke off":
-            signals += weighed([("turn broke off", one.ended.why[:80])])
+            signals += weighed(["turn broke off"])
         elif trouble and trouble not in UNREACHED:
-            signals += weighed([("answer was malformed", trouble)])
+            signals += weighed(["answer was malformed"])
         if circle_of(_steps(state)):
-            signals += weighed([("in circles", "")])
+            signals += weighed(["in circles"])
         cost, tokens = _spent(one.ended)
         last = state.fresh[-1] if state.fresh else None
         used = f" [{last.tool}: {last.outcome}]" if last else ""
@@ -235,8 +231,8 @@ class TurnOutcomes:
             action=Words(f"{one.action or trouble}{used}"),
             signals=signals,
             estimate=one.estimate,
-            read=tuple(state.read)[-NAMED:],
-            written=tuple(state.written)[-NAMED:],
+            files_read=len(state.read),
+            files_written=len(state.written),
             cost=dollars(state.cost + cost),
             tokens=state.tokens + tokens,
             heeded=one.heeded,

@@ -235,8 +235,9 @@ class WorkDesk:
         state = await self._task(task)
         if state.stage not in ("finished", "stopped", "waiting"):
             raise Changed(f"There is nothing to reject: the task is {state.stage}.")
-        if state.task.repo and state.offered is not None and state.offered.commit:
-            _same(state.offered, commit)
+        if state.task.repo:
+            if state.offered is not None and state.offered.commit:
+                _same(state.offered, commit)
             await self.places.reject(state)
         await self._put(state, ResultRejected(by=person), person)
         return "Rejected; the branch is gone, the workspace is still there."

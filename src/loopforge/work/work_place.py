@@ -5,11 +5,13 @@ What can go wrong with files or git is told in words and never ends a task by it
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from loopforge.core.events import Fact
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.work.task_confidence import TESTING, exit_code
 from loopforge.core.work.work_vocabulary import ChangeUndone, ResultOffered
-from loopforge.errors import LoopforgeError
+from loopforge.errors import LoopforgeError, Unknown
 from loopforge.runtime.system_clock import Stamp
 from loopforge.work.git.proposal_making import ResultNote
 from loopforge.work.git.proposals import Merged, Proposal
@@ -59,7 +61,7 @@ class WorkPlaces:
             found = await self.repositories.propose(state.stream, note)
         except (LoopforgeError, OSError) as error:
             body = ResultOffered(
-                commit="", branch="", base="", message=Words(str(error)), diff=Words("")
+                commit="", branch=Words(""), base="", message=Words(str(error)), diff=Words("")
             )
             return [self._stamp.fact(body, actor="runtime", cause=state.id)]
         return [self._stamp.fact(_offered(found), actor="runtime", cause=state.id)]
@@ -69,8 +71,9 @@ class WorkPlaces:
         return await self.repositories.approve(state.stream, commit)
 
     async def reject(self, state: TaskState) -> None:
-        """Delete the task's branch."""
-        await self.repositories.reject(state.stream)
+        """Delete the task's branch, if it has come so far as to have one."""
+        with suppress(Unknown):
+            await self.repositories.reject(state.stream)
 
     async def undo(self, state: TaskState) -> ChangeUndone:
         """Take back the last change of files, or the merge. Raises LoopforgeError."""
@@ -96,9 +99,9 @@ class WorkPlaces:
 def _offered(found: Proposal) -> ResultOffered:
     return ResultOffered(
         commit=found.commit,
-        branch=found.branch,
+        branch=Words(found.branch),
         base=found.before,
         message=Words(found.message if found.commit else found.way_on or found.message),
         diff=Words(found.diff),
-        files=tuple(one.path for one in found.files),
+        files=tuple(Words(one.path) for one in found.files),
     )

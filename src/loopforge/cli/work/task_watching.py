@@ -146,6 +146,8 @@ def settled(state: TaskState) -> bool:
 def onward(state: TaskState) -> str:
     """What can be done with it now."""
     which = state.id[-8:]
+    if state.forgotten:
+        return "It was forgotten."
     if state.allowing:
         return f"`loopforge work allow {which}` or `loopforge work deny {which}`."
     match state.stage:

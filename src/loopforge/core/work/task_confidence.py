@@ -87,39 +87,39 @@ def signals_of(
 
     `changes`: it is a task that should change files.
     """
-    known, found = set(before), list[tuple[str, str]]()
+    known, found = set(before), list[str]()
     for one in seen:
-        found += _of_one(one)
+        found += filter(None, [_of_one(one)])
         if (error := error_of(one)) and error in known:
-            found.append(("same error again", error[:80]))
-    if changes and seen and not any(name == "files changed" for name, _ in found):
-        found.append(("no files changed", ""))
+            found.append("same error again")
+    if changes and seen and "files changed" not in found:
+        found.append("no files changed")
     return weighed(found)
 
 
-def _of_one(one: SeenResult) -> list[tuple[str, str]]:
+def _of_one(one: SeenResult) -> str:
+    """The name of what it says; "" where it says nothing."""
     if one.outcome == "returned":
         code = exit_code(one.value)
         if code is None:
-            return [("files changed", one.what)] if one.tool in CHANGING else []
+            return "files changed" if one.tool in CHANGING else ""
         kind = "tests" if TESTING.search(one.what) else "command"
         good = {"tests": "tests passed", "command": "command succeeded"}[kind]
         bad = {"tests": "tests failed", "command": "command failed"}[kind]
-        return [(bad if code else good, one.what[:80])]
-    name = {"refused": "tool was refused", "unknown": "outcome unknown"}.get(one.outcome)
-    if name is None:
-        name = "tool failed" if one.outcome in ("failed", "timed_out") else ""
-    return [(name, one.tool)] if name else []
+        return bad if code else good
+    failed = dict.fromkeys(("failed", "timed_out"), "tool failed")
+    named = {"refused": "tool was refused", "unknown": "outcome unknown", **failed}
+    return named.get(one.outcome, "")
 
 
-def weighed(found: Iterable[tuple[str, str]]) -> tuple[ConfidenceSignal, ...]:
+def weighed(found: Iterable[str]) -> tuple[ConfidenceSignal, ...]:
     """Signals by their names, what is good once each, what is bad up to three times."""
     counts: dict[str, int] = {}
     signals: list[ConfidenceSignal] = []
-    for name, what in found:
+    for name in found:
         counts[name] = counts.get(name, 0) + 1
         if counts[name] <= (ADDING if WEIGHTS[name] < 0 else 1):
-            signals.append(ConfidenceSignal(name=name, points=WEIGHTS[name], what=what))
+            signals.append(ConfidenceSignal(name=name, points=WEIGHTS[name]))
     return tuple(signals)
 
 

@@ -96,20 +96,20 @@ class PlanSet(Struct, frozen=True, tag="task.plan_set", kw_only=True):
     steps: tuple[Words, ...]
 
 
-class ConfidenceSignal(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ConfidenceSignal(Struct, frozen=True, kw_only=True):
     """Something that was seen, and by how much it moved the confidence."""
 
     name: str
     points: float
-    what: str = ""
 
 
 class TaskProgressed(Struct, frozen=True, tag="task.progressed", kw_only=True, omit_defaults=True):
     """A turn is over: where the task stands; by this one record surfaces show how it goes.
 
     Turn `nth` of at most `most`; `confidence` 0 to 100, moved by `signals`; `estimate` is the
-    mind's own (-1: it gave none). `read` and `written` are paths in the workspace. `cost` is in US
-    dollars, of the whole task so far; `heeded` are ids of lines that were put before the mate.
+    mind's own (-1: it gave none). `files_read` and `files_written` are how many so far, each
+    once. `cost` is in US dollars, of the whole task so far; `heeded` are ids of lines that were
+    put before the mate.
     """
 
     turn: str
@@ -120,8 +120,8 @@ class TaskProgressed(Struct, frozen=True, tag="task.progressed", kw_only=True, o
     action: Words = public("")
     signals: tuple[ConfidenceSignal, ...] = ()
     estimate: float = -1
-    read: tuple[str, ...] = ()
-    written: tuple[str, ...] = ()
+    files_read: int = 0
+    files_written: int = 0
     cost: str = "0"
     tokens: int = 0
     heeded: tuple[str, ...] = ()
@@ -212,18 +212,17 @@ class TaskFinished(Struct, frozen=True, tag="task.finished", kw_only=True, omit_
     turn: str
     result: Words
     evidence: Words = public("")
-    files: tuple[str, ...] = ()
 
 
 class ResultOffered(Struct, frozen=True, tag="task.result_offered", kw_only=True):
     """What the task changed in its repository, as it is shown: a yes is for exactly this commit."""
 
     commit: str
-    branch: str
+    branch: Words
     base: str
     message: Words
     diff: Words
-    files: tuple[str, ...] = ()
+    files: tuple[Words, ...] = ()
 
 
 class ResultApproved(Struct, frozen=True, tag="task.approved", kw_only=True, omit_defaults=True):

@@ -147,7 +147,7 @@ def trajectory_of(course: AttemptCourse, bounds: TaskBounds) -> Trajectory:
         turns=len(course.progress),
         most=bounds.most,
         changes=bounds.changes,
-        files=None if offered is None else offered.files,
+        files=None if offered is None else tuple(map(str, offered.files)),
         diff=str(offered.diff) if offered is not None else "",
         thumbs_up=course.up,
         thumbs_down=course.down,
