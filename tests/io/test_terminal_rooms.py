@@ -33,7 +33,7 @@ class HeldClock(SystemClock):
     def __init__(self) -> None:
         self.go = asyncio.Event()
 
-    async def sleep(self, seconds: float) -> None:  # noqa: ARG002
+    async def sleep(self, seconds: float) -> None:
         """Wait."""
         await self.go.wait()
 
