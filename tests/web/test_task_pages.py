@@ -242,7 +242,7 @@ async def test_a_line_of_a_task_leads_to_its_page_and_record(works: Town) -> Non
     await posts.settled()
     started, question = [one for one in await works.events(room) if one.kind == "room.said"]
     lines = (await owner.get(f"/rooms/{room}")).text
-    assert f'href="/rooms/{room}/source/{started.id}">The task</a>' in lines
+    assert f'href="/rooms/{room}/source/{started.id}">Task</a>' in lines
     leads = await owner.get(f"/rooms/{room}/source/{started.id}")
     assert leads.url.path == f"/work/{id}"
     for line, told in ((started, "Taken as coding"), (question, "Which number?")):
