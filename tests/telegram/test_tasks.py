@@ -79,3 +79,13 @@ async def test_a_task_lives_in_a_chat(place: Path, twin: Twin, city: City) -> No
             return told and not (lines[second.key].markup or {}).get("inline_keyboard")
 
         assert await city.until(stopped)
+
+        # A command that answers a line is for the task of that line, whichever is the newest.
+        (result,) = [one for one in await city.lines(chat) if one.text.startswith("Here it is")]
+        await city.say(ana, chat, "/approve", reply_to=result)
+
+        async def approved() -> bool:
+            tasks = await home.app.work.desk.tasks()
+            return [one.stage for one in tasks] == ["stopped", "approved"]
+
+        assert await city.until(approved)

@@ -58,7 +58,7 @@ class RoutedCommands:
         own = self.approvals.table[name]
         if number_of(asked.argument):
             return await own(asked)
-        if await self._route.awaits(stream_of(asked.room)):
+        if await self._route.awaits(stream_of(asked.room), asked.reply_to):
             return await self._order(name, asked)
         if not asked.argument:
             raise InputError(f"Nothing waits for that here. /{name} N answers question N.")

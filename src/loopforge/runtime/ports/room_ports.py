@@ -93,8 +93,8 @@ class OrderRoute(Protocol):
         """Do it; what whoever gave it is told. Raises input errors."""
         ...
 
-    async def awaits(self, stream: str) -> bool:
-        """Whether something of that room waits for a yes or a no that names no number."""
+    async def awaits(self, stream: str, reply_to: str = "") -> bool:
+        """Whether a yes or a no that names no number, and answers this line, is for it."""
         ...
 
     async def buttons(self, said: Event) -> Sequence[LineButton]:

@@ -49,8 +49,10 @@ class ThreadOrders:
         told = isinstance(said.body, Said) and cause.stream.startswith(PREFIX)
         return cause if told else None
 
-    async def awaits(self, stream: str) -> bool:
+    async def awaits(self, stream: str, reply_to: str = "") -> bool:
         """See `OrderRoute.awaits`."""
+        if await self.cause(reply_to) is not None:
+            return True
         tasks = await self._desk.store.of_thread(stream)
         return any(state.allowing or state.stage == "finished" for state in tasks[-1:])
 

@@ -97,7 +97,7 @@ class ThreadRouting:
     async def _typed(self, line: RoomLine, typed: re.Match[str]) -> bool:
         """A command that was written as a line, where a surface has none; whether it is one."""
         name, argument = typed["name"], (typed["argument"] or "").strip()
-        if name in ANSWERS and (argument or not await self.awaits(line.stream)):
+        if name in ANSWERS and (argument or not await self.awaits(line.stream, line.reply_to)):
             return False
         order = RoomOrder(
             stream=line.stream,
@@ -199,9 +199,9 @@ class ThreadRouting:
 
     # ------------------------------------------------------------ commands
 
-    async def awaits(self, stream: str) -> bool:
+    async def awaits(self, stream: str, reply_to: str = "") -> bool:
         """See `OrderRoute.awaits`."""
-        return await self._orders.awaits(stream)
+        return await self._orders.awaits(stream, reply_to)
 
     async def order(self, order: RoomOrder) -> str:
         """See `OrderRoute.order`."""
