@@ -89,7 +89,8 @@ class MatePosts:
         )
         found = [one.body for one in edits if isinstance(one.body, LineEdited)]
         said = next((body for body in reversed(found) if body.line == line), None)
-        return said.text.text if said is not None else None
+        body = said or (await self._ledger.event(line)).body
+        return body.text.text if isinstance(body, LineEdited | Said) else None
 
     async def react(self, stream: str, mate: str, line: str, emoji: str, *, cause: str) -> None:
         """See `RoomVoice.react`."""
