@@ -109,3 +109,12 @@ def test_the_table_is_whole() -> None:
     assert set(STARTS) == set(SHARES) == {row.score for row in HEURISTICS}
     keys = [(row.name, row.score) for row in HEURISTICS]
     assert len(keys) == len(set(keys))
+
+
+@pytest.mark.parametrize("often", [0, 1, 3, 9])
+def test_a_figure_is_read_back_as_it_was_written(often: int) -> None:
+    """Each is a float, however often a row holds: another form would be another hash."""
+    unknown = SeenResult("work_run", "make", "unknown", "")
+    found = scored(Trajectory(seen=[unknown] * often, thumbs_up=often, corrections=often))
+    figures = [found.completion, found.quality, found.efficiency, found.together, found.off]
+    assert {type(one) for one in [*figures, *(one.points for one in found.reasons)]} == {float}

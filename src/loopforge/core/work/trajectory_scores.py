@@ -208,8 +208,8 @@ def scored(seen: Trajectory) -> TrajectoryScores:
     found = dict(STARTS)
     reasons: list[ScoreReason] = []
     for row in HEURISTICS:
-        times = float(row.times(seen))
-        points = round(row.points * min(ADDING, times), 1)
+        times = min(float(ADDING), float(row.times(seen)))  # an int is not read back as it was
+        points = round(row.points * times, 1)
         if points:
             found[row.score] += points
             reason = ScoreReason(name=row.name, score=row.score, points=points, source=row.source)
