@@ -219,3 +219,24 @@ async def test_by_commands_alone(tmp_path: Path) -> None:
         assert "22:00-07:00 (Europe/Berlin)" in await home.does("ana", "quiet")
         with pytest.raises(InputError, match="is over already"):
             await home.does("ana", "remind", "yesterday at nine: tea")
+
+
+async def test_a_command_needs_no_colon(tmp_path: Path) -> None:
+    """As people say it, in either order; what holds no time that one can be sure of asks for it."""
+    async with living(tmp_path, clock=SimClock(NOW)) as home:
+        await home.enter("ana")
+        for nth, (said, what) in enumerate(
+            (
+                ("me on Friday at nine to call Anna", "call Anna"),
+                ("me to call Anna on Friday at nine", "call Anna"),
+                ("in two hours to go to bed", "go to bed"),
+                ("mich am Freitag um neun daran, die Blumen zu gießen", "die Blumen zu gießen"),
+            ),
+            1,
+        ):
+            told = await home.does("ana", "remind", said)
+            assert told.startswith(f"Reminder {nth}: "), told
+            assert f"{nth}. {what}: " in await home.does("ana", "reminders")
+        for said in ("me to call Anna", "me when tea is ready to drink it", "to be or not to be"):
+            with pytest.raises(InputError, match="Say when, a colon"):
+                await home.does("ana", "remind", said)

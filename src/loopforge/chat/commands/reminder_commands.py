@@ -21,12 +21,21 @@ from loopforge.runtime.ports import Clock
 from loopforge.schedule.form_check import filled_form
 from loopforge.schedule.phrases.phrase_reading import spoken_language
 from loopforge.schedule.quiet_hours import hours_in
-from loopforge.schedule.reminder_form import AsksBack, Checked, Fits
+from loopforge.schedule.reminder_form import AsksBack, Checked, Fits, ReminderForm
 
 HOW = "Say when, a colon, and of what: /remind on Friday at nine: call Anna"
 WHERE = " Your time zone is not known, so this is by the home's, {zone}; /zone sets yours."
 WAYS = "Ways: /reminders; /reminders cancel N; /reminders snooze N in 10 minutes; move N WHEN."
 _PARTS = re.compile(r"\s*(?P<when>.+?)(?::\s+|\s+[-\u2013]\s+)(?P<what>.+)", re.DOTALL)
+_SPOKEN = tuple(
+    re.compile(rf"(?:me|mich)?\s*{form}", re.DOTALL | re.IGNORECASE)
+    for form in (
+        r"\b(?P<when>\w.*?),?\s+(?:to|daran,?|dass)\s+(?P<what>.+)",
+        r"\bto\s+(?P<what>.+?)\s+"
+        r"(?P<when>(?:on|at|in|every|tomorrow|tonight|today|next|this|by)\b.+)",
+    )
+)
+"""How people say it without a colon: on Friday to call Anna, to call Anna on Friday."""
 
 
 class ReminderCommands:
@@ -49,17 +58,23 @@ class ReminderCommands:
         """Set one for whoever asks."""
         if not asked.argument:
             return HOW
-        parts = _PARTS.fullmatch(asked.argument)
-        if parts is None:
-            raise InputError(f"{HOW}.")
         asker = await self._asker(asked)
-        said, zone = parts["when"], self._desk.zone(asker.person)
-        language = spoken_language(said)
-        form = filled_form(said, self._clock.now(), zone[0], language)
-        form = replace(form, what=parts["what"])
+        zone = self._desk.zone(asker.person)
+        form, language = self._form(asked.argument, zone[0])
         found, number = await self._desk.set(stream_of(asked.room), asker, form, language)
         home = "" if zone[1] else WHERE.format(zone=zone[0])
         return _worded(found, f"Reminder {number}") + (home if isinstance(found, Fits) else "")
+
+    def _form(self, argument: str, zone: str) -> tuple[ReminderForm, str]:
+        """When and of what, and the language. Raises InputError."""
+        for way in (_PARTS, *_SPOKEN):
+            if (parts := way.fullmatch(argument)) is None:
+                continue
+            language = spoken_language(parts["when"])
+            form = filled_form(parts["when"], self._clock.now(), zone, language)
+            if way is _PARTS or form.at or form.after or form.rule:
+                return replace(form, what=parts["what"]), language
+        raise InputError(f"{HOW}.")
 
     async def reminders(self, asked: CommandRequest) -> str:
         """List them, or do something with one."""
