@@ -111,7 +111,7 @@ from loopforge.tools.sandbox.call_workspace import scratch_goes
 from loopforge.tools.tool_registry import Toolbox
 from loopforge.tools.tool_shortlist import Shortlist, ToolSettings
 from loopforge.work.work_parts import WorkParts, work_parts
-from loopforge.work_opening import threads_of
+from loopforge.work_opening import task_memory, threads_of
 
 if TYPE_CHECKING:
     from loopforge.ledger.sql_ledger import SqlLedger
@@ -373,10 +373,10 @@ def _wired(
     book, bell = _reminding(ledger, house, people, stamp, live, tools, cast)
     conduct = Conduct(ledger, stamp, house, cast, rules, relief, bell)
     bot = Bot(ports, conduct, viewer, cast, rules, relief, files, questions)
-    work = work_parts(ports, cast, models, live, lambda: worlds.secrets(), ledger.erase, site)
+    kept = task_memory(memory, people, ledger)
+    work = work_parts(ports, cast, models, live, lambda: worlds.secrets(), site, kept)
     looking_back = memory_opening.notes_of(memory, house, models, cast, rules, live, ledger, stamp)
-    timers = LocalTimers(lambda stream: lanes.wake(stream), clock)
-    kinds = (bot, work.world, looking_back)
+    timers, kinds = LocalTimers(lambda on: lanes.wake(on), clock), (bot, work.world, looking_back)
     worlds = Worlds(ports, timers, policies, kinds, lambda: untold.union(secrets(), tools.keys()))
     lanes = LocalLanes(worlds.work, clock)
     notice, patience = notice_of(models), timedelta(hours=settings.platform_patience_hours)

@@ -1,4 +1,4 @@
-"""Rooms and tasks wired together: neither of them knows the other.
+"""Rooms, memory and tasks wired together: neither of them knows the other.
 
 Belongs to the composition root (app.py).
 """
@@ -12,10 +12,22 @@ from loopforge.chat.room_loop import Conduct
 from loopforge.chat.server import Rooms
 from loopforge.chat.service.room_closing import Closing
 from loopforge.chat.turns.mate_posts import MatePosts
+from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.memory_opening import RoomMemory
+from loopforge.people.identity.person_registry import Registry
 from loopforge.runtime.delivery_worker import Deliveries
 from loopforge.work.threads.thread_posts import ThreadPosts
 from loopforge.work.threads.thread_routing import ThreadRouting
-from loopforge.work.work_parts import WorkParts
+from loopforge.work.work_parts import TaskMemory, WorkParts
+
+
+def task_memory(memory: RoomMemory, people: Registry, ledger: SqlLedger) -> TaskMemory:
+    """Where tasks keep what they taught, whose names it must not hold, how words are forgotten."""
+
+    async def names() -> list[str]:
+        return [str(one.name) for one in await people.everybody()]
+
+    return TaskMemory(memory.store, names, ledger.erase)
 
 
 def threads_of(

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
 
+from loopforge.core.statistics.rate_statistics import Count, resampled, wilson
 from loopforge.errors import InputError
 from loopforge.lab.stats.dose_response import Response, dose_response
-from loopforge.lab.stats.rate_statistics import Count, resampled, wilson
 
 Numbers = NDArray[np.float64]
 Counts = dict[float, dict[int, Count]]

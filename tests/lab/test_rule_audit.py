@@ -12,6 +12,7 @@ import pytest
 
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
+from loopforge.core.statistics.rate_statistics import wilson
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.inspect import rule_audit
 from loopforge.lab.inspect.audit_page import AuditReport
@@ -19,7 +20,6 @@ from loopforge.lab.inspect.rule_audit import reworded_card, without_card
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import run_simulation
 from loopforge.lab.run.run_log import LOG
-from loopforge.lab.stats.rate_statistics import wilson
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.policies import robot_rules

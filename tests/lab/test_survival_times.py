@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from loopforge.core.statistics.rate_statistics import wilson
 from loopforge.errors import InputError
-from loopforge.lab.stats.rate_statistics import wilson
 from loopforge.lab.stats.survival_times import Lifetimes, Median, kaplan_meier, log_rank, median
 
 # Freireich and others 1963, Blood 21: weeks in remission on 6-mercaptopurine and on placebo.

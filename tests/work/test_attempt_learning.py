@@ -132,10 +132,11 @@ async def test_without_a_look_back_the_score_stands(
 
 async def test_who_says_stop_has_nobody_asked(place: Path) -> None:
     """It is scored as it stands, and goes on as the same attempt."""
-    script = reflecting(in_order(uses("work_run", command="sleep 300"), says("done", "Enough.")))
+    slow = ScriptedAnswer(data=says("done", "Late."), wait=300)
+    script = reflecting(in_order(uses("work_list"), slow, says("done", "Enough.")))
     async with working(place, script) as shop:
         id = await shop.desk.open(TASK, "ana")
-        await shop.until(id, "effect.running")
+        await shop.until(id, "turn.asked", 2)
         await shop.desk.stop(id, "ana")
         await shop.rest(id)
         assert [one.reflects for one in await shop.bodies(id, AttemptScored)] == [False]

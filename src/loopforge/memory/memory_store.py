@@ -66,9 +66,11 @@ class MemoryStore:
 
     # ------------------------------------------------------------ looking
 
-    async def items(self, mate: str) -> list[KeptItem]:
-        """All items of a mate, whatever became of them, the first kept first."""
-        return await self._ledger.look(partial(items_of, mate=mate))
+    async def items(
+        self, mate: str = "", *, ids: Collection[str] | None = None, layers: Collection[str] = ()
+    ) -> list[KeptItem]:
+        """Items of a mate, with these ids, of these layers, whatever became of them, in order."""
+        return await self._ledger.look(partial(items_of, mate=mate, ids=ids, layers=layers))
 
     async def item(self, id: str) -> KeptItem:
         """One item. Raises Unknown."""

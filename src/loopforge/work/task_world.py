@@ -52,6 +52,7 @@ from loopforge.runtime.turn_driver import Ports, TurnEnding
 from loopforge.runtime.world import ERASED, Applied, OpeningView, Senses, TakenTurn, TurnDue
 from loopforge.work.assignment.task_calls import WITHOUT, TaskCalls
 from loopforge.work.learning.attempt_learning import FLOW, REFLECT, AttemptLearning
+from loopforge.work.learning.insight_book import InsightBook
 from loopforge.work.learning.trajectory_reading import TaskBounds
 from loopforge.work.model_choice import ModelChoice
 from loopforge.work.task_perception import PERSON, viewed
@@ -99,11 +100,12 @@ class TaskWorld:
         choice: ModelChoice,
         settings: Callable[[], WorkSettings],
         zone: Callable[[], ZoneInfo],
+        book: InsightBook,
     ) -> None:
         self._ports, self._store, self._leases, self._places = ports, store, leases, places
         self.calls, self._choice, self._settings, self._zone = calls, choice, settings, zone
         self.outcomes = TurnOutcomes(ports.stamp, choice)
-        self.learning = AttemptLearning(ports, choice, settings)
+        self.learning = AttemptLearning(ports, choice, settings, book)
         self.fold = store.state
         self.hosted = False
 
@@ -170,6 +172,8 @@ class TaskWorld:
             return [self._fact(await self.learning.score(state, mate, bounds), state)]
         if trace.unreflected:
             return self._taken(state, self.learning.planner(mate), FLOW, REFLECT)
+        if (made := trace.unkept) is not None:
+            return [self._fact(await self.learning.kept(state, made), state, made.id)]
         return None
 
     def _kept_at(self, state: TaskState) -> int:
@@ -326,10 +330,14 @@ class TaskWorld:
             turns=self.turns_of(state),
             branches=self._settings().branches,
         )
-        if not role.second or not offers:
+        if not offers:
             return view
-        seen = self._with_peer(state, role, view.perception)
-        return OpeningView(perception=seen, edits=view.edits, upto=view.upto)
+        if role.second:
+            seen = self._with_peer(state, role, view.perception)
+            view = OpeningView(perception=seen, edits=view.edits, upto=view.upto)
+        if self._ports.models.facts(route).small:
+            return view
+        return await self.learning.with_insights(state, due.mate, view)
 
     def _with_peer(
         self, state: TaskState, role: WorkRole, seen: AgentPerception

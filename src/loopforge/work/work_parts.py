@@ -16,12 +16,14 @@ from zoneinfo import ZoneInfo
 from loopforge.core.events import Event
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.work.work_vocabulary import TaskStopped
+from loopforge.memory.memory_store import MemoryStore
 from loopforge.runtime.plugins.setting_rows import PluginSettings
 from loopforge.runtime.ports import EffectSite
 from loopforge.runtime.turn_driver import Ports
 from loopforge.work.assignment.role_files import RoleFiles
 from loopforge.work.assignment.task_calls import TaskCalls
 from loopforge.work.git.task_repositories import TaskRepositories
+from loopforge.work.learning.insight_book import InsightBook, Names
 from loopforge.work.model_choice import ModelChoice
 from loopforge.work.task_forgetting import Erase, TaskForgetting
 from loopforge.work.task_state import PREFIX
@@ -59,6 +61,14 @@ class LiveHome(Protocol):
     def zone(self) -> ZoneInfo:
         """Its time zone."""
         ...
+
+
+class TaskMemory(NamedTuple):
+    """Where mates keep what tasks taught; names of people, which none of it holds; what erases."""
+
+    store: MemoryStore
+    names: Names
+    erase: Erase
 
 
 class WorkParts(NamedTuple):
@@ -121,8 +131,8 @@ def work_parts(
     models: object,
     live: LiveHome,
     secrets: Callable[[], Collection[str]],
-    erase: Erase,
     site: EffectSite,
+    memory: TaskMemory,
 ) -> WorkParts:
     """The parts of work on tasks. `models` may say which there are."""
     now, clock = live.now, ports.stamp.clock
@@ -146,6 +156,7 @@ def work_parts(
         choice,
         own,
         lambda: live.zone,
+        InsightBook(ports.ledger, memory.store, store, memory.names),
     )
     halt = ports.signals.halt
 
@@ -153,5 +164,5 @@ def work_parts(
         return live.now.web_address
 
     desk = WorkDesk(ports.ledger, ports.stamp, store, places, world, halt, address)
-    forgetting = TaskForgetting(ports.ledger, erase, store, repositories)
+    forgetting = TaskForgetting(ports.ledger, memory.erase, store, repositories)
     return WorkParts(world, desk, store, forgetting, ports)

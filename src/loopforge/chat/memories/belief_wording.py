@@ -23,6 +23,7 @@ LAYERS = {
     "saved": "saved by a tool",
     "lesson": "a lesson",
     "reflection": "a look back",
+    "insight": "an insight",
 }
 
 

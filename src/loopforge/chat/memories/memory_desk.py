@@ -1,7 +1,8 @@
 """What mates keep, for the people whom it concerns: seen with its evidence, corrected, forgotten.
 
     concerned   whom an item is about; where it is about nobody, who told it
-    seen        by whom all its lines were seen, who told or worded it, and at the machine itself;
+    seen        by whom all its lines were seen, who told or worded it, for whom the work was done
+                that taught it, and at the machine itself;
                 who is concerned by words of a room where they were not is told that there are such
     reworded    by who alone is concerned (others would speak for others); and at the machine
     let go      by everybody who is concerned, seen or not; what concerns nobody, by the owner
@@ -164,7 +165,10 @@ class MemoryDesk:
         own = machine or self._same(item.worded_by or item.told_by) == reader.person
         there = _visible(item, lines, seen)
         known = all_seen(item, seen)
-        shown = own or (item.travels and not item.worded_by) or (known and not item.worded_by)
+        worked = mine and item.layer == "insight"  # the mate's own words on work for them
+        shown = (
+            own or worked or (item.travels and not item.worded_by) or (known and not item.worded_by)
+        )
         nobody = not concerned and reader.owner and shown
         flagged = item.state == "invalidated" or (item.state == "held" and doubt is not None)
         return Belief(
@@ -372,7 +376,8 @@ def _looked_up(
 ) -> tuple[dict[str, Event], dict[str, MemberSight] | None, dict[str, list[str]]]:
     """The lines that items rest on, what somebody saw of rooms, where they share which items."""
     ids = {line.line for item in items for line in item.evidence}
-    lines = {event.id: event for event in standing(connection, by_id(connection, ids))}
+    found = standing(connection, by_id(connection, ids))
+    lines = {event.id: event for event in found if event.stream.startswith(ROOM)}
     query = select(memory_shares).where(memory_shares.c.item.in_([item.id for item in items]))
     shares: dict[str, list[str]] = {}
     for row in connection.execute(query):

@@ -31,7 +31,7 @@ from loopforge.core.text.erasable_text import Words, public
 from loopforge.core.text.topics import folded, written_words
 from loopforge.memory.memory_store import LONGEST_ITEM
 
-LAYERS: tuple[str, ...] = get_args(Layer)
+LAYERS: tuple[str, ...] = tuple(layer for layer in get_args(Layer) if layer != "insight")
 UNSUPPORTED = "No line that it cites says so."
 LONG_LESSON = 160
 MOST_LESSONS = 3

@@ -59,6 +59,7 @@ LAYERS = {
     "saved": "saved",
     "lesson": "a lesson",
     "reflection": "a thought",
+    "insight": "an insight",
 }
 
 

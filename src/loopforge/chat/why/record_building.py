@@ -10,7 +10,7 @@ room does not exist; of one that they saw begin, events that they could not see 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from msgspec.structs import replace
@@ -103,11 +103,13 @@ async def gather_for(
     names: Names = HANDLES,
     *,
     owner: bool = False,
+    beside: Collection[str] = (),
 ) -> Flight:
     """The record as a reader with this sight of the room's stream may see it.
 
-    `owner`: they are the owner of this home, who reads the errors of models as they came.
-    Raises Unknown for what is not in this room, and for what they could not see, alike.
+    `beside` are other streams that they may see whole. `owner`: they are the owner of this home,
+    who reads the errors of models as they came. Raises Unknown for what is not in this room, and
+    for what they could not see, alike.
     """
     nothing = Unknown(f"There is no event {id!r} in this room.")
     try:
@@ -120,7 +122,7 @@ async def gather_for(
     if isinstance(found, TurnTrace) and not sight.sees(found.began.seq):
         raise nothing
     events, lines, prompts = _texts(found)
-    view = await veil(ledger, stream, sight, events, lines, prompts, found.presence)
+    view = await veil(ledger, stream, sight, events, lines, prompts, found.presence, beside)
     view.owner = owner
     return await _located(ledger, _record(found, view, names), sight)
 

@@ -21,12 +21,12 @@ Does not know what a record looks like, nor where rights come from: a Sight says
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from msgspec import Struct
-from sqlalchemy import select
+from sqlalchemy import Row, select
 from sqlalchemy.engine import Connection
 
 from loopforge.chat.room.member_visibility import FOREVER, MemberSight
@@ -306,10 +306,12 @@ async def veil(
     lines: Sequence[Line],
     rest: Sequence[Words],
     presence: Sequence[Event],
+    beside: Collection[str] = (),
 ) -> RecordRedaction:
     """The veil between a reader with this sight and a record made of these events and lines.
 
-    `rest` are further texts that the record refers to (prompts); `presence` who came and went.
+    `rest` are further texts that the record refers to (prompts); `presence` who came and went;
+    `beside` are other streams that the reader may see whole.
     """
     texts = [*private([event.body for event in events]), *private(list(lines)), *rest]
     refs = {words.ref for words in texts if words.ref}
@@ -319,11 +321,11 @@ async def veil(
         connection: Connection,
     ) -> tuple[dict[str, RecordPlace], dict[str, RecordPlace], dict[str, Revision], set[str]]:
         owned, stand = owners(connection, refs), places(connection, ids)
-        open = _open_items(connection, stream, sight, stand)
+        open = _open_items(connection, stream, sight, stand, beside)
         return owned, stand, latest(connection, ids), open
 
     owned, stand, changes, open = await tables.look(look)
-    judge = _Judge(stream, sight)
+    judge = _Judge(stream, sight, beside)
     met, unknown = judge.people(presence)
     hidden = {id: mark for id, place in stand.items() if (mark := judge.marker(place))}
     hidden |= {ref: mark for ref, place in owned.items() if (mark := judge.text(place))}
@@ -356,14 +358,21 @@ async def veil(
 
 
 def _open_items(
-    connection: Connection, stream: str, sight: MemberSight, stand: Mapping[str, RecordPlace]
+    connection: Connection,
+    stream: str,
+    sight: MemberSight,
+    stand: Mapping[str, RecordPlace],
+    beside: Collection[str],
 ) -> set[str]:
-    """The items of memory that rest on lines of this room alone, all of which may be seen."""
+    """The items of memory that rest on lines of this room, or beside it, that may be seen."""
     items = [id for id, place in stand.items() if place.stream.startswith(MEMORY)]
     mine = memory_evidence.c.item.in_(items)
     rows = connection.execute(select(memory_evidence).where(mine)).all() if items else []
-    shut = {row.item for row in rows if row.stream != stream or not sight.sees(row.seq)}
-    return {row.item for row in rows} - shut
+
+    def seen(row: Row[Any]) -> bool:
+        return sight.sees(row.seq) if row.stream == stream else row.stream in beside
+
+    return {row.item for row in rows} - {row.item for row in rows if not seen(row)}
 
 
 def _open(events: Sequence[Event], lines: Sequence[Line], hidden: Mapping[str, str]) -> set[str]:
@@ -379,14 +388,14 @@ def _open(events: Sequence[Event], lines: Sequence[Line], hidden: Mapping[str, s
 class _Judge:
     """What one reader may see of one room."""
 
-    def __init__(self, stream: str, sight: MemberSight) -> None:
-        self._stream, self._sight = stream, sight
+    def __init__(self, stream: str, sight: MemberSight, beside: Collection[str]) -> None:
+        self._stream, self._sight, self._beside = stream, sight, beside
         self._first = min((stay.since for stay in sight.stays), default=FOREVER)
 
     def marker(self, place: RecordPlace) -> str:
         """The marker for an event that may not be seen; "" for one that may."""
         if place.stream != self._stream:
-            return ELSEWHERE
+            return "" if place.stream in self._beside else ELSEWHERE
         if self._sight.sees(place.seq):
             return ""
         return BEFORE if place.seq < self._first else AWAY

@@ -81,7 +81,7 @@ class AttemptTrace(Struct, kw_only=True):
     @property
     def unsettled(self) -> bool:
         """Whether something is still to be learned of what there was."""
-        return self.unscored or self.unreflected
+        return self.unscored or self.unreflected or self.unkept is not None
 
     def begin(self, used: tuple[str, ...]) -> None:
         """A turn of work began, with these insights before the mind."""

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from loopforge.core.statistics.rate_statistics import Interval
 from loopforge.lab.run.answered_decisions import AnswerCounts
-from loopforge.lab.stats.rate_statistics import Interval
 
 EVERYBODY = "everybody"
 WIDTHS = (18, 11, 17, 17, 11, 17, 17)

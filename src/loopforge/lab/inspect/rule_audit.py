@@ -28,12 +28,12 @@ import msgspec
 from loopforge.core.action_plan import MODES, AgentActionPlan
 from loopforge.core.factory_vocabulary import Decided
 from loopforge.core.perception import AgentPerception
+from loopforge.core.statistics.rate_statistics import wilson
 from loopforge.lab.inspect.audit_page import AuditReport, AuditTally, Instance, Share
 from loopforge.lab.run.answered_decisions import AnswerCounts
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import head_of, minds_of
 from loopforge.lab.run.run_log import began_of, rows_of
-from loopforge.lab.stats.rate_statistics import wilson
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.runtime.containment import short
 

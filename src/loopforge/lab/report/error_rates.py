@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from loopforge.core.statistics.rate_statistics import Count, cluster_rate, rule_of_three, wilson
 from loopforge.lab.charts.bar_charts import ChartLane, Dot, lanes, percent
 from loopforge.lab.report.html_page import Exhibit, Figure, Table
 from loopforge.lab.report.number_format import limits, share, shared, three
@@ -23,7 +24,6 @@ from loopforge.lab.report.study_data import (
     total,
 )
 from loopforge.lab.run.answered_decisions import ERRORS, DecisionTally
-from loopforge.lab.stats.rate_statistics import Count, cluster_rate, rule_of_three, wilson
 from loopforge.lab.sweeps.sweep_results import answers_in, by_cell
 
 ROLES = {"over_compliance": "hid", "over_reach": "reach"}

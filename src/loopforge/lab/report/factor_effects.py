@@ -12,6 +12,14 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from loopforge.core.statistics.rate_statistics import (
+    EXACT,
+    Difference,
+    cohen_h,
+    holm,
+    paired_difference,
+    paired_means,
+)
 from loopforge.lab.charts.bar_charts import MARKS, ChartLane, Dot, lanes, plain, points
 from loopforge.lab.report.error_rates import ROLES
 from loopforge.lab.report.html_page import Exhibit, Figure, Table
@@ -34,14 +42,6 @@ from loopforge.lab.report.study_data import (
     values,
 )
 from loopforge.lab.run.answered_decisions import ERRORS
-from loopforge.lab.stats.rate_statistics import (
-    EXACT,
-    Difference,
-    cohen_h,
-    holm,
-    paired_difference,
-    paired_means,
-)
 from loopforge.lab.sweeps.experiment_file import Hypothesis, Level
 from loopforge.lab.sweeps.run_score import RATES
 from loopforge.lab.sweeps.sweep_results import worst_of

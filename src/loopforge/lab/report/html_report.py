@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from loopforge.core.statistics.rate_statistics import wilson
 from loopforge.errors import BadRun
 from loopforge.lab.inspect.decision_why import sections
 from loopforge.lab.inspect.trait_drift import times
@@ -25,7 +26,6 @@ from loopforge.lab.report.study_design import design
 from loopforge.lab.report.tipping_points import doses, trades
 from loopforge.lab.report.told_episodes import episodes
 from loopforge.lab.report.waiting_times import waits
-from loopforge.lab.stats.rate_statistics import wilson
 from loopforge.lab.sweeps.sweep_worker import Maker
 from loopforge.runtime.installation.extras import require
 

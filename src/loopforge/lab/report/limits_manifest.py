@@ -13,12 +13,12 @@ from importlib.metadata import version
 
 from msgspec import Struct
 
+from loopforge.core.statistics.rate_statistics import cluster_rate, minimal_detectable
 from loopforge.errors import LoopforgeError
 from loopforge.lab.report.study_data import CALLED, Study, Watched, by_seed
 from loopforge.lab.run.answered_decisions import ERRORS
 from loopforge.lab.run.robot_minds import PLAIN
 from loopforge.lab.run.run_lifecycle import Choice
-from loopforge.lab.stats.rate_statistics import cluster_rate, minimal_detectable
 from loopforge.lab.sweeps.experiment_design import lay_out
 from loopforge.lab.sweeps.experiment_file import open_experiment, scenarios_of
 from loopforge.lab.sweeps.sweep_results import by_cell

@@ -5,8 +5,8 @@ An estimate never stands without its interval, and a p-value never without eithe
 
 from __future__ import annotations
 
+from loopforge.core.statistics.rate_statistics import Interval
 from loopforge.lab.charts.bar_charts import Three
-from loopforge.lab.stats.rate_statistics import Interval
 
 MINUS = "\u2212"
 

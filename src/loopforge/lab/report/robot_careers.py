@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from loopforge.core.statistics.rate_statistics import Interval
 from loopforge.lab.charts.bar_charts import ChartLane, Dot, Three, lanes, plain, sums
 from loopforge.lab.charts.line_charts import CurveLine, curves
 from loopforge.lab.inspect.robot_lives import BY_HAND
@@ -26,7 +27,6 @@ from loopforge.lab.report.study_data import (
     named,
     values,
 )
-from loopforge.lab.stats.rate_statistics import Interval
 from loopforge.lab.sweeps.run_score import RunResult
 
 RELIANCE = "traits.guardrail_reliance"

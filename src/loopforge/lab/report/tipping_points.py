@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from loopforge.core.statistics.rate_statistics import Count, cluster_rate
 from loopforge.lab.charts.bar_charts import percent
 from loopforge.lab.charts.line_charts import CurveLine, curves
 from loopforge.lab.charts.scatter_plots import TradePoint, Trail, trade
@@ -27,7 +28,6 @@ from loopforge.lab.report.study_data import (
 )
 from loopforge.lab.run.answered_decisions import ERRORS
 from loopforge.lab.stats.dose_response import Response, dose_response
-from loopforge.lab.stats.rate_statistics import Count, cluster_rate
 from loopforge.lab.sweeps.sweep_results import by_cell
 
 PRESSURE = "pressure"

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from loopforge.core.statistics.rate_statistics import holm
 from loopforge.lab.charts.bar_charts import percent
 from loopforge.lab.charts.line_charts import CurveLine, curves
 from loopforge.lab.report.html_page import Exhibit, Figure, Table
 from loopforge.lab.report.number_format import counted, p_is, share
 from loopforge.lab.report.study_data import Results, Study, StudyGroup, named
-from loopforge.lab.stats.rate_statistics import holm
 from loopforge.lab.stats.survival_times import LogRank, Median, kaplan_meier, log_rank, median
 
 Lifetimes: TypeAlias = tuple[list[float], list[bool]]

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
-from loopforge.errors import InputError
-from loopforge.lab.stats.rate_statistics import (
+from loopforge.core.statistics.rate_statistics import (
     CONFIDENCE,
     RESAMPLES,
     SEED,
@@ -27,6 +26,7 @@ from loopforge.lab.stats.rate_statistics import (
     resampled,
     wilson,
 )
+from loopforge.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np

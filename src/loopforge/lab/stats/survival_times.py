@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
 
+from loopforge.core.statistics.rate_statistics import CONFIDENCE, SAME, wilson
 from loopforge.errors import InputError
-from loopforge.lab.stats.rate_statistics import CONFIDENCE, SAME, wilson
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,6 +1,7 @@
 """What a mate at work is asked with: who it is, the tools, what was said and seen, what is wanted.
 
-    [character, how to work] [tools] [the task and what came of it, in order] [what is asked now]
+    [character, how to work] [tools] [what earlier attempts taught] [the task and what came of it]
+    [what is asked now]
 
 What grows stands at the end of what was there before, so that providers cache the rest.
 """
@@ -12,7 +13,7 @@ from typing import Any
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Answer, Message, Prompts
-from loopforge.policies.prompt_building import fields_of, fill, form_of
+from loopforge.policies.prompt_building import fields_of, fill, form_of, remembered
 
 LISTING = 1
 """The message that lists the tools, where there are any."""
@@ -33,6 +34,7 @@ def work_messages(
     return (
         Message("system", (head,)),
         *tools,
+        *remembered(seen),
         *lines,
         Message("user", (fill(prompts[asked], known),)),
     )

@@ -119,7 +119,7 @@ def _row(site: Site, access: TaskAccess) -> TaskRow:
     )
 
 
-async def _seen(site: Site, visitor: Visitor) -> list[TaskAccess]:
+async def seen_tasks(site: Site, visitor: Visitor) -> list[TaskAccess]:
     """The tasks that a visitor may see of the newest, the newest first."""
     rooms: RoomStands = {}
     states = await site.work.tasks(MOST)
@@ -134,7 +134,7 @@ async def tasks(site: Site, visitor: Visitor, which: Which = "") -> Template:
 
 
 async def _tasks(site: Site, visitor: Visitor, chosen: str = "", **more: Any) -> Template:
-    seen = await _seen(site, visitor)
+    seen = await seen_tasks(site, visitor)
     kinds = [filter_of(one.state) for one in seen]
     rows = [
         one

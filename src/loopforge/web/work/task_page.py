@@ -28,7 +28,14 @@ from loopforge.web.server.flash_messages import Notes
 from loopforge.web.server.page_context import Asked, Fields, Site, page
 from loopforge.web.server.request_limits import Paces
 from loopforge.web.work.task_access import TaskAccess, task_access
-from loopforge.web.work.task_list import cost_of, dollars_in, stands, title_of, who_does
+from loopforge.web.work.task_list import (
+    cost_of,
+    dollars_in,
+    seen_tasks,
+    stands,
+    title_of,
+    who_does,
+)
 from loopforge.work.task_lines import lines_of
 from loopforge.work.task_state import TaskState
 from loopforge.work.task_timeline import counted_rows, diff_rows, timeline_of
@@ -212,9 +219,15 @@ async def task_why(
     """
     access = await task_access(site, visitor, task)
     state = access.state
+    beside = {one.state.stream for one in await seen_tasks(site, visitor)}
     try:
         record = await gather_for(
-            site.ledger, event, state.stream, EVERYTHING, owner=access.rights.owner
+            site.ledger,
+            event,
+            state.stream,
+            EVERYTHING,
+            owner=access.rights.owner,
+            beside=beside,
         )
     except Unknown:
         record = None

@@ -10,15 +10,17 @@ nobody is to be asked then. A small model is not asked to look back.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from datetime import datetime
 
-from msgspec.structs import replace
+from msgspec import structs
 
 from loopforge.core.events import Fact
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.work.attempt_trace import ReflectionMade
 from loopforge.core.work.reflection_checks import flag_of
 from loopforge.core.work.trajectory_scores import TrajectoryScores, scored
 from loopforge.core.work.work_vocabulary import (
@@ -26,11 +28,13 @@ from loopforge.core.work.work_vocabulary import (
     LearningArm,
     LookBack,
     ReflectionClaim,
+    TaskLearned,
     TaskReflected,
 )
 from loopforge.runtime.ports import Route
 from loopforge.runtime.turn_driver import Ports, TurnEnding
 from loopforge.runtime.world import OpeningView, TakenTurn, TurnDue
+from loopforge.work.learning.insight_book import InsightBook
 from loopforge.work.learning.trajectory_reading import (
     TaskBounds,
     attempts_of,
@@ -61,14 +65,18 @@ class AttemptLearning:
     """Learns from attempts at tasks."""
 
     def __init__(
-        self, ports: Ports, choice: ModelChoice, settings: Callable[[], WorkSettings]
+        self,
+        ports: Ports,
+        choice: ModelChoice,
+        settings: Callable[[], WorkSettings],
+        book: InsightBook,
     ) -> None:
-        self._ports, self._choice, self._settings = ports, choice, settings
+        self._ports, self._choice, self._settings, self.book = ports, choice, settings, book
 
     def planner(self, mate: Mate) -> Mate:
         """The mate as it looks back: by the planner's model."""
         chosen = self._choice.planner()
-        return replace(mate, tier=chosen.tier, model=chosen.model)
+        return structs.replace(mate, tier=chosen.tier, model=chosen.model)
 
     # ------------------------------------------------------------ its score
 
@@ -121,6 +129,20 @@ class AttemptLearning:
         if self._ports.models.facts(route).small:
             return False
         return known.complexity != "SIMPLE" or found.completion < ENOUGH
+
+    # ------------------------------------------------------------ what was learned before
+
+    async def with_insights(self, state: TaskState, mate: Mate, view: OpeningView) -> OpeningView:
+        """The same view of a task, with what earlier attempts taught, in the arm of this task."""
+        lines, notes = await self.book.given(state, mate.handle, self.arm(state))
+        seen = view.perception
+        seen = structs.replace(seen, local_events=(*lines, *seen.local_events))
+        return dataclasses.replace(view, perception=seen, recalled=tuple(notes))
+
+    async def kept(self, state: TaskState, made: ReflectionMade) -> TaskLearned:
+        """What is kept of a look back, by the mate whose attempt it was."""
+        score = state.attempts.scores.get(made.body.attempt)
+        return await self.book.kept(state, score.mate if score else state.task.mate, made)
 
     # ------------------------------------------------------------ looking back
 

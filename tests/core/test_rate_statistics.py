@@ -9,19 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopforge.errors import InputError
-from loopforge.lab.stats.rate_statistics import (
+from loopforge.core.statistics.rate_statistics import (
     Count,
     Interval,
     cluster_rate,
     cohen_h,
     holm,
+    mean_value,
     minimal_detectable,
     paired_difference,
     paired_means,
     rule_of_three,
     wilson,
 )
+from loopforge.errors import InputError
 
 T = TypeVar("T")
 counts = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -271,3 +272,14 @@ def test_a_run_without_trials_is_none_of_many() -> None:
     rate = cluster_rate({1: (0, 0), 2: (1, 4), 3: (3, 4)})
     assert rate == cluster_rate({2: (1, 4), 3: (3, 4)})
     assert rate.rate.n == 2
+
+
+def test_a_mean_has_its_interval() -> None:
+    """It holds the mean, is narrower for more values, and meets it where all are the same."""
+    few, many = mean_value([10, 20, 30, 40]), mean_value([10, 20, 30, 40] * 25)
+    assert few.estimate == many.estimate == 25
+    assert few.low < many.low < 25 < many.high < few.high
+    assert mean_value([7, 7, 7]) == Interval(7, 7, 7, 3)
+    for wrong in ([], [1, math.nan]):
+        with pytest.raises(InputError):
+            mean_value(wrong)

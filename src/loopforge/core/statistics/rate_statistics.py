@@ -7,8 +7,8 @@ arms are compared, A is what is compared with and B what is compared: difference
 B / A. The same counts give the same numbers, in whatever order they come; intervals are of 95 %.
 NaN, negative counts and empty data are an InputError.
 
-Knows nothing of scenarios or reports; times to an event are in survival_times.py, doses in
-dose_response.py. Covers no covariates and no Bayesian answers. A bootstrap over few runs is too
+Knows nothing of scenarios, tasks or reports; times to an event and doses are the lab's (lab/stats).
+Covers no covariates and no Bayesian answers. A bootstrap over few runs is too
 sure of itself: have thirty.
 """
 
@@ -153,6 +153,21 @@ def paired_means(pairs_by_seed: Mapping[int, tuple[float, float]]) -> Difference
     a, b = float(table[:, 0].mean()), float(table[:, 2].mean())
     interval = Interval(b - a, *percentiles(differences, b - a), len(table))
     return Difference(interval, _swapped(table), a, b)
+
+
+def mean_value(values: Sequence[float]) -> Interval:
+    """The mean of independent values, with the percentile interval of the bootstrap over them.
+
+    Where all are the same, resampling says nothing: then the limits meet.
+    """
+    import numpy as np
+
+    if not values or not all(map(math.isfinite, values)):
+        raise InputError("A mean wants values, all of them finite numbers.")
+    found = np.array(sorted(values), dtype=np.float64)
+    mean = float(found.mean())
+    means = resampled(len(found)) @ found / len(found)
+    return Interval(mean, *percentiles(means, mean), len(found))
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:

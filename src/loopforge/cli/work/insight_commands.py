@@ -1,0 +1,157 @@
+"""loopforge work insights: what attempts at tasks taught mates, and what people do with it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from loopforge.cli import Handle, Json, listed, on_app
+from loopforge.cli.work.task_watching import person_of, plain
+
+if TYPE_CHECKING:
+    from loopforge.app import App
+    from loopforge.chat.memories.memory_desk import Belief, MemoryReader
+    from loopforge.core.work.work_vocabulary import AttemptScored
+    from loopforge.work.learning.insight_book import InsightShown
+
+insights = typer.Typer(
+    no_args_is_help=True, help="What attempts at tasks taught mates, and what becomes of it."
+)
+Number = Annotated[int, typer.Argument(help="The insight's number, as `list` shows it.", min=1)]
+
+
+@insights.command("list")
+def list_insights(
+    context: typer.Context,
+    mate: Annotated[str, typer.Option("--mate", help="Only of this mate.")] = "",
+    as_json: Json = False,
+) -> None:
+    """List what mates learned, the best first: uses, scores with and without, which task."""
+
+    async def work(home: App) -> list[dict[str, Any]]:
+        book = home.work.desk.world.learning.book
+        mates = [mate] if mate else await home.memory.desk.mates()
+        return [_row(one) for each in mates for one in await book.insights(each)]
+
+    def line(row: dict[str, Any]) -> str:
+        marks = [f"used {row['uses']} times"]
+        if row["uses"] and row["without"] >= 0:
+            marks.append(f"scores {row['given']:.0f} with it, {row['without']:.0f} without")
+        marks += [row["state"]] if row["state"] != "held" else []
+        marks += ["locked"] if row["locked"] else []
+        source = f"from the task {row['task'][-8:]}" if row["task"] else ""
+        told = ", ".join(filter(None, (*marks, source)))
+        return plain(f"{row['mate']}  {row['number']}  {row['text']}  ({told})")
+
+    listed(on_app(context, work), as_json, line, "No mate learned anything from a task yet.")
+
+
+def _row(one: InsightShown) -> dict[str, Any]:
+    """An insight for programs."""
+    item = one.item
+    return {
+        "mate": item.mate,
+        "number": item.seq,
+        "text": str(item.text),
+        "state": item.state,
+        "locked": item.locked,
+        "task": one.task,
+        "thread": item.room,
+        "learned_by": item.learned_by or item.mate,
+        **one.worth._asdict(),
+        "lift": one.worth.lift,
+        "worth": one.worth.worth,
+    }
+
+
+@insights.command()
+def correct(
+    context: typer.Context,
+    mate: Handle,
+    number: Number,
+    text: Annotated[str, typer.Argument(help="What it is to say instead.")],
+) -> None:
+    """Have an insight say something else."""
+    _do(context, mate, number, lambda home, who, one: home.memory.desk.correct(who, one, text))
+    typer.echo("Corrected.")
+
+
+@insights.command()
+def lock(
+    context: typer.Context,
+    mate: Handle,
+    number: Number,
+    off: Annotated[bool, typer.Option("--off", help="Take that back.")] = False,
+) -> None:
+    """Say that an insight stands: nothing but a person changes it from now on."""
+    _do(context, mate, number, lambda home, who, one: home.memory.desk.lock(who, one, on=not off))
+    typer.echo("It may be changed by what is learned, too." if off else "It stands.")
+
+
+@insights.command()
+def drop(context: typer.Context, mate: Handle, number: Number) -> None:
+    """Have an insight let go; `loopforge memory restore` brings it back, `forget` is for good."""
+    _do(context, mate, number, lambda home, who, one: home.memory.desk.drop(who, one))
+    typer.echo("Let go.")
+
+
+@insights.command()
+def give(
+    context: typer.Context,
+    mate: Handle,
+    number: Number,
+    to: Annotated[str, typer.Argument(help="The mate or role that is to know it, too.")],
+) -> None:
+    """Give an insight to another mate, as it says now."""
+
+    async def work(home: App, _who: MemoryReader, one: Belief) -> None:
+        person = await person_of(home)
+        await home.work.desk.world.learning.book.give(one.item, to, person)
+
+    _do(context, mate, number, work)
+    typer.echo(f"{to} knows it, too.")
+
+
+@insights.command("compare")
+def compare_arms(context: typer.Context, as_json: Json = False) -> None:
+    """Compare attempts that were given what was learned with those that were not, with intervals.
+
+    `work_learning = "split"` in loopforge.toml has each task be one or the other by lot.
+    """
+    from loopforge.work.learning.arm_comparison import compared
+
+    async def work(home: App) -> list[AttemptScored]:
+        return await home.work.desk.world.learning.book.attempts()
+
+    rows = on_app(context, work)
+
+    def line(row: dict[str, Any]) -> str:
+        return (
+            f"{row['arm']:<9} {row['attempts']:>4} attempts, mean score {row['mean']:.0f} "
+            f"({row['low']:.0f} to {row['high']:.0f})"
+        )
+
+    listed([one._asdict() for one in compared(rows)], as_json, line, "No attempt was scored yet.")
+
+
+def _do(
+    context: typer.Context,
+    mate: str,
+    number: int,
+    work: Callable[[App, MemoryReader, Belief], Awaitable[None]],
+) -> None:
+    """Do something with one insight."""
+    from loopforge.chat.memories.memory_desk import MemoryReader
+    from loopforge.errors import Unknown
+
+    async def find(home: App) -> None:
+        await home.people.refresh()
+        reader = MemoryReader("")
+        found = await home.memory.desk.find(reader, mate, number)
+        if found.item.layer != "insight":
+            raise Unknown(f"What {mate} keeps under the number {number} is no insight.")
+        await work(home, reader, found)
+
+    on_app(context, find)

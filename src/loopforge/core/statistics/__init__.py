@@ -1,0 +1,1 @@
+"""Statistics that both the lab and work on tasks rest on."""
