@@ -29,7 +29,7 @@ WEIGHTS = task_confidence.WEIGHTS
 BOUNDS = {
     "the newest 200 tasks": task_list.MOST == 200,
     "takes 10, 20 or 35 turns (SIMPLE, MEDIUM, COMPLEX)": [*TURNS.values()] == [10, 20, 35],
-    "Every fifth turn": task_world.EVERY == 5,
+    "every fifth one": task_world.EVERY == 5,
     "It begins at 60": task_confidence.START == 60,
     "draws it a quarter of the way": task_confidence.OWN == 0.25,
     "A thumb up is 15 more, down 20 less": (WEIGHTS["thumb up"], WEIGHTS["thumb down"])
