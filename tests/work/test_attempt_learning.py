@@ -10,7 +10,12 @@ import pytest
 from typer.testing import CliRunner
 
 from loopforge import cli
-from loopforge.core.work.work_vocabulary import AttemptScored, TaskProgressed, TaskReflected
+from loopforge.core.work.work_vocabulary import (
+    AttemptScored,
+    TaskLearned,
+    TaskProgressed,
+    TaskReflected,
+)
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from loopforge.work.task_lines import lines_of
@@ -128,6 +133,7 @@ async def test_without_a_look_back_the_score_stands(
         )
         assert not state.attempts.unsettled
         assert state.stage == "finished"
+        assert await shop.bodies(id, TaskLearned) == []
 
 
 async def test_who_says_stop_has_nobody_asked(place: Path) -> None:

@@ -76,7 +76,9 @@ class AttemptTrace(Struct, kw_only=True):
         """The look back of which it is still to be decided what is kept."""
         last = self.reflections[-1] if self.reflections else None
         known = {one.reflection for one in self.learned}
-        return last if last is not None and last.id not in known else None
+        if last is None or last.body.trouble or last.id in known:
+            return None
+        return last
 
     @property
     def unsettled(self) -> bool:
