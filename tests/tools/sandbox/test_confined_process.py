@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.errors import InputError, NotInstalled
+from loopforge.runtime.background_tasks import Tasks
 from loopforge.tools.sandbox import bubblewrap
 from loopforge.tools.sandbox.bubblewrap import Sandbox, make_workspace
 from loopforge.tools.sandbox.confined_process import (
@@ -182,6 +183,21 @@ async def test_when_loopforge_is_killed_nothing_stays(sandbox: Sandbox) -> None:
         await host.wait()
     while alive("83.8383"):  # the test's own time-out ends this
         await asyncio.sleep(0.05)
+
+
+async def test_a_stop_while_it_starts_leaves_nothing(sandbox: Sandbox) -> None:
+    """Cancelled at any of its first moments, it ends at once, with no process that stays behind."""
+    for moment in range(60):
+        async with Tasks() as tasks:
+            work = run_confined(sandbox, ("sleep", "517.25"))
+            running = tasks.spawn(work, "what is stopped")
+            for _ in range(moment):
+                await asyncio.sleep(0.0003 if moment % 2 else 0)
+            running.cancel()
+            async with asyncio.timeout(60):
+                await asyncio.wait({running})
+        assert running.cancelled()
+        assert not alive("517.25"), moment
 
 
 async def test_limits_of_a_run_are_its_own(sandbox: Sandbox) -> None:

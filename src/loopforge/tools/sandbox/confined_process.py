@@ -16,9 +16,11 @@ import json
 import math
 import os
 import signal
-from collections.abc import AsyncIterator, Sequence
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from typing import Any
 
 from loopforge.errors import InputError, NotInstalled
 from loopforge.runtime.background_tasks import Tasks
@@ -62,11 +64,11 @@ class Ended:
 class ConfinedServer:
     """A program that runs, and its pipes. `met` says which limit ended it, if one did."""
 
-    def __init__(self, process: asyncio.subprocess.Process, status: int, sandbox: Sandbox) -> None:
+    def __init__(self, process: Process, status: int, sandbox: Sandbox) -> None:
         self._process, self._status, self._sandbox = process, status, sandbox
         self._child = self._first = -1
-        self._said = b""
-        self._gone = asyncio.Event()
+        self._said, self._ended = b"", False
+        self._begun, self._gone = asyncio.Event(), asyncio.Event()
         self._complaints = b""
         self.met: Limit = ""
         try:
@@ -115,6 +117,10 @@ class ConfinedServer:
         """End all of it, and return when nothing is left."""
         if not self.running:
             return
+        if self._child < 0:  # it has only just begun
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PATIENCE):
+                    await self._begun.wait()
         if self._find() and self._first >= 0:
             with suppress(ProcessLookupError):  # bubblewrap ends when all within has
                 signal.pidfd_send_signal(self._first, signal.SIGKILL)
@@ -165,6 +171,7 @@ class ConfinedServer:
         """bubblewrap ended, which it does as soon as the program has: what that left is ending."""
         loop = asyncio.get_running_loop()
         loop.remove_reader(self._own)
+        self._begun.set()
         if self._find() and self._first >= 0:
             loop.add_reader(self._first, self._emptied)
         else:
@@ -176,9 +183,9 @@ class ConfinedServer:
         self._gone.set()
 
     def _heard(self) -> None:
-        """bubblewrap says which process is the first, before that begins."""
-        asyncio.get_running_loop().remove_reader(self._status)
-        self._find()
+        """bubblewrap says which process is the first, before that begins; perhaps in pieces."""
+        if self._find() or self._ended:
+            asyncio.get_running_loop().remove_reader(self._status)
 
     def _find(self) -> bool:
         """Learn which process is the first one within, as soon as bubblewrap says it."""
@@ -186,6 +193,7 @@ class ConfinedServer:
             self._child = int(told[0]["child-pid"])
             with suppress(OSError):  # it ended already
                 self._first = os.pidfd_open(self._child)
+            self._begun.set()
         return self._child >= 0
 
     def _told(self) -> list[dict[str, int]]:
@@ -193,6 +201,7 @@ class ConfinedServer:
         with suppress(BlockingIOError):
             while self._status >= 0 and (piece := os.read(self._status, 65536)):
                 self._said += piece
+            self._ended = True
         return [json.loads(line) for line in self._said.splitlines(keepends=True) if b"}" in line]
 
 
@@ -287,18 +296,20 @@ async def _begin(sandbox: Sandbox, command: Sequence[str], stdin: int | None) ->
         user = runner()
         groups: list[int] | None = None if user is None else []
         pipe, together = asyncio.subprocess.PIPE, asyncio.subprocess.STDOUT
-        process = await asyncio.create_subprocess_exec(
-            *program,
-            stdin=pipe if stdin is None else stdin,
-            stdout=pipe,
-            stderr=pipe if stdin is None else together,
-            env={},
-            cwd="/",
-            limit=LONGEST_LINE,
-            pass_fds=held,
-            user=user,
-            group=user,
-            extra_groups=groups,
+        process, stopped = await _started(
+            asyncio.create_subprocess_exec(
+                *program,
+                stdin=pipe if stdin is None else stdin,
+                stdout=pipe,
+                stderr=pipe if stdin is None else together,
+                env={},
+                cwd="/",
+                limit=LONGEST_LINE,
+                pass_fds=held,
+                user=user,
+                group=user,
+                extra_groups=groups,
+            )
         )
     except (OSError, ValueError) as error:
         os.close(status)
@@ -309,7 +320,27 @@ async def _begin(sandbox: Sandbox, command: Sequence[str], stdin: int | None) ->
     finally:
         for each in held:
             os.close(each)
-    return ConfinedServer(process, status, sandbox)
+    server = ConfinedServer(process, status, sandbox)
+    if stopped:
+        await server.close()
+        raise asyncio.CancelledError
+    return server
+
+
+async def _started(starting: Coroutine[Any, Any, Process]) -> tuple[Process, bool]:
+    """The process once it has begun, and whether it was cancelled meanwhile.
+
+    A start that is broken off waits in asyncio for pipes that nobody closes any more, for ever; and
+    bubblewrap that is killed before its first child looks for it leaves that behind.
+    """
+    async with Tasks() as tasks:
+        start, stopped = tasks.spawn(starting, "a program begins"), False
+        while not start.done():
+            try:
+                await asyncio.wait({start})
+            except asyncio.CancelledError:
+                stopped = True
+        return start.result(), stopped
 
 
 def _refusal(output: bytes) -> NotInstalled:
