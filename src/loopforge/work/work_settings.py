@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from loopforge.core.work.model_escalation import LADDER
 from loopforge.core.work.work_roles import ROLES, TYPES, ModelPlace, read_places
-from loopforge.errors import BadSettings
 from loopforge.runtime.plugins.setting_rows import setting
-
-LEARNING = ("on", "unused", "shuffled", "split", "off")
-"""What `work_learning` can be."""
 
 
 def _types(text: str, source: str) -> str:
@@ -20,14 +17,6 @@ def _types(text: str, source: str) -> str:
 
 def _roles(text: str, source: str) -> str:
     read_places(text, tuple(ROLES), f"`work_roles` ({source})")
-    return text
-
-
-def _learning(text: str, source: str) -> str:
-    if text not in LEARNING:
-        raise BadSettings(
-            f"`work_learning` ({source}) is {text!r}; it must be one of {', '.join(LEARNING)}."
-        )
     return text
 
 
@@ -90,13 +79,12 @@ class WorkSettings:
         live=True,
     )
 
-    learning: str = setting(
+    learning: Literal["on", "unused", "shuffled", "split", "off"] = setting(
         "on",
         "Whether attempts are looked back on, and the next task is given what was learned: `on`; "
         "`unused` (looked back on, given nothing); `shuffled` (given what other tasks taught); "
         "`split` (each task one of these three, by lot, so that it can be compared); `off`.",
         live=True,
-        clean=_learning,
     )
 
     @property
