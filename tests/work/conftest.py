@@ -69,13 +69,16 @@ class Workshop:
 
     async def rest(self, id: str) -> None:
         """Wait until nothing is left to be done without a person."""
-        stream = PREFIX + id
+        stream, before = PREFIX + id, 0
         while True:
             await self.app.lanes.settled(stream)
-            state = await self.state(id)
-            if not state.running:
+            if (await self.state(id)).running:
+                await self.app.effects.settled(stream)
+            elif (now := len(await self.events(id))) == before:
                 return
-            await self.app.effects.settled(stream)
+            else:  # its last event may be one that the lane has not heard of yet
+                before = now
+                self.app.lanes.wake(stream)
 
     async def until(self, id: str, kind: str, count: int = 1) -> None:
         """Wait until something of a kind has happened to it so often."""

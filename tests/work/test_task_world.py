@@ -44,11 +44,11 @@ async def test_a_task_plans_acts_and_ends_with_a_result(place: Path) -> None:
         (taken,) = await shop.bodies(id, TaskClassified)
         assert (taken.role, taken.by) == ("python-coder", "rules")
         assert kinds(await shop.events(id))[-5:] == [
+            "task.finished",
             "task.workspace_saved",
             "task.summarized",
             "task.scored",
             "task.reflected",
-            "task.learned",
         ]
         assert (await shop.app.ledger.verify()).sound
 
