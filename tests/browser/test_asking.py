@@ -23,6 +23,7 @@ def card(person: Person, number: int) -> Locator:
     return person.page.locator(f"[data-asks='{number}']")
 
 
+@pytest.mark.patient
 async def test_a_tool_is_seen_at_work(tmp_path: Path, crowd: Crowd) -> None:
     """Every open page shows how far it is, after its turn too, until it is over."""
     write_mates(tmp_path, (), maya=MAYA)

@@ -24,6 +24,7 @@ async def saved(ana: Person, button: str, folder: Path) -> Path:
     return path
 
 
+@pytest.mark.patient
 async def test_each_is_taken_along_by_a_button(site: Town, crowd: Crowd, tmp_path: Path) -> None:
     """A guest saves the room as they see it, a mate's file, and everything about themselves."""
     ana = await owner_of(site, crowd)

@@ -281,6 +281,7 @@ REPORT = (
 )
 
 
+@pytest.mark.patient
 async def test_a_report_is_opened_and_leads_back(site: Town, ana: Person) -> None:
     """A report has its own looks, no script runs in it, and its links lead to the steps."""
     folder = await played(site)
@@ -364,6 +365,7 @@ async def test_a_run_is_light_in_weight(site: Town, ana: Person) -> None:
     assert sum(weights.values()) < HEAVY, weights
 
 
+@pytest.mark.patient
 async def test_a_run_without_a_mouse(site: Town, ana: Person) -> None:
     """By keys alone one comes to a robot on the map, opens it, and goes on to one of its decisions."""
     await played(site)

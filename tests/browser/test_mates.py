@@ -64,6 +64,7 @@ async def test_a_mate_is_made_broken_mended_and_tried(site: Town, crowd: Crowd) 
     await expect(said.locator(".words")).to_contain_text("how warm must it be")
 
 
+@pytest.mark.patient
 async def test_what_is_written_before_the_page_is_ready_is_checked(
     site: Town, crowd: Crowd
 ) -> None:

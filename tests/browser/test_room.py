@@ -168,6 +168,7 @@ async def test_answers_names_and_marks(ana: Person, crowd: Crowd) -> None:
     await expect(ben.line("what shall we drink?").locator(".marked")).to_have_text("may go first")
 
 
+@pytest.mark.patient
 async def test_files_come_by_choosing_dropping_and_pasting(tmp_path: Path, crowd: Crowd) -> None:
     """All three go with one line and come back as they were; what is too large is not sent."""
     async with town(tmp_path, upload_limit_bytes=50_000) as site, crowd:
@@ -245,6 +246,7 @@ async def test_news_is_counted_where_nobody_looks(site: Town, crowd: Crowd, ana:
             pass
 
 
+@pytest.mark.patient
 async def test_how_a_room_works_is_set_in_the_page(ana: Person, crowd: Crowd) -> None:
     """Title, mates and energy are set by forms; pages of others that are open follow at once."""
     room = await ana.makes_room("Tea", "maya")
@@ -279,6 +281,7 @@ async def test_how_a_room_works_is_set_in_the_page(ana: Person, crowd: Crowd) ->
     await expect(ben.page.locator("#lines")).to_contain_text("A new conversation.")
 
 
+@pytest.mark.patient
 async def test_the_mark_of_what_is_new_stands_where_it_begins(
     site: Town, crowd: Crowd, ana: Person
 ) -> None:

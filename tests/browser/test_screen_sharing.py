@@ -191,6 +191,7 @@ async def test_who_is_out_of_the_room_shares_no_more(ana: Person, site: Town, cr
     assert await page.evaluate("window.shared.readyState") == "ended"
 
 
+@pytest.mark.patient
 async def test_what_goes_wrong_is_told_and_no_word_is_lost(ana: Person, site: Town) -> None:
     """Denied, broken, pressed twice, without a picture: each has its sentence; words stay or go."""
     room = await ana.makes_room("Troubles")
@@ -284,6 +285,7 @@ async def test_too_many_stills_wait(tmp_path: Path, crowd: Crowd) -> None:
         assert 4 < len(await stills(site, room)) == number
 
 
+@pytest.mark.patient
 async def test_words_sent_with_a_still_outlive_the_page(ana: Person, site: Town) -> None:
     """A line that was on its way with a still is in the composer when the page is opened again."""
     room = await ana.makes_room("Slow")

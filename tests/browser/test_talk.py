@@ -21,6 +21,7 @@ from tests.web.conftest import reachable, town
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.patient
 @pytest.mark.model
 async def test_two_people_and_two_mates_on_the_embedded_model(tmp_path: Path, crowd: Crowd) -> None:
     """With no key and no setting: both people speak, mates answer both, and both pages agree."""
@@ -112,6 +113,7 @@ async def test_a_refused_draft_is_taken_back_with_its_reason(tmp_path: Path, cro
         await ana.hears("Maya", 1)
 
 
+@pytest.mark.patient
 async def test_people_are_seen_typing_by_others_and_not_by_themselves(
     ana: Person, crowd: Crowd
 ) -> None:

@@ -133,6 +133,7 @@ async def test_stop_reaches_a_command_that_runs(place: Path, browser: Browser) -
         await expect(page.locator(".task-now")).to_contain_text("done, to be looked at")
 
 
+@pytest.mark.patient
 async def test_they_fit_every_window_and_every_reader(
     place: Path, browser: Browser, project: Path
 ) -> None:

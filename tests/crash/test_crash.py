@@ -20,7 +20,7 @@ from tests.crash.conftest import Printer
 from tests.crash.drill import PHASES, Drill, Rolls
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.crash
 @pytest.mark.parametrize("phase", PHASES)
 async def test_nothing_is_lost_or_doubled(

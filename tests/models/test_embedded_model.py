@@ -237,6 +237,7 @@ async def test_weights_that_cannot_be_loaded(tmp_path: Path, name: str) -> None:
     assert counts == [10]
 
 
+@pytest.mark.patient
 def test_it_writes_nothing_to_the_terminal() -> None:
     """Loading, answering, failing and ending leave stdout and stderr empty, at the level of fds."""
     code = """

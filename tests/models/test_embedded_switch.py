@@ -41,6 +41,7 @@ async def answer(models: TieredModels, most: int = 8) -> ModelReply:
     return await models.ask(question, lambda _: None)
 
 
+@pytest.mark.patient
 async def test_it_answers_from_the_next_question_on(tmp_path: Path) -> None:
     """What the one before is asked it answers; then it is gone, and everything names the new one."""
     async with running(tmp_path) as (app, models, switch):

@@ -92,6 +92,7 @@ async def test_what_left_the_prompt_comes_back_when_it_fits(tmp_path: Path) -> N
         assert RECALLED not in prompt_of(home)
 
 
+@pytest.mark.patient
 @pytest.mark.model
 async def test_a_mind_that_runs_here_is_reminded_too(tmp_path: Path) -> None:
     """The model that comes along is shown it in its own short form."""

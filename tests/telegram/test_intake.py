@@ -175,6 +175,7 @@ def _update(number: int, chat: int) -> dict[str, Any]:
     return {"update_id": number, "message": said}
 
 
+@pytest.mark.patient
 @pytest.mark.crash
 async def test_a_home_is_killed_while_a_file_is_on_its_way(
     tmp_path: Path, twin: Twin, city: City

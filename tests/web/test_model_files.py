@@ -21,6 +21,7 @@ FILES = "/admin/models/files"
 SMALLEST = {"name": "qwen2.5-0.5b"}
 
 
+@pytest.mark.patient
 @pytest.mark.model
 async def test_one_that_is_used_answers_at_once(tmp_path: Path) -> None:
     """It is loaded beside the one that answers; what it takes of memory is said before."""
