@@ -284,10 +284,15 @@ class Evening:
             last = (await self.app.front.history(ROOM, limit=1))[-1].seq
             while (self.olu.page.seqs() or [0])[-1] < last:
                 await asyncio.sleep(0.02)
-            notices = await self.notices()
-            others = sum(each.who != "ana" for each in await self.told())
-            while sum(each not in notices for each in self.ana.seen()) < others:
+            told, notices = await self.told(), await self.notices()
+            others = [each for each in told if each.who != "ana"]
+            while sum(each not in notices for each in self.ana.seen()) < len(others):
                 await asyncio.sleep(0.02)
+            if (await self.app.front.rooms.state(ROOM)).places:  # a line may not be queued yet
+                while sum(each not in notices for each in self.ben.seen()) < len(told):
+                    await asyncio.sleep(0.02)
+                while sum(each not in notices for each in await self.cleo.seen()) < len(told):
+                    await asyncio.sleep(0.02)
 
     async def _count(self, kind: type) -> int:
         return sum(isinstance(event.body, kind) for event in await self.events())
