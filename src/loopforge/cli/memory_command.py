@@ -73,7 +73,7 @@ def _concerned(app: App, one: Belief) -> set[str]:
     return {app.people.same(each) for each in item.about or (item.told_by,) if each}
 
 
-def _do(
+def on_item(
     context: typer.Context,
     mate: str,
     number: int,
@@ -97,7 +97,7 @@ def correct(
     text: Annotated[str, typer.Argument(help="What it is to say instead.")],
 ) -> None:
     """Have an item say something else; `undo` takes it back."""
-    _do(context, mate, number, lambda app, who, one: app.memory.desk.correct(who, one, text))
+    on_item(context, mate, number, lambda app, who, one: app.memory.desk.correct(who, one, text))
     typer.echo("Corrected.")
 
 
@@ -109,21 +109,21 @@ def lock(
     off: Annotated[bool, typer.Option("--off", help="Take that back.")] = False,
 ) -> None:
     """Say that an item stands: nothing but a person changes it from now on."""
-    _do(context, mate, number, lambda app, who, one: app.memory.desk.lock(who, one, on=not off))
+    on_item(context, mate, number, lambda app, who, one: app.memory.desk.lock(who, one, on=not off))
     typer.echo("It may be changed by what is learned, too." if off else "It stands.")
 
 
 @app.command()
 def drop(context: typer.Context, mate: Handle, number: Number) -> None:
-    """Have an item let go; `restore` brings it back."""
-    _do(context, mate, number, lambda app, who, one: app.memory.desk.drop(who, one))
+    """Have an item let go; `loopforge memory restore` brings it back."""
+    on_item(context, mate, number, lambda app, who, one: app.memory.desk.drop(who, one))
     typer.echo("Let go.")
 
 
 @app.command()
 def restore(context: typer.Context, mate: Handle, number: Number) -> None:
     """Have an item hold again that was let go, flagged or replaced."""
-    _do(context, mate, number, lambda app, who, one: app.memory.desk.restore(who, one))
+    on_item(context, mate, number, lambda app, who, one: app.memory.desk.restore(who, one))
     typer.echo("It holds again.")
 
 
@@ -139,7 +139,7 @@ def forget(context: typer.Context, mate: Handle, number: Number, yes: Yes = Fals
         rest = "" if done.clean else " Somebody was reading; traces go with the next erasure."
         return f"Forgotten: {len(done.refs)} texts.{rest}"
 
-    typer.echo(_do(context, mate, number, work))
+    typer.echo(on_item(context, mate, number, work))
 
 
 @app.command()

@@ -27,12 +27,12 @@ HOW = "Say when, a colon, and of what: /remind on Friday at nine: call Anna"
 WHERE = " Your time zone is not known, so this is by the home's, {zone}; /zone sets yours."
 WAYS = "Ways: /reminders; /reminders cancel N; /reminders snooze N in 10 minutes; move N WHEN."
 _PARTS = re.compile(r"\s*(?P<when>.+?)(?::\s+|\s+[-\u2013]\s+)(?P<what>.+)", re.DOTALL)
-BEGIN = "on|at|in|every|tomorrow|tonight|today|next|this|by"
+_BEGIN = "on|at|in|every|tomorrow|tonight|today|next|this|by"
 _SPOKEN = tuple(
     re.compile(rf"(?:me|mich)?\s*{form}", re.DOTALL | re.IGNORECASE)
     for form in (
         r"\b(?P<when>\w.*?),?\s+(?:to|daran,?|dass)\s+(?P<what>.+)",
-        rf"\bto\s+(?P<what>.+?)\s+(?P<when>(?:{BEGIN})\b.+)",
+        rf"\bto\s+(?P<what>.+?)\s+(?P<when>(?:{_BEGIN})\b.+)",
     )
 )
 """How people say it without a colon: on Friday to call Anna, to call Anna on Friday."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from loopforge.cli import Handle, Json, listed, on_app
+from loopforge.cli.memory_command import correct, drop, lock, on_item
 from loopforge.cli.work.task_watching import person_of, plain
 
 if TYPE_CHECKING:
@@ -66,35 +66,8 @@ def _row(one: InsightShown) -> dict[str, Any]:
     }
 
 
-@insights.command()
-def correct(
-    context: typer.Context,
-    mate: Handle,
-    number: Number,
-    text: Annotated[str, typer.Argument(help="What it is to say instead.")],
-) -> None:
-    """Have an insight say something else."""
-    _do(context, mate, number, lambda home, who, one: home.memory.desk.correct(who, one, text))
-    typer.echo("Corrected.")
-
-
-@insights.command()
-def lock(
-    context: typer.Context,
-    mate: Handle,
-    number: Number,
-    off: Annotated[bool, typer.Option("--off", help="Take that back.")] = False,
-) -> None:
-    """Say that an insight stands: nothing but a person changes it from now on."""
-    _do(context, mate, number, lambda home, who, one: home.memory.desk.lock(who, one, on=not off))
-    typer.echo("It may be changed by what is learned, too." if off else "It stands.")
-
-
-@insights.command()
-def drop(context: typer.Context, mate: Handle, number: Number) -> None:
-    """Have an insight let go; `loopforge memory restore` brings it back, `forget` is for good."""
-    _do(context, mate, number, lambda home, who, one: home.memory.desk.drop(who, one))
-    typer.echo("Let go.")
+for _change in (correct, lock, drop):  # an insight is an item of memory, by the same number
+    insights.command()(_change)
 
 
 @insights.command()
@@ -106,11 +79,11 @@ def give(
 ) -> None:
     """Give an insight to another mate, as it says now."""
 
-    async def work(home: App, _who: MemoryReader, one: Belief) -> None:
+    async def work(home: App, _reader: MemoryReader, one: Belief) -> None:
         person = await person_of(home)
         await home.work.desk.world.learning.book.give(one.item, to, person)
 
-    _do(context, mate, number, work)
+    on_item(context, mate, number, work)
     typer.echo(f"{to} knows it, too.")
 
 
@@ -134,24 +107,3 @@ def compare_arms(context: typer.Context, as_json: Json = False) -> None:
         )
 
     listed([one._asdict() for one in compared(rows)], as_json, line, "No attempt was scored yet.")
-
-
-def _do(
-    context: typer.Context,
-    mate: str,
-    number: int,
-    work: Callable[[App, MemoryReader, Belief], Awaitable[None]],
-) -> None:
-    """Do something with one insight."""
-    from loopforge.chat.memories.memory_desk import MemoryReader
-    from loopforge.errors import Unknown
-
-    async def find(home: App) -> None:
-        await home.people.refresh()
-        reader = MemoryReader("")
-        found = await home.memory.desk.find(reader, mate, number)
-        if found.item.layer != "insight":
-            raise Unknown(f"What {mate} keeps under the number {number} is no insight.")
-        await work(home, reader, found)
-
-    on_app(context, find)

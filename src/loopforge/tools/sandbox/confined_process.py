@@ -340,6 +340,8 @@ async def _started(starting: Coroutine[Any, Any, Process]) -> tuple[Process, boo
                 await asyncio.wait({start})
             except asyncio.CancelledError:
                 stopped = True
+        if stopped and start.exception() is not None:
+            raise asyncio.CancelledError
         return start.result(), stopped
 
 
