@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -25,6 +26,7 @@ from loopforge.core.room_vocabulary import (
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Question
+from loopforge.work.task_store import TaskStore
 from tests.rooms.conftest import write_mates
 from tests.work.conftest import Script, Step, Workshop, in_order, says, uses, working
 from tests.work.test_task_forgetting import holding
@@ -311,6 +313,15 @@ async def test_a_new_start_says_nothing_twice(place: Path) -> None:
         after = await room.said()
         assert after[1:] == [before[1], "otto: On 80."]
         assert len(after) == 3
+
+
+async def test_whoever_asks_first_for_a_thread_s_tasks_is_told_all_of_them(place: Path) -> None:
+    """Several who ask at once after a start are told the same."""
+    async with commons(place, in_order(says("question", "Which port?"))) as room:
+        await room.hears("otto, write a Python server in serve.py")
+        store = TaskStore(room.app.ledger, room.app.work.ports.signals)
+        told = await asyncio.gather(*(store.of_thread(ROOM) for _ in range(3)))
+        assert [[state.id for state in each] for each in told] == [await room.tasks()] * 3
 
 
 async def test_commands_written_as_lines_do_the_same(place: Path) -> None:

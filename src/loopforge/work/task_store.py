@@ -6,6 +6,7 @@ task hears its events. Which tasks there are is asked of the ledger.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from loopforge.core.events import Event
@@ -21,7 +22,8 @@ class TaskStore:
     def __init__(self, ledger: Ledger, signals: Signals) -> None:
         self._ledger, self._signals = ledger, signals
         self._states: dict[str, TaskState] = {}
-        self._threads: dict[str, list[str]] | None = None
+        self._threads: dict[str, set[str]] = {}
+        self._indexing, self._indexed = asyncio.Lock(), False
         ledger.subscribe(self._follow, streams=PREFIX)
         ledger.subscribe(lambda *_: self._states.clear(), kinds=["ledger.erased"])
 
@@ -51,18 +53,19 @@ class TaskStore:
 
     async def of_thread(self, thread: str) -> list[TaskState]:
         """The tasks of a thread, the oldest first."""
-        if self._threads is None:
-            self._threads = {}
-            for stream in await self.streams():
-                self._index(await self._ledger.read(stream, kinds=["task.opened"], limit=1))
-        found = [await self.state(one) for one in sorted(set(self._threads.get(thread, ())))]
+        async with self._indexing:  # else who asks meanwhile is told of some of them
+            if not self._indexed:
+                for stream in await self.streams():
+                    self._index(await self._ledger.read(stream, kinds=["task.opened"], limit=1))
+                self._indexed = True
+        found = [await self.state(one) for one in sorted(self._threads.get(thread, ()))]
         return [state for state in found if state.opened is not None]
 
     def _index(self, events: Sequence[Event]) -> None:
         for event in events:
-            if self._threads is not None and isinstance(event.body, TaskOpened):
+            if isinstance(event.body, TaskOpened):
                 thread = event.body.thread or event.stream.removeprefix(PREFIX)
-                self._threads.setdefault(thread, []).append(event.stream)
+                self._threads.setdefault(thread, set()).add(event.stream)
 
     async def named(self, which: str) -> TaskState:
         """A task by its id, or by the end or the beginning of it. Raises Unknown."""
