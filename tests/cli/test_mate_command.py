@@ -80,3 +80,18 @@ def test_history_and_old_versions(run: Run, home: Path) -> None:
     assert "another one now" in run("history", "zuzu")[1]
     assert run("history", "nobody")[0] == 2
     assert run("show", "zuzu", "--version", "0000")[0] == 2
+
+
+def test_a_mate_travels_as_a_card(run: Run, home: Path, tmp_path: Path) -> None:
+    """Written as a card, it is brought in under another handle; a second of its handle is not."""
+    card = str(tmp_path / "otto.png")
+    assert run("new", "Otto", "--role", "baker")[0] == 0
+    assert run("export", "otto", "--card", "png", "-o", card)[0] == 0
+    code, _, err = run("add", card)
+    assert code == 2
+    assert "--handle otto-two" in err
+    code, out, _ = run("add", card, "--handle", "otto-two")
+    assert code == 0
+    assert "otto-two.md is here" in out
+    assert Roster(home / "mates").get("otto-two").role == "baker"
+    assert "cannot be read" in run("add", str(tmp_path / "none.png"))[2]

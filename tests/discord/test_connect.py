@@ -13,10 +13,10 @@ from loopforge.chat.commands.command_catalogue import COMMANDS
 from loopforge.cli.doctor import accounts
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import InputError, NotLetIn, Unreachable
-from loopforge.io.avatar_image import picture
 from loopforge.io.bot_connecting import connect, disconnect, looked_at
 from loopforge.io.platforms.account_findings import ConnectReport
 from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
+from loopforge.mates.cards.avatar_image import picture
 from loopforge.settings import load_settings
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin

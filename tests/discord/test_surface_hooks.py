@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.mates.css_colours import given_to
-from loopforge.io.avatar_image import picture
+from loopforge.mates.cards.avatar_image import picture
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
 from tests.rooms.conftest import write_mates

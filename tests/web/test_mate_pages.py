@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import html
+import json
 import re
 from pathlib import Path
 
@@ -387,3 +388,27 @@ async def test_a_mate_may_be_called_like_a_page(name: str, owner: Guest) -> None
     page = await owner.get(f"/mates/{name.lower()}.md/edit")
     sent = {"text": BOT.format(name=name, role="odder"), "base": field(page, "base")}
     assert "odder" in words(await owner.post(f"/mates/{name.lower()}.md/edit", sent))
+
+
+async def test_a_character_card_is_read_before_it_is_saved(site: Town, owner: Guest) -> None:
+    """A card makes a draft that is told what it lacks; the mate is taken along as a card again."""
+    fields = {
+        "name": "Sera",
+        "description": "{{char}} guards <b>it</b>.",
+        "character_book": {"entries": [{"keys": ["/x/"], "use_regex": True, "content": "Never."}]},
+    }
+    files = {"file": ("sera.json", json.dumps(fields).encode())}
+    draft = await owner.post("/mates/new/file", files=files)
+    assert "Sera guards <b>it</b>." in typed(draft)
+    assert "Somebody else wrote it" in draft.text
+    assert "called by patterns" in draft.text
+    assert not file_of(site, "sera.md").exists()
+    assert "told=new" in str((await owner.post("/mates/new", {"text": typed(draft)})).url)
+    assert "Never." in words(await owner.get("/mates/sera"))
+    png = await owner.get("/mates/sera/export/png")
+    assert png.headers["content-type"] == "image/png"
+    again = await owner.post("/mates/new/file", files={"file": ("sera.png", png.content)})
+    assert "Sera guards <b>it</b>." in typed(again)
+    wrong = await owner.post("/mates/new/file", files={"file": ("x.png", png.content[:200])})
+    assert "damaged" in wrong.text
+    assert (await owner.get("/mates/sera/export/exe")).status_code == 400

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -57,31 +58,66 @@ def new(
 @app.command()
 def add(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="A mate's file, such as maya.md.")],
+    file: Annotated[
+        Path, typer.Argument(help="A mate's file, such as maya.md, or a character card.")
+    ],
+    handle: Annotated[str, typer.Option("--handle", help="What it is to be called by here.")] = "",
 ) -> None:
-    """Bring in a mate from its file, such as `export` wrote in another home. It runs at once."""
+    """Bring in a mate from its file, or from a character card (PNG or JSON). It runs at once.
+
+    Cards are those of SillyTavern and others, versions 1 to 3; read what they made before you use
+    it: somebody else wrote it. No tools come with them.
+    """
+    from loopforge.core.mates.character_card import LARGEST
+    from loopforge.mates.cards.card_import import read_file
     from loopforge.mates.new_mate import bring_in
 
     try:
-        text = file.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file} cannot be read as a mate's file: {error}.") from error
-    typer.echo(f"{bring_in(_roster(context), text, file.name)} is here. It runs at once.")
+        with file.open("rb") as opened:
+            data = opened.read(LARGEST + 1)
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror or error}.") from error
+    brought = read_file(data, file.name, handle)
+    typer.echo(f"{bring_in(_roster(context), brought.text, file.name)} is here. It runs at once.")
+    for said in brought.told:
+        typer.echo(said)
+
+
+class CardChoice(StrEnum):
+    """What a character card is written as."""
+
+    png = "png"
+    v1 = "v1"
+    v2 = "v2"
+    v3 = "v3"
 
 
 @app.command()
-def export(context: typer.Context, handle: Handle, output: Output = None) -> None:
-    """Take a mate along: its file, which is all that it is. `loopforge mate add` brings it in."""
+def export(
+    context: typer.Context,
+    handle: Handle,
+    output: Output = None,
+    card: Annotated[
+        CardChoice | None,
+        typer.Option("--card", help="As a character card: a PNG, or JSON of version 1, 2 or 3."),
+    ] = None,
+) -> None:
+    """Take a mate along: its file, which is all that it is. `loopforge mate add` brings it in.
+
+    With --card for other programs, such as SillyTavern; without its tools and its model.
+    """
     import asyncio
 
+    from loopforge.mates.cards.card_export import exported
+
     roster = _roster(context)
-    roster.get(handle)
-    path = roster.path(handle)
+    mate, path = roster.get(handle), roster.path(handle)
 
     async def content() -> AsyncIterator[bytes]:
-        yield path.read_bytes()
+        yield exported(mate, card.value) if card else path.read_bytes()
 
-    asyncio.run(write_new(output or Path(path.name), content()))
+    name = f"{mate.handle}.{'png' if card == 'png' else 'json'}" if card else path.name
+    asyncio.run(write_new(output or Path(name), content()))
 
 
 @app.command("list")

@@ -11,6 +11,7 @@ import fnmatch
 import json
 from collections.abc import Sequence, Set
 
+from loopforge.core.mates import lorebook, yaml_reader
 from loopforge.core.mates.header_edit import with_body, with_entry
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import InputError, Unknown
@@ -46,7 +47,8 @@ class Workshop:
             raise Unknown(f"There is no file {path.name}.")
         if not character.strip():
             raise InputError("Say what it is to be, such as /mate edit maya You are Maya. ...")
-        new = with_body(text, character)
+        lore = lorebook.split(yaml_reader.read(text).body)[1]
+        new = with_body(text, f"{character.strip()}\n\n{lore}")
         return await self._chronicle.write(handle, new, by, file=path.name, base=print_of(text))
 
     async def give_tools(self, handle: str, tools: Sequence[str], by: str, base: str) -> Mate:

@@ -64,7 +64,7 @@ def bring_in(roster: Roster, text: str, source: str) -> Path:
     if path.exists() or mate.handle in roster.mates():
         raise InputError(
             f"@{mate.handle} is taken, by {path.name}. Give this one a handle of its own, such as "
-            f"`handle: {mate.handle}-two` in {source}."
+            f"--handle {mate.handle}-two."
         )
     return roster.path(roster.write(mate.handle, text).handle)
 

@@ -107,7 +107,8 @@ def _origin(line: Line, small: bool) -> list[Part]:
     """When and from whom it has what it remembers, and what kind of thing that is."""
     which = f"{line.which}, " if line.which else ""
     who: list[Part] = [(" from ", PLAIN), (line.who, NAME)] if line.who else []
-    return [(f"{which}{line.at}", PLAIN), *who, *_untrusted(line, small), (": ", PLAIN)]
+    told = f"{which}{line.at}".removesuffix(", ")
+    return [(told, PLAIN), *who, *_untrusted(line, small), (": ", PLAIN)]
 
 
 def _marks(line: Line, small: bool) -> list[Part]:

@@ -23,6 +23,7 @@ from loopforge.chat.room.permissions import charged, tools_in_turn, unasked
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.turn_queue import GREETING, Due
 from loopforge.chat.speaking.room_rules import Rules
+from loopforge.chat.turns.lore_lines import LoreReader, most_lore
 from loopforge.chat.turns.turn_recall import Remembered, TurnRecall
 from loopforge.core.context_window import (
     PICTURE_TOKENS,
@@ -188,6 +189,7 @@ class Viewer:
         self._models, self._tools, self._clock, self._rules = models, tools, clock, rules
         self._mates, self._left = mates, left
         self.counter, self._shown = LineCounter(models), ShownContext(rules.zone)
+        self._lore = LoreReader()
 
     async def view(
         self, state: RoomState, mate: Mate, due: Due, entries: list[ContextEntry] | None = None
@@ -205,6 +207,7 @@ class Viewer:
         system = await self.counter.prompt(route, mate) + TAIL_TOKENS
         system += 0 if facts.small else tool_tokens(tools)
         system += self._memory.most(facts) if self._memory else 0
+        system += most_lore(mate, facts)
         budget = room_for_lines(
             facts.window,
             system=system,
@@ -242,6 +245,7 @@ class Viewer:
             near = seen[-SMALL_SEES:] if facts.small else seen
             ids = frozenset(entry.id for entry in near)
             memory = await self._memory.remembered(state, mate, due, ids, facts)
+        lore = self._lore.lines(state.stream, mate, seen, facts)
         perception = AgentPerception(
             step=due.step,
             name=mate.name,
@@ -249,7 +253,13 @@ class Viewer:
             location=state.name,
             traits=mate.traits,
             world_summary=self._world(state, mate),
-            local_events=(*memory.standing, *lines, *memory.recalled),
+            local_events=(
+                *lore.standing,
+                *memory.standing,
+                *lines,
+                *lore.recalled,
+                *memory.recalled,
+            ),
             protocols=(),
             context=self._context(state, mate, due, facts)
             | await self._spendable(state, mate, due),

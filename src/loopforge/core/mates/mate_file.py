@@ -13,8 +13,9 @@
 Lines quoted with > in the body, each with the answer under it, are examples of how the mate talks:
 part of the prompt for every model. A small one learns more from them than from any description: it
 is shown those that are like what was just said. Examples for small models alone stand under a
-heading `## Small talk`. Every flaw of a file is a sentence with its line. Does not
-read files (mates/mate_roster.py).
+heading `## Small talk`. What it knows and is reminded of when it is spoken of stands at the end,
+under `## Lore` (lorebook.py). Every flaw of a file is a sentence with its line. Does not read files
+(mates/mate_roster.py).
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ import yaml
 from msgspec import Struct
 
 from loopforge.core.mates import css_colours as colour
-from loopforge.core.mates import sandbox_profile, yaml_reader
+from loopforge.core.mates import lorebook, sandbox_profile, yaml_reader
+from loopforge.core.mates.lorebook import LoreEntry
 from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.core.mates.yaml_reader import Field, HeadFlaw
 from loopforge.core.text import turn_bounds
@@ -55,7 +57,10 @@ _EMOJI = re.compile(
 
 
 class Mate(Struct, frozen=True, kw_only=True):
-    """A character. `prompt` is the file's body; `hash` the first 16 hex digits of its SHA-256.
+    """A character. `hash` is the first 16 hex digits of its file's SHA-256.
+
+    `prompt` is the file's body up to its `lore`, behind which may stand what a character card
+    holds besides, as JSON (`card`).
 
     `colour` is "#rrggbb". A mate asks for one `model` by name, or for a `tier` (1 to 4).
     `triggers` are what may call it; `interests` are words that wake its attention. `greeting` is
@@ -82,6 +87,8 @@ class Mate(Struct, frozen=True, kw_only=True):
     greeting: str = ""
     bounds: TurnBounds = TurnBounds()
     sandbox: SandboxProfile = SandboxProfile()
+    lore: tuple[LoreEntry, ...] = ()
+    card: str = ""
 
 
 def parse(text: str | bytes, source: str) -> Mate:
@@ -105,17 +112,23 @@ def _read(text: str | bytes) -> tuple[Mate | None, list[HeadFlaw]]:
     if not page.fields and flaws:
         return None, flaws
     values = dict(_values(page.fields, flaws))
-    flaws += _missing(page, values)
+    body = lorebook.parts(page.body)
+    flaws += _missing(page, body.character, values)
+    rows = re.split(b"\r\n|\r|\n", data)
+    first = next((n for n in range(page.body_line - 1, len(rows)) if rows[n].strip()), 0)
+    flaws += [HeadFlaw(first + 1 + line, said) for line, said in body.flaws]
     if flaws:
-        last = len(re.split(b"\r\n|\r|\n", data))
+        last = len(rows)
         return None, sorted(HeadFlaw(max(1, min(line, last)), said) for line, said in flaws)
     values.setdefault("colour", colour.given_to(values["handle"]))
     values.setdefault("face", _initial(values["name"]))
     digest = hashlib.sha256(data).hexdigest()[:16]
-    return Mate(prompt=page.body, hash=digest, **values), []
+    return Mate(prompt=body.character, lore=body.lore, card=body.card, hash=digest, **values), []
 
 
-def _missing(page: yaml_reader.HeadedPage, values: dict[str, Any]) -> Iterator[HeadFlaw]:
+def _missing(
+    page: yaml_reader.HeadedPage, character: str, values: dict[str, Any]
+) -> Iterator[HeadFlaw]:
     """What the file as a whole lacks; fills in the handle."""
     if "name" not in page.fields:
         yield HeadFlaw(1, "`name` is missing; add a line such as `name: Maya` to the front matter")
@@ -130,9 +143,9 @@ def _missing(page: yaml_reader.HeadedPage, values: dict[str, Any]) -> Iterator[H
             )
     if "model" in page.fields and "tier" in page.fields:
         yield HeadFlaw(page.fields["tier"].line, "`model` and `tier` exclude each other; keep one")
-    if not page.body:
+    if not character:
         yield HeadFlaw(page.body_line, "the body is empty; under the front matter, say who this is")
-    elif not dialogue(page.body).character:
+    elif not dialogue(character).character:
         yield HeadFlaw(
             page.body_line, "the body holds only examples; begin it by saying who this is"
         )
@@ -191,14 +204,20 @@ _MISTAKEN = {
 }
 
 
-def _text(longest: int) -> Callable[[yaml.Node], str]:
+LONGEST_GREETING = 4000
+
+
+def _text(longest: int, *, rows: bool = False) -> Callable[[yaml.Node], str]:
+    """Reads a text of one line; or with `rows` of several, which stay apart."""
+
     def read(node: yaml.Node) -> str:
         if yaml_reader.kind(node) == "null":
             raise _Wrong("is empty; a value that begins with # needs quotes around it")
         found = yaml_reader.word(node)
         if found is None:
             raise _Wrong("is a text; write it in one line")
-        found = " ".join(found.split())
+        lines = found.split("\n") if rows else [found]
+        found = "\n".join(" ".join(line.split()) for line in lines).strip()
         if not found:
             raise _Wrong("is empty; write something or leave the line out")
         if len(found) > longest:
@@ -362,7 +381,7 @@ FIELDS: dict[str, Callable[[yaml.Node], Any]] = {
     "triggers": _triggers,
     "interests": _words("[bread, bridges]"),
     "policy": _policy,
-    "greeting": _text(280),
+    "greeting": _text(LONGEST_GREETING, rows=True),
     "bounds": _bounds,
     "sandbox": _sandbox,
 }

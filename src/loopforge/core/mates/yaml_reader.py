@@ -18,12 +18,12 @@ import yaml
 from yaml.error import MarkedYAMLError
 from yaml.reader import ReaderError
 
-LARGEST = 64 * 1024
-"""Bytes of a file; one that is larger is taken for a mistake."""
+LARGEST, LARGEST_HEAD = 256 * 1024, 64 * 1024
+"""Bytes of a file, and of its head; one that is larger is taken for a mistake."""
 DEEPEST = 6
 FENCE = "---"
 
-_STRANGE = re.compile(
+STRANGE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069"
     "\ud800-\udfff\ufeff\ufffe\uffff]"
 )
@@ -111,7 +111,7 @@ def read(text: str | bytes) -> HeadedPage:
             return _nothing(HeadFlaw(line, "this is not UTF-8 text; save the file as UTF-8"))
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     flaws = _strange(text)
-    lines = _STRANGE.sub(" ", text).split("\n")
+    lines = STRANGE.sub(" ", text).split("\n")
     if lines[0].rstrip() != FENCE:
         opens = HeadFlaw(1, "a mate's file begins with its front matter; make the first line ---")
         return _nothing(*flaws, opens)
@@ -119,7 +119,12 @@ def read(text: str | bytes) -> HeadedPage:
     if close is None:
         never = HeadFlaw(1, "the front matter is never closed; put a line --- under its last entry")
         return _nothing(*flaws, never)
-    fields, wrong = _head("\n".join(lines[1:close]), close + 1)
+    head = "\n".join(lines[1:close])
+    if len(head) > LARGEST_HEAD:
+        return _nothing(
+            HeadFlaw(1, f"the front matter is too large; {LARGEST_HEAD} bytes are read")
+        )
+    fields, wrong = _head(head, close + 1)
     body = "\n".join(lines[close + 1 :]).strip()
     return HeadedPage(fields, body, min(close + 2, len(lines)), (*flaws, *wrong))
 
@@ -132,7 +137,7 @@ def _strange(text: str) -> list[HeadFlaw]:
     """The first strange character of each line."""
     flaws = []
     for number, line in enumerate(text.split("\n"), 1):
-        if found := _STRANGE.search(line):
+        if found := STRANGE.search(line):
             code = f"U+{ord(found[0]):04X}"
             flaws.append(
                 HeadFlaw(number, f"an invisible character ({code}) stands here; delete it")

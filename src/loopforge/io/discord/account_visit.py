@@ -17,7 +17,6 @@ import aiohttp
 import discord
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import NotLetIn, Unreachable
-from loopforge.io.avatar_image import picture
 from loopforge.io.discord.connection.account_checks import (
     DiscordChannel,
     invite,
@@ -32,6 +31,7 @@ from loopforge.io.discord.receiving.slash_commands import Slash
 from loopforge.io.discord.sending.webhooks import Connector
 from loopforge.io.platforms.account_findings import AccountFinding, ConnectReport
 from loopforge.io.platforms.surface_plugin import AccountVisit
+from loopforge.mates.cards.avatar_image import picture
 
 LONGEST = 60.0
 """Seconds that a visit may take; Discord may ask for patience in between."""

@@ -6,6 +6,7 @@ may be had by everybody who may read it; and what is told of a person, by that p
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 from litestar import Response, get
@@ -14,6 +15,7 @@ from litestar.response import Stream
 from loopforge.chat.export.person_export import PersonExport
 from loopforge.chat.export.room_export import FORMS, RoomExport
 from loopforge.errors import Unknown
+from loopforge.mates.cards.card_export import CardForm, exported
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.room.mate_pages import Word, standing_of
 from loopforge.web.room.room_pages import disposition
@@ -56,6 +58,22 @@ async def mate(site: Site, visitor: Visitor, handle: Word, paces: Paces) -> Resp
         text.encode("utf-8", "replace"),
         media_type="text/markdown",
         headers={"Content-Disposition": disposition(one.file, inline=False)},
+    )
+
+
+@get("/mates/{handle:str}/export/{form:str}")
+async def card(
+    site: Site, visitor: Visitor, handle: Word, form: CardForm, paces: Paces
+) -> Response[bytes]:
+    """The mate as a character card: its portrait with the card in it, or JSON."""
+    paces.changes.take(visitor.person)
+    one = await standing_of(site, handle)
+    mate = site.roster.get(one.handle or handle)
+    name = f"{mate.handle}.{'png' if form == 'png' else 'json'}"
+    return Response(
+        await asyncio.to_thread(exported, mate, form),
+        media_type="image/png" if form == "png" else "application/json",
+        headers={"Content-Disposition": disposition(name, inline=False)},
     )
 
 

@@ -6,6 +6,7 @@ page is addressed by the mate's handle; a file that holds no mate, by its name (
 
 from __future__ import annotations
 
+import asyncio
 import fnmatch
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -17,11 +18,13 @@ from litestar.params import Parameter
 from litestar.response import Redirect, Template
 
 from loopforge.chat.service.room_list import Doorplate
+from loopforge.core.mates.character_card import LARGEST, is_card
 from loopforge.core.mates.mate_changes import MateChange
 from loopforge.core.mates.mate_file import TRIGGERS, Mate, dialogue, parse
 from loopforge.core.text.erasable_text import FORGOTTEN
 from loopforge.core.text.quantity_bands import BANDS
 from loopforge.errors import BadMate, Changed, InputError, Unknown
+from loopforge.mates.cards.card_import import read_file
 from loopforge.mates.mate_editing import Workshop, chosen
 from loopforge.mates.mate_listing import asks
 from loopforge.mates.mate_roster import RosterStanding
@@ -171,7 +174,7 @@ async def give_tools(
 
 @post("/mates/{handle:str}/try")
 async def try_out(site: Site, visitor: Visitor, handle: Word) -> Redirect:
-    """A private room with this mate alone."""
+    """A private room with this mate alone, where it says its greeting."""
     one = await standing_of(site, handle)
     found = site.roster.get(one.handle or handle)
     room = await site.front.rooms.open(
@@ -181,6 +184,7 @@ async def try_out(site: Site, visitor: Visitor, handle: Word) -> Redirect:
         (found.handle,),
         guest=visitor.guest,
     )
+    await site.front.rooms.come_in(room, visitor.person, visitor.name)
     return Redirect(f"/rooms/{room}", status_code=303)
 
 
@@ -193,7 +197,7 @@ async def new_page(
 ) -> Template:
     """Ask how the new one is called; then show a sketch to start from. Nothing is written yet."""
     if not name.strip():
-        return page("mate-new.html", owner, here="mates", role=role)
+        return page("mate-new.html", owner, here="mates", role=role, error="")
     text = sketch(name.strip(), role.strip(), min(4, max(1, tier)))
     return _editor(site, owner, None, text, base="", name=name)
 
@@ -209,14 +213,20 @@ async def new(site: Site, owner: Visitor, data: Fields) -> Template | Redirect:
     return Redirect(f"{path_of(_key(site, made))}?told=new", status_code=303)
 
 
-@post("/mates/new/file")
+@post("/mates/new/file", request_max_body_size=LARGEST + 100_000)
 async def new_file(request: Asked, site: Site, owner: Visitor) -> Template:
-    """Show a mate's file of another home, to be saved as a new mate. Nothing is written yet."""
+    """Show the new mate that a file or a card makes, to be saved. Nothing is written yet."""
     given = (await request.form()).get("file")
     if not isinstance(given, UploadFile):
-        raise InputError("Choose a mate's file, such as maya.md.")
-    text = (await given.read()).decode("utf-8", "replace")
-    return _editor(site, owner, None, plain(text), base="")
+        raise InputError("Choose a mate's file, such as maya.md, or a character card.")
+    data = await given.read()
+    try:
+        brought = await asyncio.to_thread(read_file, data, given.filename)
+    except InputError as error:
+        return page("mate-new.html", owner, here="mates", role="", error=str(error))
+    return _editor(
+        site, owner, None, plain(brought.text), base="", card=is_card(data), left=brought.told
+    )
 
 
 def _key(site: Site, made: Mate) -> str:
@@ -300,7 +310,7 @@ def _editor(
         mate=made,
         flaws=flaws,
         asks=asks,
-        **{"error": "", "other": [], "name": "", **more},
+        **{"error": "", "other": [], "name": "", "card": False, "left": (), **more},
     )
 
 

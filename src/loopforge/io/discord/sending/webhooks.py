@@ -21,11 +21,11 @@ import aiohttp
 from msgspec import Struct, field
 
 import discord
-from loopforge.io.avatar_image import fingerprint, picture
 from loopforge.io.discord.connection.api_errors import Broken, scrub
 from loopforge.io.discord.connection.bot_accounts import Crowd
 from loopforge.io.discord.connection.gateway_client import Client, Talk, rights
 from loopforge.io.discord.text.incoming_text import webhook_name
+from loopforge.mates.cards.avatar_image import fingerprint, picture
 
 log = logging.getLogger(__name__)
 NAME = "Loopforge"

@@ -1,0 +1,1 @@
+"""What mates are elsewhere: their portraits as pictures, and character cards, read and written."""
