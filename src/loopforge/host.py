@@ -94,6 +94,7 @@ async def hosted(
         from loopforge.app import open_app
         from loopforge.backup.backup_schedule import BackupSchedule
         from loopforge.io.platforms.bot_tokens import BotTokens, UntoldToken
+        from loopforge.ledger.storage.sink_cursors import SinkCursors
         from loopforge.sinks.sink_plugin import sinks_of
         from loopforge.sinks.sink_runner import Sinks
 
@@ -104,8 +105,9 @@ async def hosted(
             platforms = await stack.enter_async_context(there)
             pages = opened(app, later=later, platforms=platforms, show=show)
             await stack.enter_async_context(pages)
-            sinks = Sinks(app.ledger, app.stamp.clock, sinks_of(settings))
-            sinks.open()
+            cursors = SinkCursors(app.ledger)
+            sinks = Sinks(app.ledger, app.stamp.clock, sinks_of(settings), cursors)
+            await sinks.open()
             if settings.backup_to:
                 tasks = await stack.enter_async_context(Tasks())
                 BackupSchedule(settings, app.ledger, app.stamp.clock).open(tasks)
@@ -329,6 +331,7 @@ def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
     from loopforge.backup.make_backup import last_backup
     from loopforge.models.files.file_shelf import FileShelf
     from loopforge.models_opening import notice_of
+    from loopforge.sinks.sink_plugin import beyond_recall
     from loopforge.web.rendering.live_hub import Hub, Renderer
     from loopforge.web.server.page_context import Site
     from loopforge.web.server.page_templates import environment
@@ -353,6 +356,7 @@ def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
         work=app.work.desk,
         reminders=app.book,
         metrics_token=lambda: app.live.now.metrics_token,
+        beyond=partial(beyond_recall, settings),
         ledger=app.ledger,
         models=app.desk,
         shelf=shelf,

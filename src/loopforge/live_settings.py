@@ -85,7 +85,7 @@ class LiveSettings:
             next=later if later != value else "",
             source=source,
             saved=source == SAVED,
-            fixed=source == row.variable,
+            fixed=source in row.variables,
         )
 
     # ------------------------------------------------------------ changing
@@ -113,7 +113,8 @@ class LiveSettings:
             row = _row(name)
             if row.secret:
                 raise BadSettings(f"`{name}` may hold a password; set it as {row.variable}.")
-            environ.pop(row.variable, None)  # what is saved has to do without it, too
+            for variable in row.variables:
+                environ.pop(variable, None)  # what is saved has to do without it, too
         path = self.now.data / SETTINGS
         value = value or None
         wanted = {**read_saved(path), name: value}

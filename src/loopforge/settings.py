@@ -544,8 +544,8 @@ def _sources(
     """Where each setting comes from: a variable, SAVED, a line of the file, or "default"."""
 
     def source(row: SettingsRow) -> str:
-        if environ.get(row.variable):
-            return row.variable
+        if variable := row.given(environ):
+            return variable
         if row.name in saved:
             return SAVED
         return placed(text, row.name) if row.name in written else "default"
@@ -564,7 +564,7 @@ def _checked(
         return {row.name: row.default for row in rows()}
     from pydantic import ValidationError
 
-    known = {row.name: environ[row.variable] for row in rows() if environ.get(row.variable)}
+    known = {row.name: environ[name] for row in rows() if (name := row.given(environ))}
     try:
         values = reader_of(_composed(tuple(sys.path)))(**{**written, **known}).model_dump()
     except ValidationError as error:

@@ -14,6 +14,7 @@ from loopforge.core.room_vocabulary import Said, Told
 from loopforge.core.text.erasable_text import FORGOTTEN, Words
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
+from loopforge.ledger.storage.sink_cursors import SinkCursors
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 from loopforge.settings import load_settings
 from loopforge.sinks import sink_runner
@@ -28,8 +29,9 @@ STAMP = Stamp(SystemClock(), SystemDice())
 async def sinking(home: Path, ledger: SqlLedger, text: str) -> AsyncIterator[None]:
     """The sinks that this loopforge.toml wants, until the block ends."""
     (home / "loopforge.toml").write_text(text)
-    sinks = Sinks(ledger, STAMP.clock, sinks_of(load_settings(home, environ={})))
-    sinks.open()
+    found = sinks_of(load_settings(home, environ={}))
+    sinks = Sinks(ledger, STAMP.clock, found, SinkCursors(ledger))
+    await sinks.open()
     try:
         yield
     finally:

@@ -230,6 +230,7 @@ def erase(
     from loopforge.app import sweep_files
     from loopforge.host_lock import lock_home
     from loopforge.ledger.erasure.text_erasure import Wish
+    from loopforge.sinks.sink_plugin import beyond_recall
 
     if not events and not person:
         raise InputError("Say what to forget: ids of events, or --person NAME.")
@@ -246,6 +247,8 @@ def erase(
         elif yes or typer.confirm(f"{_told(would)} This cannot be undone. Forget?"):
             done = await ledger.erase(wish)
             typer.echo(f"Forgotten: {_told(done)}")
+            if places := beyond_recall(there):
+                typer.echo(f"Not called back, if it went there: {', '.join(places)}.")
             if not done.clean:
                 typer.echo("Somebody was reading; ask once more to clean the files too.")
             try:

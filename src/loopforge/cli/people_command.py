@@ -123,6 +123,7 @@ def forget(
 async def _forget(app: App, name: str, *, yes: bool, exactly: bool) -> str:
     from loopforge.core.memory.memory_vocabulary import MACHINE
     from loopforge.ledger.erasure.text_erasure import Wish
+    from loopforge.sinks.sink_plugin import beyond_recall
 
     await app.people.refresh()
     person = await person_called(app.people, name, forgotten=True)
@@ -136,6 +137,8 @@ async def _forget(app: App, name: str, *, yes: bool, exactly: bool) -> str:
         await app.accounts.signing.close(person.id, "")
     done = await app.ledger.erase(wish)
     rest = "" if done.clean else " Somebody was reading; ask once more to clean the files too."
+    if places := beyond_recall(app.settings):
+        rest += f" Not called back, if it went there: {', '.join(places)}."
     return f"Forgotten: {_figures(done)}.{rest}"
 
 

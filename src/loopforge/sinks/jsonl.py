@@ -84,4 +84,10 @@ def make(options: JsonlSettings, home: Path) -> JsonLines | None:
     return JsonLines(home / Path(options.path).expanduser(), texts=options.texts)
 
 
-SINK = SinkPlugin(title="JSON lines", settings=JsonlSettings, make=make)
+SINK = SinkPlugin(
+    title="JSON lines",
+    settings=JsonlSettings,
+    make=make,
+    where=lambda options: options.path,
+    forgets=True,
+)

@@ -1,10 +1,12 @@
-"""The port of a sink: what a package declares to be one, and what it does with events.
+"""The ports of a sink: what a package declares to be one, and what it does with events.
 
     [project.entry-points."loopforge.sinks"]
     shelf = "loopforge_shelf:SINK"      # a SinkPlugin of the name "shelf"
 
-A sink takes events in the order of each stream, and knows how far it came, so that nothing is lost
-or doubled by a restart. Knows no sink, nor who reads the ledger for it (sink_runner.py).
+A sink takes events in the order of each stream. An EventSink knows how far it came, so that nothing
+is lost or doubled by a restart; for an EventOutlet, which cannot tell, the home keeps a cursor:
+nothing is lost, and what was under way when the home was killed comes once more. Knows no sink, nor
+who reads the ledger for it (sink_runner.py).
 """
 
 from __future__ import annotations
@@ -12,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from loopforge.runtime.plugins.installed_plugins import installed
 from loopforge.runtime.plugins.setting_rows import PluginSettings, setting
+from loopforge.sinks.cloud_events import TOLD
 
 if TYPE_CHECKING:
     from loopforge.core.events import Event
@@ -38,12 +41,34 @@ class EventSink(Protocol):
         ...
 
 
+@runtime_checkable
+class EventOutlet(Protocol):
+    """Where events are sent without being asked after.
+
+    `most` is how many it takes at once. Raises SendFailed, with `final` where it is these very
+    events that are refused: then other streams go on meanwhile; and anything else.
+    """
+
+    @property
+    def most(self) -> int:
+        """How many it takes at once."""
+        ...
+
+    async def send(self, events: Sequence[Event]) -> None:
+        """Send these, of one stream, in order; Erased events whatever kinds are chosen."""
+        ...
+
+    async def close(self) -> None:
+        """Send no more."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class SinkChoice:
     """What every sink lets people choose; its own settings are declared below this."""
 
     streams: str = setting(
-        "room:", "Which streams go there: beginnings of names, with commas between."
+        "room:, task:", "Which streams go there: beginnings of names, with commas between."
     )
     kinds: str = setting(
         "", "Which kinds of event: their names, with commas between.", shown="all of them"
@@ -52,24 +77,49 @@ class SinkChoice:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OutletChoice(SinkChoice):
+    """What is chosen of places where events are sent."""
+
+    streams: str = setting(
+        "task:",
+        "Which streams go there: beginnings of names, with commas between, such as `task:, room:`.",
+    )
+    kinds: str = setting(
+        TOLD, "Which kinds of event: their names, with commas between; none: all of them."
+    )
+    history: bool = setting(
+        False, "Whether what happened before this was first set goes there, too."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class SinkPlugin:
     """A sink as a package declares it.
 
-    `settings` is a dataclass below SinkChoice. `make` is given what is set and the home's folder;
-    None where nobody wants it.
+    `settings` is a dataclass below SinkChoice (OutletChoice for an outlet). `make` is given what is
+    set and the home's folder; None where nobody wants it. `where` words where that is. `forgets`:
+    what is erased is forgotten there, too; of others an erasure says that it cannot be called back.
     """
 
     title: str
     settings: type[SinkChoice]
-    make: Callable[[Any, Path], EventSink | None]
+    make: Callable[[Any, Path], EventSink | EventOutlet | None]
+    where: Callable[[Any], str] = lambda _: ""
+    forgets: bool = False
 
 
 class InstalledSink(NamedTuple):
     """A sink that is wanted, by its name, with what was chosen for it."""
 
     name: str
-    sink: EventSink
+    sink: EventSink | EventOutlet
     choice: SinkChoice
+    plugin: SinkPlugin
+
+    @property
+    def place(self) -> str:
+        """What it is and where, in words."""
+        return " ".join(filter(None, (self.plugin.title, self.plugin.where(self.choice))))
 
 
 def sinks_of(settings: PluginSettings) -> list[InstalledSink]:
@@ -78,5 +128,11 @@ def sinks_of(settings: PluginSettings) -> list[InstalledSink]:
     for name, plugin in installed(GROUP).items():
         choice = settings.of(name, plugin.settings)
         if (sink := plugin.make(choice, settings.home)) is not None:
-            found.append(InstalledSink(name, sink, choice))
+            found.append(InstalledSink(name, sink, choice, plugin))
     return found
+
+
+def beyond_recall(settings: PluginSettings) -> list[str]:
+    """Where texts went in plain from which nothing is taken back: places, in words."""
+    wanted = sinks_of(settings)
+    return [one.place for one in wanted if one.choice.texts and not one.plugin.forgets]

@@ -2,6 +2,7 @@
 
     the ledger told of a stream --> read what the sink has not had --> put, page by page
     a page was not taken        --> a pause, then again from what the sink says it has
+    it alone was refused        --> its stream is set aside for a pause; the others go on
 
 Does not know what a sink does with events.
 """
@@ -10,12 +11,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from loopforge.core.events import Event
+from loopforge.errors import SendFailed
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock, Ledger
-from loopforge.sinks.sink_plugin import InstalledSink
+from loopforge.sinks.sink_plugin import EventOutlet, EventSink, InstalledSink, OutletChoice
 
 log = logging.getLogger(__name__)
 PAGE = 500
@@ -25,62 +28,152 @@ PAUSES = (1.0, 5.0, 30.0, 120.0)
 ERASED = "ledger.erased"
 
 
+class Cursors(Protocol):
+    """How far those came that cannot tell; see ledger/storage/sink_cursors.py."""
+
+    async def begin(self, sink: str, *, history: bool) -> Mapping[str, int]:
+        """How far it came; where it never ran, it begins now."""
+        ...
+
+    async def advance(self, sink: str, stream: str, seq: int) -> None:
+        """It has a stream up to there."""
+        ...
+
+
+class CursoredOutlet:
+    """An outlet as a sink: how far it came stands in the home's cursors."""
+
+    def __init__(
+        self, name: str, outlet: EventOutlet, cursors: Cursors, *, history: bool = False
+    ) -> None:
+        self._name, self._outlet, self._cursors = name, outlet, cursors
+        self._history = history
+
+    async def had(self) -> Mapping[str, int]:
+        """As the cursors say."""
+        return await self._cursors.begin(self._name, history=self._history)
+
+    async def put(self, events: Sequence[Event]) -> None:
+        """Send them in portions, moving the cursor after each."""
+        for start in range(0, len(events), self._outlet.most):
+            portion = events[start : start + self._outlet.most]
+            await self._outlet.send(portion)
+            await self._cursors.advance(self._name, portion[-1].stream, portion[-1].seq)
+
+
 class Sinks:
     """The sinks of one home, from `open` to `close`."""
 
-    def __init__(self, ledger: Ledger, clock: Clock, sinks: Sequence[InstalledSink]) -> None:
+    def __init__(
+        self, ledger: Ledger, clock: Clock, sinks: Sequence[InstalledSink], cursors: Cursors
+    ) -> None:
         self._ledger, self._clock, self._sinks = ledger, clock, sinks
-        self._tasks = Tasks()
+        self._cursors, self._tasks = cursors, Tasks()
 
-    def open(self) -> None:
-        """Begin with all of them."""
-        for sink in self._sinks:
-            self._tasks.spawn(self._keep(sink), f"sink {sink.name}")
+    async def open(self) -> None:
+        """Begin with all of them: what happens from here on is passed on."""
+        for each in self._sinks:
+            if isinstance(sink := self._taking(each), CursoredOutlet):
+                await sink.had()
+            following = _Following(self._ledger, self._clock, each, sink)
+            self._tasks.spawn(following.run(), f"sink {each.name}")
 
     async def close(self) -> None:
         """End; what was not taken yet is read from the ledger the next time."""
         await self._tasks.close()
+        for each in self._sinks:
+            if isinstance(each.sink, EventOutlet):
+                await each.sink.close()
 
-    async def _keep(self, sink: InstalledSink) -> None:
-        """Follow for one sink until this is cancelled."""
-        waiting, more = set[str](), asyncio.Event()
-        streams = [each.strip() for each in sink.choice.streams.split(",") if each.strip()]
+    def _taking(self, one: InstalledSink) -> EventSink:
+        if not isinstance(one.sink, EventOutlet):
+            return one.sink
+        history = isinstance(one.choice, OutletChoice) and one.choice.history
+        return CursoredOutlet(one.name, one.sink, self._cursors, history=history)
 
-        def told(stream: str, _: Sequence[Event] = ()) -> None:
-            if stream.startswith(tuple(streams)):
-                waiting.add(stream)
-                more.set()
 
-        unsubscribe, failures = self._ledger.subscribe(told), 0
+def listed(text: str) -> list[str]:
+    """What stands in a setting with commas between."""
+    return [each.strip() for each in text.split(",") if each.strip()]
+
+
+class _Following:
+    """Follows the ledger for one sink."""
+
+    def __init__(self, ledger: Ledger, clock: Clock, one: InstalledSink, sink: EventSink) -> None:
+        self._ledger, self._clock, self._name, self._sink = ledger, clock, one.name, sink
+        self._streams = tuple(listed(one.choice.streams))
+        kinds = listed(one.choice.kinds)
+        self._kinds = [*kinds, ERASED] if kinds else []
+        self._waiting, self._more = set[str](), asyncio.Event()
+        self._aside, self._refused = set[str](), dict[str, int]()
+        self._had: dict[str, int] = {}
+
+    def _told(self, stream: str, _: Sequence[Event] = ()) -> None:
+        if stream.startswith(self._streams):
+            self._waiting.add(stream)
+            self._more.set()
+
+    async def run(self) -> None:
+        """Pass on what comes until this is cancelled."""
+        unsubscribe, failures = self._ledger.subscribe(self._told), 0
         try:
-            while True:
-                try:
-                    had = dict(await sink.sink.had())
-                    for stream in await self._ledger.heads():
-                        told(stream)
-                    while True:
-                        await more.wait()
-                        more.clear()
-                        while waiting:
-                            waiting.discard(stream := min(waiting))
-                            await self._pass_on(sink, stream, had)
-                            failures = 0
-                except Exception as error:
-                    said = "the sink %s is tried again: %s: %s"
-                    log.warning(said, sink.name, type(error).__name__, error)
-                await self._clock.sleep(PAUSES[min(failures, len(PAUSES) - 1)])
-                failures += 1
+            async with Tasks() as tasks:
+                while True:
+                    pause = 0.0
+                    try:
+                        self._had = dict(await self._sink.had())
+                        for stream in await self._ledger.heads():
+                            self._told(stream)
+                        while True:
+                            await self._more.wait()
+                            self._more.clear()
+                            while ready := self._waiting - self._aside:
+                                await self._next(min(ready), tasks)
+                                failures = 0
+                    except Exception as error:
+                        said = "the sink %s is tried again: %s: %s"
+                        log.warning(said, self._name, type(error).__name__, error)
+                        pause = error.after if isinstance(error, SendFailed) else 0.0
+                    await self._clock.sleep(max(pause, _pause(failures)))
+                    failures += 1
         finally:
             unsubscribe()
 
-    async def _pass_on(self, sink: InstalledSink, stream: str, had: dict[str, int]) -> None:
+    async def _next(self, stream: str, tasks: Tasks) -> None:
+        """Pass on a stream; where an event of it is refused, it is set aside for a while."""
+        self._waiting.discard(stream)
+        try:
+            await self._pass_on(stream)
+            self._refused.pop(stream, None)
+        except SendFailed as error:
+            if not error.final:
+                raise
+            said = "the sink %s does not take an event of %s, which waits: %s"
+            log.warning(said, self._name, stream, error)
+            self._had = dict(await self._sink.had())
+            self._waiting.add(stream)
+            self._aside.add(stream)
+            tasks.spawn(self._later(stream), f"{stream} to {self._name} again")
+
+    async def _later(self, stream: str) -> None:
+        """Take a stream up again that was set aside, after a pause by how often that was."""
+        times = self._refused.get(stream, 0)
+        self._refused[stream] = times + 1
+        await self._clock.sleep(_pause(times))
+        self._aside.discard(stream)
+        self._more.set()
+
+    async def _pass_on(self, stream: str) -> None:
         """Give it what it has not had of a stream."""
-        kinds = [each.strip() for each in sink.choice.kinds.split(",") if each.strip()]
-        chosen = [*kinds, ERASED] if kinds else []
         while True:
-            after = had.get(stream, 0)
-            page = await self._ledger.read(stream, after=after, kinds=chosen, limit=PAGE)
+            after = self._had.get(stream, 0)
+            page = await self._ledger.read(stream, after=after, kinds=self._kinds, limit=PAGE)
             if not page:
                 return
-            await sink.sink.put(page)
-            had[stream] = page[-1].seq
+            await self._sink.put(page)
+            self._had[stream] = page[-1].seq
+
+
+def _pause(failures: int) -> float:
+    return PAUSES[min(failures, len(PAUSES) - 1)]

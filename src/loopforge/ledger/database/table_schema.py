@@ -16,6 +16,7 @@ hold, and how far people have read. They are changed and emptied freely (`SqlLed
     spent      what was spent on each meter of budgets, by day (see budgets/spending_store.py)
     holds      what is held of it for what is under way
     told       of which spent budgets a stream was told, by the turn that came upon it
+    cursors    how far sinks came in each stream, which cannot tell themselves ("": that one began)
 
 Other packages declare the tables of their views on `metadata`. Times are microseconds since 1970.
 `body` is the JSON that was hashed, byte for byte. Every column that is compared or ordered is
@@ -190,9 +191,18 @@ told = Table(
     PrimaryKeyConstraint("budget", "since", "stream", name="budget_told_place"),
 )
 
+cursors = Table(
+    "sink_cursors",
+    metadata,
+    Column("sink", Name, nullable=False),
+    Column("stream", Name, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    PrimaryKeyConstraint("sink", "stream", name="sink_cursors_place"),
+)
+
 LASTING = (
     *(events, texts, streams, snapshots, views, accounts, sessions, invites, reads),
-    *(spent, holds, told),
+    *(spent, holds, told, cursors),
 )
 """The tables that migrations make; the others are views' tables, made when they are missing."""
 

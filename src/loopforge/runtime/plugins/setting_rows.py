@@ -41,7 +41,8 @@ def setting(
 
     `group` is its heading; where none is given that of the row before, or a plugin's own title.
     `secret`: it is shown nowhere. `live`: a change takes effect at once, not at the next start.
-    `variable` is an environment variable of another name than PREFIX and the setting's own. `clean`
+    `variable` is an environment variable of another name than PREFIX and the setting's own (or
+    several spellings of it, with spaces between; the first one set counts). `clean`
     makes what it means of a text and of where that was set; it may raise BadSettings.
     """
     about: dict[str, Any] = {
@@ -79,7 +80,16 @@ class SettingsRow:
     @property
     def variable(self) -> str:
         """Its environment variable."""
-        return self.named or PREFIX + self.name.upper()
+        return self.variables[0]
+
+    @property
+    def variables(self) -> list[str]:
+        """Every spelling of it."""
+        return self.named.split() or [PREFIX + self.name.upper()]
+
+    def given(self, environ: Mapping[str, str]) -> str:
+        """Its variable that is set, by any of its spellings; "" for none."""
+        return next((name for name in self.variables if environ.get(name)), "")
 
     @property
     def choices(self) -> tuple[str, ...]:

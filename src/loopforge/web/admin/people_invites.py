@@ -161,6 +161,7 @@ async def forgetting(site: Site, owner: Visitor, person: str) -> Template:
         section="people",
         account=account,
         reach=reach_of(would, veil),
+        beyond=site.beyond(),
     )
 
 

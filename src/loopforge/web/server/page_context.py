@@ -104,7 +104,7 @@ class Site:
     `surfaces` is what people call each platform that bots are connected to, by its name; `reach`
     says how a link begins that is given to others, and who can open it. `switch` changes which
     file's model answers here; `backed_up` is when the last backup was made; `metrics_token`
-    opens /metrics ("": nobody can).
+    opens /metrics ("": nobody can); `beyond` are places from which no text is called back.
     """
 
     front: Front
@@ -142,6 +142,7 @@ class Site:
     switch: EmbeddedSwitch | None = None
     backed_up: Callable[[], datetime | None] = lambda: None
     metrics_token: Callable[[], str] = str
+    beyond: Callable[[], Sequence[str]] = list
 
     def setting(self, name: str) -> SettingState:
         """One setting as it stands."""

@@ -1,4 +1,4 @@
-"""Budgets: what was spent on their meters, and what is held of it, beside the ledger; reminders.
+"""Budgets: what was spent, and what is held of it, beside the ledger; reminders; sinks' cursors.
 
 There are kinds of event that older programs do not know (a budget or a reminder is set); they
 refuse such a ledger in one sentence. What was spent before is not filled in: budgets count from now
@@ -43,4 +43,8 @@ TABLES = (
     CREATE TABLE budget_told (
       budget NAME NOT NULL, since NAME NOT NULL, stream NAME NOT NULL, turn NAME NOT NULL,
       CONSTRAINT budget_told_place PRIMARY KEY (budget, since, stream))""",
+    """
+    CREATE TABLE sink_cursors (
+      sink NAME NOT NULL, stream NAME NOT NULL, seq BIGINT NOT NULL,
+      CONSTRAINT sink_cursors_place PRIMARY KEY (sink, stream))""",
 )
