@@ -1,10 +1,10 @@
 """What comes out the same each time, done once in a process: templates, roots of trust, plugins, models.
 
 Each home that opens compiles its templates, reads a hundred and fifty roots of trust for each client
-it makes, looks through every installed distribution, parses the signatures of routes and loads the
-embeddings: half a second, which a person who starts Loopforge never notices, and which the tests pay
-a thousand times over. Here the real functions keep what they gave, by all that it depends on. Nothing
-is replaced by anything else.
+it makes, looks through every installed distribution, parses the signatures of routes, makes forty
+tables, loads the embeddings and asks them for the same lines: half a second, which a person who starts
+Loopforge never notices, and which the tests pay a thousand times over. Here the real functions keep
+what they gave, by all that it depends on. Nothing is replaced by anything else.
 
 Child processes have none of this.
 """
@@ -12,11 +12,14 @@ Child processes have none of this.
 from __future__ import annotations
 
 import importlib.metadata
+import sqlite3
 import ssl
 import sys
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import closing, suppress
 from functools import wraps
 from pathlib import Path
+from threading import Lock
 from types import FunctionType
 from typing import Any
 
@@ -24,6 +27,9 @@ import httpcore2
 from jinja2 import Environment
 from litestar.utils.signature import ParsedSignature
 
+from loopforge.ledger import sql_ledger
+from loopforge.ledger.database.database_engine import Store
+from loopforge.ledger.storage.folded_views import FoldedView
 from loopforge.models.embeddings import sentence_model, static_table
 
 
@@ -34,6 +40,10 @@ def keep() -> None:
     httpcore2.default_ssl_context = _kept(httpcore2.default_ssl_context, _roots_of_system)
     importlib.metadata.entry_points = _kept(importlib.metadata.entry_points, _group)
     sentence_model._load = _kept(sentence_model._load, lambda: "loaded")
+    sentence_model._modelled = _kept(
+        sentence_model._modelled, lambda _pieces, _model, texts: (*texts,)
+    )
+    sql_ledger._prepare = _prepared(sql_ledger._prepare)
     static_table._vocabulary = _kept(static_table._vocabulary, lambda path: _changed(str(path)))
     parsed = _kept(ParsedSignature.from_fn.__func__, _route)  # type: ignore[attr-defined]
     ParsedSignature.from_fn = classmethod(parsed)  # type: ignore[method-assign, assignment]
@@ -53,6 +63,42 @@ def _kept(function: Callable[..., Any], key_of: Callable[..., Hashable]) -> Call
         return kept[key]
 
     return once
+
+
+def _prepared(
+    prepare: Callable[[Store, Sequence[FoldedView]], dict[str, int]],
+) -> Callable[[Store, Sequence[FoldedView]], dict[str, int]]:
+    """The same function; an empty file of SQLite becomes a copy of the first one with these tables."""
+    kept: dict[Hashable, sqlite3.Connection] = {}
+    one = Lock()
+
+    def once(store: Store, views: Sequence[FoldedView]) -> dict[str, int]:
+        path = Path(str(store.url.database))
+        key = tuple((view.name, view.version, view.tables) for view in views)
+        with one:
+            if store.sqlite and not (path.exists() and path.stat().st_size):
+                if key not in kept:
+                    heads = prepare(store, views)
+                    kept[key] = sqlite3.connect(":memory:", check_same_thread=False)
+                    with closing(sqlite3.connect(path)) as made:
+                        made.backup(kept[key])
+                    return heads
+                with suppress(sqlite3.Error):  # it may not grow so far, or the disk is full
+                    _copied(kept[key], store)
+                    return {}
+        return prepare(store, views)
+
+    return once
+
+
+def _copied(kept: sqlite3.Connection, store: Store) -> None:
+    connection = store.writer.raw_connection()
+    try:
+        target = connection.driver_connection
+        assert isinstance(target, sqlite3.Connection)
+        kept.backup(target)
+    finally:
+        connection.close()
 
 
 def _template(env: Environment, source: Any, *args: Any, **named: Any) -> Hashable:

@@ -185,7 +185,7 @@ async def test_every_page_fits_every_window_and_every_reader(
     """
     windows = WINDOWS if pytestconfig.getoption("--patient") else WINDOWS[-1:]
     write_mates(tmp_path, otto=BAKER)
-    with installed(tmp_path / "oven", asks=True):
+    with installed(asks=True):
         async with town(tmp_path, baker) as site, Crowd(browser) as crowd:
             ana = await owner_of(site, crowd)
             ana.expects("status of 404")

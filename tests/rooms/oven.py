@@ -12,6 +12,8 @@ from msgspec.structs import replace
 
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
 
+PLUGINS = str(Path(__file__).parent / "plugins")
+"""Always the same folder: what is found there is kept."""
 TOOL = Tool(
     name="oven",
     summary="Bakes.",
@@ -45,16 +47,11 @@ oven = Oven()
 
 
 @contextmanager
-def installed(folder: Path, **properties: Any) -> Iterator[Oven]:
+def installed(**properties: Any) -> Iterator[Oven]:
     """It is installed, with these properties, until the block ends."""
-    about = folder / "oven-1.dist-info"
-    about.mkdir(parents=True, exist_ok=True)
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: oven\nVersion: 1\n")
-    entry = f"[loopforge.tools]\noven = {__name__}:oven\n"
-    (about / "entry_points.txt").write_text(entry)
-    sys.path.insert(0, str(folder))
+    sys.path.insert(0, PLUGINS)
     oven.tool = replace(TOOL, **properties)
     try:
         yield oven
     finally:
-        sys.path.remove(str(folder))
+        sys.path.remove(PLUGINS)

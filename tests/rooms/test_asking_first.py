@@ -99,7 +99,7 @@ async def test_silence_is_a_no(tmp_path: Path) -> None:
     """After a day it is not done, also where the home was not running meanwhile."""
     async with kitchen(tmp_path, cook, asks=True) as (home, oven):
         await home.hears("ana", "@maya bake me a cake")
-    with installed(tmp_path / "oven", asks=True) as oven:
+    with installed(asks=True) as oven:
         later = SimClock(home.clock.now())
         async with living(tmp_path, cook, clock=later) as home:
             await home.clock.advance(23 * 3600)
@@ -117,7 +117,7 @@ async def test_a_yes_after_a_start_is_for_what_was_shown(tmp_path: Path) -> None
     async with kitchen(tmp_path, cook, asks=True) as (home, oven):
         await home.hears("ana", "@maya bake me a cake")
         people = home.people
-    with installed(tmp_path / "oven", asks=True) as oven:
+    with installed(asks=True) as oven:
         async with living(tmp_path, cook, clock=SimClock(home.clock.now())) as home:
             home.people = people
             await home.does("ana", "approve", "1")
@@ -132,7 +132,7 @@ async def test_a_late_answer_by_number_does_not_count(tmp_path: Path) -> None:
     async with kitchen(tmp_path, cook, asks=True) as (home, _):
         await home.hears("ana", "@maya bake me a cake")
     clock = SimClock(START + timedelta(days=1, minutes=5))
-    with installed(tmp_path / "oven", asks=True) as oven:
+    with installed(asks=True) as oven:
         async with living(tmp_path, cook, clock=clock, wake=False) as home:
             await home.enter("ana")
             for command in ("approve", "deny"):

@@ -68,7 +68,7 @@ async def desk(
     script = writes(code) if isinstance(code, str) else code
     clock = SimClock(start)
     clock.while_busy(computing)
-    with installed(path / "oven", **oven) as tool:
+    with installed(**oven) as tool:
         async with living(path, script, clock=clock, environ=environ or {}) as home:
             yield home, tool
 

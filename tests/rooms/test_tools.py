@@ -59,7 +59,7 @@ async def kitchen(
     """A home whose mates have an oven; `tool` are its properties."""
     for name in ("maya", "merlin", "zuzu"):
         write_mates(path, (), **{name: MATE.format(name=name.capitalize())})
-    with installed(path / "oven", **tool) as oven:
+    with installed(**tool) as oven:
         async with living(path, script, clock=SimClock(start)) as home:
             yield home, oven
 
@@ -305,7 +305,7 @@ async def test_of_five_hundred_tools_a_mate_is_shown_those_that_fit(tmp_path: Pa
             return {"say": "", "tool": "machine_321", "arguments": "{}"}
         return {"say": "", "tool": "find_tools", "arguments": '{"purpose": "polish item 321"}'}
 
-    with installed(tmp_path / "oven"):
+    with installed():
         for name in ("maya", "merlin", "zuzu"):
             write_mates(tmp_path, (), **{name: many.format(name=name.capitalize())})
         words_alone = {"LOOPFORGE_EMBEDDINGS_URL": "http://127.0.0.1:1/v1"}

@@ -46,7 +46,7 @@ async def kitchen(
 ) -> AsyncIterator[tuple[Home, Oven]]:
     """A home whose mate uses a tool as long as it may; `bounds` are those of its file."""
     write_mates(path, (), maya=MATE.replace("{bounds}", bounds).replace("{tool}", tool))
-    with installed(path / "oven", **{"patience": 100.0, **oven_}) as oven:
+    with installed(**{"patience": 100.0, **oven_}) as oven:
         async with living(path, gluttonous) as home:
             yield home, oven
 

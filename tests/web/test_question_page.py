@@ -21,7 +21,7 @@ async def kinds(site: Town, room: str, kind: type) -> int:
 async def test_a_question_is_answered_on_its_page(tmp_path: Path) -> None:
     """It shows what would run; a no goes with its reason; it is answered once; strangers see none."""
     write_mates(tmp_path, (), maya=MATE.format(name="Maya"))
-    with installed(tmp_path / "oven", asks=True, harmless=False):
+    with installed(asks=True, harmless=False):
         async with town(tmp_path, cook) as site:
             olu: Guest = await site.owner()
             room = await site.room(olu, "Ovens", "maya")

@@ -292,7 +292,7 @@ async def test_a_tool_that_asks_is_allowed_as_it_was_shown(place: Path, tmp_path
     home.mkdir()
     write_mates(home, otto=BAKER)
     script = in_order(uses("oven", degrees=180), uses("oven", degrees=400), says("done", "Baked."))
-    with installed(tmp_path / "oven", asks=True, owner=True) as oven:
+    with installed(asks=True, owner=True) as oven:
         async with town(home, script) as site:
             owner = await site.owner()
             room = await site.room(owner, "Bakery", "otto")

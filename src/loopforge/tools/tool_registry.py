@@ -6,8 +6,10 @@ Does not know who may use what: that is granted in the mate's file and checked a
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from inspect import isfunction
 from pathlib import Path
 from typing import Any, cast
@@ -122,17 +124,12 @@ class Toolbox:
 
     def misfit(self, tool: str, arguments: dict[str, Any]) -> str:
         """Which of the arguments is not as the tool's schema wants it, and why; "" for none."""
-        from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
         from jsonschema.exceptions import SchemaError, best_match  # type: ignore[import-untyped]
-        from jsonschema.validators import validator_for  # type: ignore[import-untyped]
-        from referencing import Registry
         from referencing.exceptions import Unresolvable
 
         schema = self._all()[tool][0].schema
-        kind = validator_for(schema, default=Draft202012Validator)
         try:
-            kind.check_schema(schema)
-            found = best_match(kind(schema, registry=Registry()).iter_errors(arguments))
+            found = best_match(_checker(json.dumps(schema)).iter_errors(arguments))
         except (SchemaError, Unresolvable) as error:
             return f"{tool} cannot be used: its own schema is broken ({error.__class__.__name__})."
         if found is None:
@@ -158,3 +155,16 @@ class Toolbox:
             return True, given if isinstance(given, ToolResult) else ToolResult(text=str(given))
         except (Exception, SystemExit, GeneratorExit) as error:
             return False, ToolResult(text=f"{tool} failed: {error}")
+
+
+@lru_cache(maxsize=512)
+def _checker(schema: str) -> Any:
+    """What checks arguments by a schema written as JSON. Raises SchemaError for a broken one."""
+    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+    from jsonschema.validators import validator_for  # type: ignore[import-untyped]
+    from referencing import Registry
+
+    read = json.loads(schema)
+    kind = validator_for(read, default=Draft202012Validator)
+    kind.check_schema(read)
+    return kind(read, registry=Registry())
