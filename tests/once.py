@@ -43,7 +43,7 @@ def keep() -> None:
     sentence_model._modelled = _kept(
         sentence_model._modelled, lambda _pieces, _model, texts: (*texts,)
     )
-    sql_ledger._prepare = _prepared(sql_ledger._prepare)
+    sql_ledger._prepare = _prepared(sql_ledger._prepare)  # type: ignore[assignment]
     static_table._vocabulary = _kept(static_table._vocabulary, lambda path: _changed(str(path)))
     parsed = _kept(ParsedSignature.from_fn.__func__, _route)  # type: ignore[attr-defined]
     ParsedSignature.from_fn = classmethod(parsed)  # type: ignore[method-assign, assignment]
