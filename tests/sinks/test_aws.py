@@ -1,0 +1,294 @@
+"""SQS and DynamoDB, by moto's server as a process, through trouble: at least once, in order, whole."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+
+from loopforge.core.room_vocabulary import Said
+from loopforge.core.text.erasable_text import Words
+from loopforge.core.work.work_vocabulary import TaskSteered
+from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.runtime.system_clock import SimClock
+from loopforge.settings import load_settings
+from loopforge.sinks import sink_runner
+from loopforge.sinks.aws_client import AwsClient
+from loopforge.sinks.dynamodb import DynamodbSettings, DynamodbTables
+from loopforge.sinks.sink_plugin import OutletChoice, sinks_of
+from loopforge.sinks.sqs import SqsQueue
+from tests.moto_server import BucketServer, bucket_server
+from tests.sinks.aws_faults import AwsFault, FaultyAws, faulty_aws
+from tests.sinks.conftest import (
+    BEGAN,
+    STAMP,
+    STREAMS,
+    Watched,
+    begin,
+    go_on,
+    happen,
+    outlet_running,
+)
+
+pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("moto")]
+TURNS, REGION = 5, "us-east-1"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[BucketServer]:
+    """Moto's server."""
+    with bucket_server() as server:
+        yield server
+
+
+@pytest.fixture
+async def aws(server: BucketServer, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[FaultyAws]:
+    """What clients find as AWS: the server, behind what does wrong."""
+    monkeypatch.setattr(sink_runner, "PAUSES", (0.01,))
+    async with faulty_aws(server.address) as faulty:
+        for name, value in server.variables.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("AWS_ENDPOINT_URL", faulty.address)
+        yield faulty
+
+
+def answered(found: dict[str, Any] | None) -> dict[str, Any]:
+    """What was answered."""
+    assert found is not None
+    return found
+
+
+async def new_queue(name: str) -> str:
+    """An empty queue; its URL."""
+    client = AwsClient("sqs", REGION)
+    fifo = {"FifoQueue": "true"} if name.endswith(".fifo") else {}
+    made = answered(await client.call("create_queue", {"QueueName": name, "Attributes": fifo}))
+    client.close()
+    return str(made["QueueUrl"])
+
+
+async def received(url: str) -> list[dict[str, Any]]:
+    """Everything in a queue, as it comes, taken out of it."""
+    client, found = AwsClient("sqs", REGION), list[dict[str, Any]]()
+    asked = {"QueueUrl": url, "MaxNumberOfMessages": 10}
+    while some := answered(await client.call("receive_message", asked)).get("Messages"):
+        for each in some:
+            found.append(json.loads(each["Body"]))
+            gone = {"QueueUrl": url, "ReceiptHandle": each["ReceiptHandle"]}
+            await client.call("delete_message", gone)
+    client.close()
+    return found
+
+
+async def sent(ledger: SqlLedger, url: str) -> None:
+    """All that happens to three tasks is sent there."""
+    outlet = SqsQueue(url, AwsClient("sqs", REGION), texts=False)
+    async with outlet_running(ledger, outlet):
+        for stream in STREAMS:
+            await begin(ledger, stream)
+            await go_on(ledger, stream, *range(1, TURNS))
+        while await passed(ledger) != dict.fromkeys(STREAMS, TURNS):
+            await STAMP.clock.sleep(0.02)
+
+
+async def passed(ledger: SqlLedger) -> dict[str, int]:
+    """How far the sink came, by its cursor."""
+    from loopforge.ledger.storage.sink_cursors import SinkCursors
+
+    return dict(await SinkCursors(ledger).begin("it", history=True))
+
+
+def first_places(found: list[dict[str, Any]], stream: str) -> list[int]:
+    """The places of a stream as they came, each where it came first."""
+    return list(dict.fromkeys(int(x["sequence"]) for x in found if x["subject"] == stream))
+
+
+FAULTS: list[AwsFault | None] = [
+    500,
+    None,
+    "reset",
+    None,
+    "late reset",
+    429,
+    None,
+    "twice",
+    None,
+    503,
+]
+
+
+async def test_a_fifo_queue_has_each_event_once_and_in_order(
+    ledger: SqlLedger, aws: FaultyAws
+) -> None:
+    """What is sent twice is there once, since the event's id is its own; each task is in order."""
+    url = await new_queue("once.fifo")
+    faults = itertools.cycle(FAULTS)
+    aws.fault = lambda _: next(faults)
+    await sent(ledger, url)
+    aws.fault = lambda _: None
+    found = await received(url)
+    for stream in STREAMS:
+        places = [int(each["sequence"]) for each in found if each["subject"] == stream]
+        assert places == list(range(1, TURNS + 1))
+
+
+async def test_a_standard_queue_has_every_event(ledger: SqlLedger, aws: FaultyAws) -> None:
+    """Also where of a batch one is not taken, and where a call is done and seems to have failed."""
+    url = await new_queue("often")
+    faults = itertools.cycle([*FAULTS, "partial", "partial"])
+    aws.fault = lambda _: next(faults)
+    await sent(ledger, url)
+    aws.fault = lambda _: None
+    found = await received(url)
+    for stream in STREAMS:
+        assert set(first_places(found, stream)) == set(range(1, TURNS + 1))
+
+
+@pytest.mark.patient
+async def test_two_hours_of_throttling_lose_nothing(ledger: SqlLedger, aws: FaultyAws) -> None:
+    """While the queue takes nothing, tasks go on at once; then all of it comes, in order."""
+    url, clock = await new_queue("away.fifo"), SimClock(BEGAN)
+    sink_runner.PAUSES = (1.0, 5.0, 30.0, 120.0)
+    outlet = Watched(SqsQueue(url, AwsClient("sqs", REGION), texts=False))
+    clock.while_busy(lambda: ledger.working or outlet.flying)
+    aws.fault = lambda _: 429 if clock.ticks() < 7200 else None
+    async with outlet_running(ledger, outlet, clock=clock):
+        for stream in STREAMS:
+            await begin(ledger, stream)
+        for nth in range(1, TURNS):
+            for stream in STREAMS:
+                await go_on(ledger, stream, nth)
+            await clock.advance(1200)
+        await clock.advance(240)
+    found = await received(url)
+    for stream in STREAMS:
+        places = [int(each["sequence"]) for each in found if each["subject"] == stream]
+        assert places == list(range(1, TURNS + 1))
+
+
+async def test_an_event_that_no_message_takes_goes_in_parts(
+    ledger: SqlLedger, aws: FaultyAws
+) -> None:
+    """The parts, put together in order, are the event."""
+    url, text = await new_queue("long.fifo"), 'so "long"\n' * 60_000
+    outlet = SqsQueue(url, AwsClient("sqs", REGION), texts=True)
+    choice = OutletChoice(history=True, kinds="task.steered")
+    async with outlet_running(ledger, outlet, choice):
+        await happen(ledger, "task:a", TaskSteered(person="p", text=Words(text)))
+        while await passed(ledger) != {"task:a": 1}:
+            await STAMP.clock.sleep(0.02)
+    found = await received(url)
+    assert len(found) == found[0]["parts"] > 1
+    whole = json.loads("".join(each["data"] for each in sorted(found, key=lambda x: x["part"])))
+    assert whole["data"]["body"]["text"] == text
+    assert {each["partof"] for each in found} == {whole["id"]}
+    assert aws.asked
+
+
+async def test_a_queue_is_named_by_either_spelling(tmp_path: Any) -> None:
+    """The variable is read as it is written and as it is often written; the right one counts."""
+    right, wrong = "AGENTIC_EVENTS_QUEUE_URL", "AGNETIC_EVENTS_QUEUE_URL"
+    for environ, queue in (
+        ({wrong: "https://sqs.x/1/typo"}, "https://sqs.x/1/typo"),
+        ({wrong: "https://sqs.x/1/typo", right: "https://sqs.x/1/right"}, "https://sqs.x/1/right"),
+    ):
+        settings = load_settings(tmp_path, environ={**environ, "AWS_REGION": "eu-central-1"})
+        (one,) = sinks_of(settings)
+        assert isinstance(one.sink, SqsQueue)
+        assert one.place == f"the queue {queue.rpartition('/')[2]}"
+        assert settings.sources["sqs_queue"] in environ
+
+
+# ---------------------------------------------------------------- tables
+
+
+async def new_tables(name: str, *, texts: bool = False) -> DynamodbSettings:
+    """Three empty tables."""
+    names = {each: f"{name}-{each}" for each in ("sessions", "executions", "messages")}
+    client = AwsClient("dynamodb", REGION)
+    for table in names.values():
+        keys = (("pk", "HASH"), ("sk", "RANGE"))
+        await client.call(
+            "create_table",
+            {
+                "TableName": table,
+                "KeySchema": [{"AttributeName": key, "KeyType": kind} for key, kind in keys],
+                "AttributeDefinitions": [
+                    {"AttributeName": key, "AttributeType": "S"} for key, _ in keys
+                ],
+                "BillingMode": "PAY_PER_REQUEST",
+            },
+        )
+    client.close()
+    return DynamodbSettings(**names, texts=texts, history=True)
+
+
+async def items(table: str) -> list[dict[str, Any]]:
+    """Everything in a table, in the order of its keys."""
+    client = AwsClient("dynamodb", REGION)
+    found = answered(await client.call("scan", {"TableName": table}))["Items"]
+    client.close()
+    plain = [{key: next(iter(value.values())) for key, value in each.items()} for each in found]
+    return sorted(plain, key=lambda each: (each["pk"], each["sk"]))
+
+
+async def test_tables_have_each_event_once_and_how_tasks_stand(
+    ledger: SqlLedger, aws: FaultyAws
+) -> None:
+    """Through trouble, and again from the beginning: no event twice, nothing newer overwritten."""
+    options = await new_tables("t")
+    faults = itertools.cycle(FAULTS)
+    aws.fault = lambda _: next(faults)
+    wanted = {STREAMS[0]: 3, "room:r": 1}
+    for again in range(2):
+        if again:
+            await ledger.change(lambda found: found.exec_driver_sql("DELETE FROM sink_cursors"))
+        outlet = DynamodbTables(options, AwsClient("dynamodb", REGION))
+        async with outlet_running(ledger, outlet, options):
+            if not again:
+                await begin(ledger, STREAMS[0])
+                await go_on(ledger, STREAMS[0], 1, 2)
+                await happen(ledger, "room:r", Said(turn="t", mate="maya", text=Words("Hello.")))
+            while await passed(ledger) != wanted:
+                await STAMP.clock.sleep(0.02)
+    aws.fault = lambda _: None
+    executions = [(each["pk"], each["sk"]) for each in await items(options.executions)]
+    assert executions == [(STREAMS[0], f"{n:012}") for n in (1, 2, 3)]
+    (message,) = await items(options.messages)
+    assert (message["pk"], message["type"]) == ("room:r", "room.said")
+    assert "Hello." not in message["body"]
+    (session,) = await items(options.sessions)
+    assert (session["stage"], session["turns"], session["seq"]) == ("working", "2", "3")
+    assert session["mate"] == "maya"
+
+
+async def test_a_long_event_is_split_and_forgotten_whole(ledger: SqlLedger, aws: FaultyAws) -> None:
+    """Longer than an item takes: all of it is there, in parts; erased, none of it is, anywhere."""
+    options = await new_tables("long", texts=True)
+    said = "a sécret " * 60_000
+    choice = DynamodbSettings(texts=True, history=True, kinds="")
+    outlet = DynamodbTables(options, AwsClient("dynamodb", REGION))
+    async with outlet_running(ledger, outlet, choice):
+        long = TaskSteered(person="p", text=Words(said))
+        kept = TaskSteered(person="p", text=Words("a word"))
+        id, _ = await happen(ledger, "task:a", long, kept)
+        while await passed(ledger) != {"task:a": 2}:
+            await STAMP.clock.sleep(0.02)
+        head, *parts, other = await items(options.executions)
+        assert int(head["parts"]) == len(parts) > 1
+        assert json.loads("".join(each["body"] for each in parts))["body"]["text"] == said
+        await ledger.erase(Wish(events=(id,)))
+        faults: Iterator[AwsFault | None] = iter(["late reset", None, 500, None, "late reset"])
+        aws.fault = lambda _: next(faults, None)
+        while await passed(ledger) != {"task:a": 3}:
+            await STAMP.clock.sleep(0.02)
+        aws.fault = lambda _: None
+    head, other, erased = await items(options.executions)
+    assert "sécret" not in str(await items(options.executions))
+    assert json.loads(head["body"])["body"]["text"] == "[forgotten]"
+    assert json.loads(other["body"])["body"]["text"] == "a word"
+    assert erased["kind"] == "ledger.erased"
