@@ -59,10 +59,12 @@ async def test_the_stream_of_a_run_that_waits_begins_with_it(tmp_path: Path) -> 
     """A page of a run that is not begun is told that it waits, then its first step."""
     async with town(tmp_path, slow) as site:
         owner = await site.owner()
-        form = {"scenario": "first_shift", "policy": "llm", "days": "1", "steps": "6"}
-        await owner.post("/lab", form | {"seed": "1"})
-        await owner.post("/lab", form | {"seed": "2"})
+        form = {"scenario": "first_shift", "policy": "llm"}
+        await owner.post("/lab", form | {"seed": "1", "days": "30"})
+        await owner.post("/lab", form | {"seed": "2", "days": "1", "steps": "6"})
         async with following(owner, "first_shift-llm-2") as page:
+            await page.until("state")
+            await owner.post("/lab/first_shift-llm-1/stop")
             await page.until("over")
         states = [told["state"] for told in page.data("state")]
         assert states[0] == "waiting"
