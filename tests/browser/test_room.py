@@ -160,7 +160,8 @@ async def test_answers_names_and_marks(ana: Person, crowd: Crowd) -> None:
     await typed.press("Enter")
     await ben.hears(handle.capitalize())
 
-    for name, told in (("Keep", "kept in mind"), ("Spent", "may go first")):
+    for name, told in (("Keep in mind", "kept in mind"), ("Let go first", "may go first")):
+        await line.get_by_text("More").press("Enter")
         await pressed(line, name)
         for each in (ana, ben):
             await expect(each.line("what shall we drink?").locator(".marked")).to_have_text(told)

@@ -43,10 +43,17 @@ OPENED = """document.querySelectorAll('main details').forEach(
   (each, nth) => { each.open = each.open || nth < 12; })"""
 HEAVY = 200_000
 """Bytes of a room's page with everything it loads, uncompressed."""
-PARTS = {"/house", "/rooms", "/rooms/{room:str}/before", "/admin/models/files"} | {
+PARTS = {
+    "/house",
+    "/rooms",
+    "/rooms/{room:str}/before",
+    "/rooms/{room:str}/beside",
+    "/admin/models/files",
+} | {
     "/house/{rest:path}",
     "/admin/ledger/verified",
     "/rooms/{room:str}/calls/{event:str}",
+    "/rooms/{room:str}/lines/{line:str}",
     "/device/{token:str}",
 }
 """Addresses that are parts of pages, or lead to one that stands here."""

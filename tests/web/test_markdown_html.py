@@ -12,15 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.web.rendering import markdown_html
+from loopforge.web.rendering import code_colours, formula_html, markdown_html
+from loopforge.web.rendering.code_colours import CLASSES
 from loopforge.web.rendering.markdown_html import LONGEST, WILDEST, plain, render, wild
 
 TAGS = {
     *("p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote", "ul", "ol", "li"),
     *("h4", "h5", "a", "span", "table", "thead", "tbody", "tr", "th", "td"),
 }
+MATHS = formula_html.TAGS
 VOID = {"br", "hr"}
 ATTRIBUTES = {"a": {"href", "rel", "target"}, "ol": {"start"}, "span": {"class"}}
+ATTRIBUTES |= formula_html.ATTRIBUTES
 NAMES = (("maya", "mate-maya"), ("Maya", "mate-maya"), ("Ada Lovelace", ""), ("<b>", "mate-b"))
 
 
@@ -35,7 +38,7 @@ class Inspector(HTMLParser):
         self.text = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag in TAGS, f"<{tag}> came out"
+        assert tag in TAGS | MATHS, f"<{tag}> came out"
         self.tags.add(tag)
         if tag not in VOID:
             self.open.append(tag)
@@ -51,7 +54,8 @@ class Inspector(HTMLParser):
             assert re.match(r"(https?://|mailto:)[^\s]", value, re.IGNORECASE), value
             self.links.append(value)
         if name == "class":
-            assert set(value.split()) <= {"mention", "mate-maya", "mate-b"}, value
+            known = {"mention", "mate-maya", "mate-b", "task", *CLASSES.values()}
+            assert set(value.split()) <= known, value
         if name == "start":
             assert value.isdecimal(), value
 
@@ -202,6 +206,13 @@ CORPUS = [
     # mentions
     '@maya<script>alert(1)</script> @<b> @Ada Lovelace"><img src=x onerror=alert(1)>',
     "[@maya](https://a.example) `@maya` x@maya.example",
+    # formulas, colours, boxes
+    r"$\text{<img src=x onerror=alert(1)>}$ $\text{&lt;script&gt;alert(1)&lt;/script&gt;}$",
+    r"\(\text{</math><script>alert(1)</script>}\) $\href{javascript:alert(1)}{x}$",
+    r"$$\mathrm{\style{color:red}{x}}\class{mate-maya}{y}\color{red}{<svg onload=alert(1)>}$$",
+    r"\[\begin{matrix}<b&</td></table><script>\\&#60;img src=x&#62;\end{matrix}\]",
+    '```js\n"</span><script>alert(1)</script>" // <img src=x onerror=alert(1)>\n```',
+    "- [ ] <script>alert(1)</script>\n- [x] [x](javascript:alert(1))",
     # templates, entities, mutations, strange letters
     "{{7*7}} {% raw %}${7*7}<%= 7*7 %>#{7*7}[[${7*7}]]",
     "{{constructor.constructor('alert(1)')()}}",
@@ -241,7 +252,25 @@ def test_the_corpus_is_large() -> None:
 LETTERS = st.sampled_from(
     [*"<>[]()!*_~`#|&;:\"'=/\\@-. \n\t{}%x1", "javascript:", "https://", "\x00"]
 )
-BITS = st.sampled_from([*CORPUS, "](", "```\n", "\n> ", "\n- ", "\n|-|\n", "<a href=", "&#x"])
+BITS = st.sampled_from(
+    [
+        *CORPUS,
+        "$",
+        r"\text{",
+        "}$",
+        r"\(",
+        r"\]",
+        "```js\n",
+        "- [x] ",
+        "](",
+        "```\n",
+        "\n> ",
+        "\n- ",
+        "\n|-|\n",
+        "<a href=",
+        "&#x",
+    ]
+)
 
 
 @given(st.lists(st.one_of(LETTERS, BITS, st.text(max_size=8)), max_size=60).map("".join))
@@ -271,6 +300,9 @@ def test_any_text_can_be_shown(text: str) -> None:
         "a\n" * 9000,
         "|a" * 60 + "\n" + "|-" * 60 + "\n" + ("|a" * 60 + "\n") * 90,
         "x" * (LONGEST + 1),
+        r"\(a" * 6000,
+        ("$" + "x^" * 90 + "$ ") * 90,
+        ("$" + "{" * 190) * 90,
     ],
 )
 def test_wild_nesting_is_shown_as_it_is(text: str) -> None:
@@ -295,7 +327,7 @@ def test_what_people_write_looks_right() -> None:
     """Bold, slanted, struck, code, lists, quotes, headings, tables, rules and line breaks work."""
     text = (
         "# Big\n\n**bold** *slanted* ~~struck~~ `code`\nnext line\n\n3. three\n4. four\n\n- dot\n\n"
-        "> said\n\n```py\nprint('<x>')\n```\n\n|a|b|\n|-|-|\n|1|2|\n\n---\n"
+        "> said\n\n```\nprint('<x>')\n```\n\n|a|b|\n|-|-|\n|1|2|\n\n---\n"
     )
     html = render(text)
     assert inspected(html).tags == TAGS - {"a", "span", "h5"}
@@ -303,6 +335,34 @@ def test_what_people_write_looks_right() -> None:
     assert "<br>\nnext line" in html
     assert '<ol start="3">' in html
     assert "<pre><code>print('&lt;x&gt;')\n</code></pre>" in html
+
+
+def test_code_has_colours() -> None:
+    """Code that names its language is coloured; another language, and all beyond a bound, is not."""
+    html = render("```py\nreturn 'a'  # b\n```\n\n```klingon\nreturn\n```\n")
+    assert '<span class="hk">return</span> <span class="hs">\'a\'</span>' in html
+    assert '<span class="hc"># b</span>' in html
+    assert "<pre><code>return\n</code></pre>" in html
+    assert "<span" not in render("```py\n" + "return\n" * code_colours.LONGEST + "```"[:LONGEST])
+    assert "<span" not in render("```py\nreturn\n```", growing=True)
+
+
+def test_formulas_are_drawn() -> None:
+    """TeX between dollars, in brackets and on lines of its own is MathML; prices are prices."""
+    html = render("$E=mc^2$, $5 and $10, \\(a_1 < b\\).\n\n$$\n\\frac12\n$$\n\n\\[\nx\n\\]\n")
+    assert html.count('<math display="inline">') == 2
+    assert html.count('<math display="block">') == 2
+    assert "<msup><mi>c</mi><mn>2</mn></msup>" in html
+    assert "$5 and $10" in html
+    assert "<code>\\frac{</code>" in render("$\\frac{$")
+
+
+def test_what_is_to_do_has_a_box() -> None:
+    """Items of a list that begin with [ ] or [x] have a box; other brackets stay as they are."""
+    html = render("- [ ] milk\n- [x] bread\n- [z] z\n\n[x] no item\n")
+    assert '<span class="task">☐</span> milk' in html
+    assert '<span class="task">☑</span> bread' in html
+    assert html.count("task") == 2
 
 
 def test_links_are_links_and_leave_no_trace() -> None:

@@ -50,6 +50,7 @@ from loopforge.web.room import (
     event_stream,
     export_pages,
     growth_pages,
+    line_pages,
     memory_pages,
     question_page,
     reminders_page,
@@ -72,7 +73,16 @@ log = logging.getLogger(__name__)
 PER_MINUTE = 600
 """Requests of one browser; a page that is open in a lively room needs about sixty."""
 PAGES = (
-    *(linked_accounts, room_pages, event_stream, why_page, question_page, mates, export_pages),
+    *(
+        linked_accounts,
+        room_pages,
+        line_pages,
+        event_stream,
+        why_page,
+        question_page,
+        mates,
+        export_pages,
+    ),
     *(growth_pages, memory_pages, reminders_page),
     *(task_list, task_page, task_stream),
     *(lab_pages, run_viewer, side_panels, story_page, fork_compare),

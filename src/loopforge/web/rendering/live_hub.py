@@ -101,7 +101,7 @@ class Renderer:
 
     def words(self, text: str, scene: Scene) -> str:
         """What a mate has said so far."""
-        return str(markdown_html.render(text, names_of(scene)))
+        return str(markdown_html.render(text, names_of(scene), growing=True))
 
     def forget_all(self) -> None:
         """Texts were forgotten; nothing rendered may outlive them."""

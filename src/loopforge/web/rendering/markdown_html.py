@@ -2,7 +2,8 @@
 
 Two walls. The first, markdown-it, knows no raw HTML, loads no picture (one becomes a link) and
 links to nothing but http, https and mailto. The second, nh3, lets through a short list of tags and
-attributes, whatever the first one made. No style, no class but that of a mention, no script.
+attributes, whatever the first one made. No style, no class but those of mentions, tasks and the
+colours of code, no script.
 
 The work is bounded: a text that is too long or nests too wildly is shown as it was written. Knows
 nothing of rooms; who may be mentioned is given.
@@ -23,6 +24,12 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from mdit_py_plugins.texmath import texmath_plugin
+
+from loopforge.web.rendering import code_colours, formula_html
+from loopforge.web.rendering.code_colours import CLASSES, coloured
+from loopforge.web.rendering.formula_html import formula
 
 Names = tuple[tuple[str, str], ...]
 """Who may be mentioned: what stands behind the @, and the class of the span ("" for none)."""
@@ -33,11 +40,16 @@ WILDEST = 1_500
 """Opening brackets, the dearest mark to read: about 12 microseconds each, if hostile."""
 DEEPEST = 12
 """Quotes and lists within each other."""
+FORMULAS, TEX = 100, 3_000
+"""Formulas in one text, and characters of them that are drawn; about ten a millisecond."""
 TAGS = frozenset(
     {"p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote", "ul", "ol", "li"}
     | {"h4", "h5", "a", "span", "table", "thead", "tbody", "tr", "th", "td"}
+    | formula_html.TAGS
 )
 ATTRIBUTES: dict[str, set[str]] = {"*": set(), "a": {"href"}, "ol": {"start"}}
+ATTRIBUTES |= formula_html.ATTRIBUTES
+SHADES = frozenset({"task", *CLASSES.values()})
 SCHEMES = frozenset({"http", "https", "mailto"})
 
 _STRANGE = re.compile(
@@ -47,16 +59,22 @@ _STRANGE = re.compile(
 """Control characters, and marks that turn the direction of writing and can make words lie."""
 _NESTING = re.compile(r"^[ \t]*(?:(?:>|[-+*]|\d{1,9}[.)])[ \t]*)+", re.MULTILINE)
 _MARK = re.compile(r">|[-+*](?=\s)|\d[.)]")
+_TEX = re.compile(r"\\[(\[]|\$")
+_TASK = re.compile(r"\[([ xX])\] ")
 _SAFE = re.compile(r"(?:https?://|mailto:)[^\s\\]+", re.IGNORECASE)
 
 
 @lru_cache(maxsize=2048)
-def render(text: str, names: Names = ()) -> Markup:
-    """The text as HTML. `@name` becomes a span of class "mention" for each of `names`."""
+def render(text: str, names: Names = (), *, growing: bool = False) -> Markup:
+    """The text as HTML. `@name` becomes a span of class "mention" for each of `names`.
+
+    Of one that is still `growing`, and rendered again with each word, code has no colours yet.
+    """
     text = _STRANGE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     if wild(text):
         return plain(text)
-    html = _MARKDOWN.render(text, {"names": names})
+    env = {"names": names, "tex": TEX, "code": 0 if growing else code_colours.LONGEST}
+    html = _MARKDOWN.render(text, env)
     return Markup(_cleaned(html, names))  # noqa: S704 - this is the cleaned text
 
 
@@ -75,6 +93,8 @@ def wild(text: str) -> bool:
     """Whether reading this as Markdown would be more work than a line is worth."""
     if len(text) > LONGEST or text.count("[") > WILDEST:
         return True
+    if len(_TEX.findall(text)) > 2 * FORMULAS:
+        return True
     return any(len(_MARK.findall(found[0])) > DEEPEST for found in _NESTING.finditer(text))
 
 
@@ -84,7 +104,7 @@ def _cleaned(html: str, names: Names) -> str:
         tags=set(TAGS),
         clean_content_tags={"script", "style"},
         attributes=ATTRIBUTES,
-        allowed_classes={"span": {"mention", *(kind for _, kind in names if kind)}},
+        allowed_classes={"span": {"mention", *SHADES, *(kind for _, kind in names if kind)}},
         url_schemes=set(SCHEMES),
         link_rel="noopener noreferrer nofollow",
         set_tag_attribute_values={"a": {"target": "_blank"}},
@@ -100,13 +120,15 @@ def _linkable(url: str) -> bool:
 
 
 def _amend(state: StateCore) -> None:
-    """Pictures become links, headings small ones, @names mentions."""
+    """Pictures become links, headings small ones, @names mentions, and [x] in a list a box."""
     pattern = _pattern(state.env.get("names", ()))
-    for token in state.tokens:
+    for nth, token in enumerate(state.tokens):
         if token.type in ("heading_open", "heading_close"):
             token.tag = "h4" if token.tag in ("h1", "h2") else "h5"
         elif token.type == "inline" and token.children:
             token.children = _amended(token.children, pattern)
+            if nth > 1 and state.tokens[nth - 2].type == "list_item_open":
+                token.children = _task(token.children)
 
 
 def _amended(tokens: Sequence[Token], pattern: re.Pattern[str] | None) -> list[Token]:
@@ -121,6 +143,15 @@ def _amended(tokens: Sequence[Token], pattern: re.Pattern[str] | None) -> list[T
         else:
             amended.append(token)
     return amended
+
+
+def _task(tokens: list[Token]) -> list[Token]:
+    """What begins an item of a list, with a box where it is something to do, or done."""
+    found = _TASK.match(tokens[0].content) if tokens[0].type == "text" else None
+    if found is None:
+        return tokens
+    tokens[0].content = tokens[0].content[found.end() :]
+    return [Token("task", "", 0, content="☐" if found[1] == " " else "☑"), *tokens]
 
 
 def _picture(token: Token, *, linked: bool) -> list[Token]:
@@ -160,6 +191,31 @@ def _mention(
     )
 
 
+def _box(
+    _: RendererHTML, tokens: Sequence[Token], at: int, _options: OptionsDict, _env: EnvType
+) -> str:
+    return f'<span class="task">{tokens[at].content}</span> '
+
+
+def _fence(
+    _: RendererHTML, tokens: Sequence[Token], at: int, _options: OptionsDict, env: EnvType
+) -> str:
+    code, language = tokens[at].content, (tokens[at].info.split() or [""])[0]
+    env["code"] -= len(code)
+    shown = escape(code) if env["code"] < 0 else coloured(code, language)
+    return f"<pre><code>{shown}</code></pre>\n"
+
+
+def _formula(
+    _: RendererHTML, tokens: Sequence[Token], at: int, _options: OptionsDict, env: EnvType
+) -> str:
+    tex = tokens[at].content
+    env["tex"] -= len(tex)
+    if env["tex"] < 0:
+        return f"<code>{escape(tex)}</code>"
+    return str(formula(tex, block=tokens[at].type != "math_inline"))
+
+
 def _made() -> MarkdownIt:
     made = MarkdownIt(
         "commonmark", {"html": False, "linkify": True, "breaks": True, "maxNesting": 20}
@@ -171,7 +227,13 @@ def _made() -> MarkdownIt:
     quick: Any = made
     quick.validateLink = _linkable
     made.core.ruler.push("amend", _amend)
+    texmath_plugin(made, "brackets")
+    dollarmath_plugin(made, allow_labels=False, allow_space=False, allow_digits=False)
+    for kind in ("math_inline", "math_block", "math_block_eqno"):
+        made.add_render_rule(kind, _formula)
     made.add_render_rule("mention", _mention)
+    made.add_render_rule("task", _box)
+    made.add_render_rule("fence", _fence)
     return made
 
 

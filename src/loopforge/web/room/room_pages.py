@@ -37,6 +37,8 @@ from loopforge.web.server.request_limits import Paces
 PAGE = 60
 """Events of the past on a page at once."""
 FOUND = 50
+BESIDE = 40
+"""Rooms in the list beside a room; all of them stand on the page of rooms."""
 MOST_FILES = 10
 LARGE = 3
 """Files of the largest size that one line may come with; more of them, if they are smaller."""
@@ -110,6 +112,8 @@ async def room(site: Site, place: RoomAccess, at: Seq = 0, welcome: Word = "") -
     events = await front.history(place.room, before=before, limit=PAGE, sight=place.sight)
     lines = [(event, await _line(site, place, event)) for event in events]
     reads = await site.accounts.desk.vault.reads(place.visitor.person)
+    plates = await front.lobby.rooms_of(place.visitor.person, reads)
+    read = reads.get(stream_of(place.room), 0)
     return page(
         "room.html",
         place.visitor,
@@ -121,7 +125,10 @@ async def room(site: Site, place: RoomAccess, at: Seq = 0, welcome: Word = "") -
         newest=events[-1].seq if events else 0,
         oldest=events[0].seq if events else 0,
         more=len(events) == PAGE,
-        read=reads.get(stream_of(place.room), 0),
+        read=read,
+        plates=plates[:BESIDE],
+        unread=next((plate.unread for plate in plates if plate.room == place.room and read), 0),
+        unread_at=await _first_unread(site, place, read),
         present=site.hub.here(place.room),
         welcome=welcome == "yes" and place.visitor.person != place.scene.opener,
         house=site.accounts.desk.book.owner_name,
@@ -132,6 +139,20 @@ async def room(site: Site, place: RoomAccess, at: Seq = 0, welcome: Word = "") -
             "all": site.live.now.upload_limit_bytes * LARGE,
         },
     )
+
+
+async def _first_unread(site: Site, place: RoomAccess, read: int) -> int:
+    """Where what this person has not read begins; 0 for who has read nothing, or all."""
+    after = await site.front.history(place.room, after=read, limit=1, sight=place.sight)
+    return after[0].seq if read and after else 0
+
+
+@get("/rooms/{room:str}/beside")
+async def beside(site: Site, place: RoomAccess) -> Template:
+    """The list of rooms beside this one, with what is new in each, as a fragment."""
+    reads = await site.accounts.desk.vault.reads(place.visitor.person)
+    plates = await site.front.lobby.rooms_of(place.visitor.person, reads)
+    return page("room-list.html", place.visitor, scene=place.scene, plates=plates[:BESIDE])
 
 
 def _examples(site: Site, place: RoomAccess, events: Sequence[Event]) -> list[str]:

@@ -83,7 +83,6 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
     line.addEventListener("click", () => {
       text.value = line.dataset.say;
       composer.requestSubmit();
-      line.parentElement.remove();
       text.focus();
     });
   }
@@ -92,6 +91,7 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
     problem("");
     const words = text.value;
     if (!words.trim() && !waiting.length) return;
+    document.querySelector(".examples")?.remove();
     send({ source: crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`, text: words, reply_to: $("reply-to").value, files: waiting, still: screen?.still() });
     text.value = "";
     waiting = [];
@@ -255,6 +255,12 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
 
   return {
     answer,
+    quote(line, words) {
+      text.value = `${words.trim().replace(/^/gm, "> ")}\n\n${text.value}`;
+      answer(line);
+      text.setSelectionRange(text.value.length, text.value.length);
+      grow();
+    },
     flush,
     settle,
     mention(handle) {

@@ -1,7 +1,9 @@
 /* The room's page: lines, drafts, the stream, scrolling and history, the panel. The composer is
-   composer.js. The server's HTML is the truth; this only moves it about, and without it the page
+   composer.js, what is done to lines line-actions.js, all around room-keys.js. The server's HTML is the truth; this only moves it about, and without it the page
    still reads and still sends. */
 import { compose } from "./composer.js";
+import { acting } from "./line-actions.js";
+import { around } from "./room-keys.js";
 
 {
   const main = document.querySelector("main.room");
@@ -69,6 +71,7 @@ import { compose } from "./composer.js";
     if (!line.matches(".line:not(.equipped)")) return;
     line.classList.add("equipped");
     line.querySelector(".tools").append($("tools").content.cloneNode(true));
+    deeds.equip(line);
     line.querySelector("[data-act=reply]").setAttribute("aria-label", `Reply to ${speaker(line)}`);
     line.querySelector(".why")?.setAttribute("aria-label", `Why? The record of this line of ${speaker(line)}`);
   }
@@ -139,14 +142,16 @@ import { compose } from "./composer.js";
     } else if (kind === "room.line_edited") {
       if (!html) return; // it came with the page, as it stands
       line.querySelector(".words").innerHTML = html; // safe: rendered and cleaned by the server
+      deeds.code(line);
       beside(line, "edited");
       requote(line);
     } else if (kind === "room.line_deleted") {
       line.querySelector(".words").replaceChildren(make("p", "forgotten", words));
       line.querySelector(".files")?.remove();
+      line.querySelectorAll(".tools > :not(.why)").forEach((each) => each.remove());
       requote(line);
     } else if (emoji) {
-      react(line, emoji, who, name ?? nameOf(who), back);
+      deeds.reacted(line, emoji, who, name ?? nameOf(who), back);
     }
   }
 
@@ -162,26 +167,6 @@ import { compose } from "./composer.js";
     for (const quote of lines.querySelectorAll(`.quote[data-to="${CSS.escape(line.dataset.id)}"]`)) {
       quote.querySelector(".gist").textContent = gist(line);
     }
-  }
-
-  function react(line, emoji, who, name, back) {
-    let shelf = line.querySelector(".reactions");
-    if (!shelf) line.querySelector(".slab").append(shelf = make("div", "reactions"));
-    let put = [...shelf.children].find((each) => each.dataset.emoji === emoji);
-    if (!put) {
-      if (back) return;
-      put = make("span", "reaction");
-      put.dataset.emoji = emoji;
-      put.names = new Map();
-      shelf.append(put);
-    }
-    if (back) put.names.delete(who);
-    else put.names.set(who, name);
-    if (!put.names.size) return put.remove();
-    put.textContent = put.names.size > 1 ? `${emoji} ${put.names.size}` : emoji;
-    put.title = [...put.names.values()].join(", ");
-    put.setAttribute("role", "img");
-    put.setAttribute("aria-label", `${emoji} from ${put.title}`);
   }
 
   /* Events in the page that only change other lines are applied and taken away. */
@@ -211,7 +196,7 @@ import { compose } from "./composer.js";
     signs();
     const mine = line.dataset.person === you;
     if (!stuck && line.classList.contains("line")) fresh += 1;
-    if (!mine && line.classList.contains("line") && (document.hidden || !document.hasFocus() || !stuck)) unread += 1;
+    if (!mine && line.classList.contains("line") && (document.hidden || !document.hasFocus() || !stuck)) { unread += 1; keys.came(line); }
     tell();
   }
 
@@ -468,6 +453,25 @@ import { compose } from "./composer.js";
     document.title = `${unread ? `(${unread}) ` : ""}${$("title").textContent} · Loopforge`;
   }
 
+  /* What is new since this person was here, while it lies above what is in sight. */
+  const back = $("to-unread");
+  function since() {
+    const mark = lines.querySelector(".day.since"), top = log.getBoundingClientRect().top;
+    const above = mark ? mark.getBoundingClientRect().bottom < top : Number(main.dataset.unreadAt) < oldest;
+    back.hidden = past || !Number(main.dataset.unread) || !above;
+  }
+  back.addEventListener("click", (event) => {
+    const mark = lines.querySelector(".day.since");
+    main.dataset.unread = 0;
+    back.hidden = true;
+    if (!mark) return; // further up than this page goes: the link leads there
+    event.preventDefault();
+    stuck = false;
+    mark.scrollIntoView({ block: "start", behavior: calm.matches ? "auto" : "smooth" });
+    const first = mark.nextElementSibling;
+    if (first) first.focus({ preventScroll: true });
+  });
+
   function show(id) {
     const line = $(id);
     if (!line) return false;
@@ -497,17 +501,10 @@ import { compose } from "./composer.js";
   const desk = compose({ main, scene, drafts, text, saved, make, post, problem, gist, past,
     you, shown: (seq) => Boolean($(`l-${seq}`)), toFoot: () => { stuck = !past; toFoot(); } });
 
-  /* ---------------- clicks and keys */
+  const deeds = acting({ lines, you, make, post, fields, problem, base, desk, change });
+  const keys = around({ base, room, text, make, gist, halts: () => over, editLast: deeds.editLast });
 
-  async function act(button) {
-    const line = button.closest(".line"), name = button.dataset.act;
-    if (name === "reply") return desk.answer(line);
-    try {
-      const answered = await post("/mark", fields({ line: line.dataset.id, mark: name }));
-      if (!answered.ok) problem((await answered.json()).error);
-      else change({ kind: "room.marked", line: line.dataset.id, mark: name });
-    } catch { problem("The home does not answer; the mark was not set."); }
-  }
+  /* ---------------- clicks and keys */
 
   const halt = async () => {
     $("stop").classList.add("pressed");
@@ -520,7 +517,7 @@ import { compose } from "./composer.js";
     const on = (selector) => event.target.closest(selector);
     const plainly = event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0;
     let link;
-    if ((link = on("[data-act]"))) act(link);
+    if ((link = on("[data-act]"))) deeds.act(link);
     else if (plainly) return;
     else if ((link = on("[data-mention]"))) desk.mention(link.dataset.mention);
     else if ((link = on("a.quote, a.jump"))) { if (show(link.hash.slice(1))) { event.preventDefault(); if (narrow.matches) sheet.close(); } }
@@ -537,6 +534,7 @@ import { compose } from "./composer.js";
     escaped = 0;
     if (event.defaultPrevented) closed = now;
     else if (main.classList.contains("aside-open")) aside(false, closed = now);
+    else if (lines.querySelector(".more[open]")) closed = now, lines.querySelector(".more[open]").open = false;
     else if (sheet.open) sheet.close("", closed = now);
     else if ($("reply-to").value) desk.answer(null, closed = now);
     else if (now - last < 800) halt();
@@ -608,6 +606,7 @@ import { compose } from "./composer.js";
   if (past) { stuck = false; $("fresh").addEventListener("click", () => location.assign(base)); }
   if (!(location.hash && show(location.hash.slice(1)))) toFoot();
   tell();
+  since();
   desk.begin();
   if (!narrow.matches) text.focus({ preventScroll: true });
   connect();

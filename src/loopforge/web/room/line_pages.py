@@ -1,0 +1,76 @@
+"""What people do to single lines of a room: change, delete, react, and have its words as written.
+
+Each is one of the rooms' own verbs; what a person may see decides of which lines they may speak,
+and the rooms decide whose lines may be changed. The page is told by the stream.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import regex
+from litestar import Response, get, post
+
+from loopforge.core.act_guard import LONGEST_EMOJI
+from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.errors import InputError, Unknown
+from loopforge.web.room.room_pages import done
+from loopforge.web.server.access_guards import RoomAccess
+from loopforge.web.server.page_context import Asked, Fields, Site
+from loopforge.web.server.request_limits import Paces
+
+EMOJI = regex.compile(r"(?=.*[\p{Extended_Pictographic}\p{Regional_Indicator}\u20e3])\X")
+
+
+@get("/rooms/{room:str}/lines/{line:str}")
+async def source(site: Site, place: RoomAccess, line: str) -> Response[dict[str, str]]:
+    """A line's words as they were written, to be changed, copied or quoted."""
+    return Response({"text": await _words(site, place, line)})
+
+
+@post("/rooms/{room:str}/lines/{line:str}/edit")
+async def edit(
+    request: Asked, site: Site, place: RoomAccess, line: str, data: Fields, paces: Paces
+) -> Response[Any]:
+    """Change a line of one's own."""
+    paces.changes.take(place.visitor.person)
+    await _words(site, place, line)
+    await site.front.rooms.edit(place.room, place.visitor.person, line, data.get("text", ""))
+    return done(request, place.room)
+
+
+@post("/rooms/{room:str}/lines/{line:str}/delete")
+async def delete(
+    request: Asked, site: Site, place: RoomAccess, line: str, paces: Paces
+) -> Response[Any]:
+    """Delete a line of one's own; its words are forgotten."""
+    paces.changes.take(place.visitor.person)
+    await _words(site, place, line)
+    await site.front.rooms.delete(place.room, place.visitor.person, line)
+    return done(request, place.room)
+
+
+@post("/rooms/{room:str}/lines/{line:str}/react")
+async def react(
+    request: Asked, site: Site, place: RoomAccess, line: str, data: Fields, paces: Paces
+) -> Response[Any]:
+    """Put an emoji on a line, or take it back."""
+    paces.changes.take(place.visitor.person)
+    emoji = data.get("emoji", "").strip()
+    if len(emoji) > LONGEST_EMOJI or not EMOJI.fullmatch(emoji):
+        raise InputError("Choose one emoji.")
+    await _words(site, place, line)
+    back = data.get("back", "") == "yes"
+    await site.front.react(place.room, place.visitor.person, line, emoji, back=back)
+    return done(request, place.room)
+
+
+async def _words(site: Site, place: RoomAccess, line: str) -> str:
+    """The words of a line of people or mates. Raises Unknown where this person may not see it."""
+    event = await site.front.line(place.room, line, place.sight)
+    body = event.body
+    if isinstance(body, Heard | Said) and place.sight.follows(event):
+        words = body.text.text
+        if words is not None:
+            return words
+    raise Unknown("There is no such line here, or its words were forgotten.")

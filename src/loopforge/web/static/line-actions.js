@@ -1,0 +1,172 @@
+/* What one can do with a line: answer, react, copy, quote, edit, delete, mark. The server decides
+   whether it may be; what came of it is told by the stream, to everybody. */
+
+export function acting({ lines, you, make, post, fields, problem, base, desk, change }) {
+  const away = "The home does not answer; nothing was changed.";
+
+  const path = (line) => `/lines/${line.dataset.id}`;
+
+  async function send(to, values) {
+    try {
+      const answered = await post(to, fields(values));
+      if (answered.ok) return true;
+      problem((await answered.json()).error);
+    } catch { problem(away); }
+    return false;
+  }
+
+  /* The words as they were written, marks and all. */
+  async function words(line) {
+    try {
+      const answered = await fetch(base + path(line), { headers: { accept: "application/json" } });
+      const told = await answered.json();
+      if (answered.ok) return told.text;
+      problem(told.error);
+    } catch { problem(away); }
+    return null;
+  }
+
+  async function copied(button, text) {
+    if (text === null) return;
+    const was = button.textContent;
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "Copied";
+    } catch { button.textContent = "Not allowed"; }
+    setTimeout(() => { button.textContent = was; }, 1600);
+  }
+
+  /* A line of one's own becomes a field, until it is saved or left as it was. */
+  async function edit(line) {
+    if (line.querySelector(".editing")) return;
+    const text = await words(line);
+    if (text === null) return;
+    const shown = line.querySelector(".words"), form = make("form", "editing"), field = make("textarea");
+    const save = make("button", "button small primary", "Save"), leave = make("button", "button small", "Leave it");
+    leave.type = "button";
+    field.value = text;
+    field.setAttribute("aria-label", "Your line");
+    const row = make("div", "row");
+    row.append(save, leave);
+    form.append(field, row);
+    const over = () => { form.remove(); shown.hidden = false; document.getElementById("text").focus(); };
+    const grow = () => { field.style.height = "auto"; field.style.height = `${Math.min(field.scrollHeight + 4, innerHeight * 0.5)}px`; };
+    leave.addEventListener("click", over);
+    field.addEventListener("input", grow);
+    field.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") { event.preventDefault(); over(); }
+      if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); form.requestSubmit(); }
+    });
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      problem("");
+      save.disabled = true;
+      if (field.value.trim() === text.trim() || await send(`${path(line)}/edit`, { text: field.value })) over();
+      save.disabled = false;
+    });
+    shown.hidden = true;
+    shown.after(form);
+    grow();
+    field.focus();
+    field.setSelectionRange(text.length, text.length);
+  }
+
+  function remove(line, button) {
+    if (!button.dataset.sure) {
+      button.dataset.sure = "yes";
+      button.textContent = "Delete for good?";
+      setTimeout(() => { delete button.dataset.sure; button.textContent = "Delete"; }, 5000);
+      return;
+    }
+    send(`${path(line)}/delete`, {});
+  }
+
+  const mine = (line, emoji) =>
+    [...line.querySelectorAll(".reaction")].some((each) => each.dataset.emoji === emoji && each.names.has(`person:${you}`));
+  const put = (line, emoji) => send(`${path(line)}/react`, { emoji, back: mine(line, emoji) ? "yes" : "" });
+
+  async function quote(line) {
+    const text = await words(line);
+    if (text !== null) desk.quote(line, text);
+  }
+
+  async function mark(line, name) {
+    if (await send("/mark", { line: line.dataset.id, mark: name })) change({ kind: "room.marked", line: line.dataset.id, mark: name });
+  }
+
+  /* What the button does that was pressed. */
+  async function act(button) {
+    const line = button.closest(".line"), name = button.dataset.act;
+    if (name !== "delete") button.closest(".more")?.removeAttribute("open");
+    problem("");
+    switch (name) {
+      case "reply": return desk.answer(line);
+      case "react": return put(line, button.dataset.emoji ?? button.textContent);
+      case "copy": return copied(button, await words(line));
+      case "code": return copied(button, button.parentElement.querySelector("code").textContent);
+      case "quote": return quote(line);
+      case "edit": return edit(line);
+      case "delete": return remove(line, button);
+      default: return mark(line, name);
+    }
+  }
+
+  /* A line that has just come to the page. */
+  function equip(line) {
+    if (line.dataset.person !== you) line.querySelectorAll("[data-own]").forEach((each) => each.remove());
+    code(line);
+  }
+  function code(line) {
+    for (const block of line.querySelectorAll(".words > pre, .words li > pre, .words blockquote > pre")) {
+      const frame = make("div", "code"), button = make("button", "copy-code", "Copy");
+      button.type = "button";
+      button.dataset.act = "code";
+      block.tabIndex = 0;
+      block.replaceWith(frame);
+      frame.append(block, button);
+    }
+  }
+
+  function reacted(line, emoji, who, name, back) {
+    let shelf = line.querySelector(".reactions");
+    if (!shelf) line.querySelector(".slab").append(shelf = make("div", "reactions"));
+    let chip = [...shelf.children].find((each) => each.dataset.emoji === emoji);
+    if (!chip) {
+      if (back) return;
+      chip = make("button", "reaction");
+      chip.type = "button";
+      Object.assign(chip.dataset, { emoji, act: "react" });
+      chip.names = new Map();
+      shelf.append(chip);
+    }
+    if (back) chip.names.delete(who);
+    else chip.names.set(who, name);
+    if (!chip.names.size) return void chip.remove();
+    chip.textContent = chip.names.size > 1 ? `${emoji} ${chip.names.size}` : emoji;
+    chip.title = [...chip.names.values()].join(", ");
+    chip.setAttribute("aria-pressed", String(chip.names.has(`person:${you}`)));
+    chip.setAttribute("aria-label", `${emoji} from ${chip.title}`);
+  }
+
+  /* A menu opens to where there is room for it; one is open at a time. */
+  lines.addEventListener("toggle", ({ target }) => {
+    const menu = target.open && target.querySelector(".pop"), log = lines.closest(".log").getBoundingClientRect();
+    if (!menu) return;
+    menu.classList.remove("up", "left");
+    const { bottom, left, height } = menu.getBoundingClientRect();
+    menu.classList.toggle("up", bottom > log.bottom && target.getBoundingClientRect().top - height > log.top);
+    menu.classList.toggle("left", left < log.left);
+  }, true);
+  document.addEventListener("click", (event) => {
+    for (const open of lines.querySelectorAll(".more[open]")) if (!open.contains(event.target)) open.open = false;
+  });
+
+  return {
+    act, equip, code, reacted,
+    editLast() {
+      const own = [...lines.querySelectorAll(".line.mine")].filter((line) => !line.querySelector(".words > .forgotten")).at(-1);
+      if (own) edit(own);
+      return Boolean(own);
+    },
+  };
+}

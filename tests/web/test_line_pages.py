@@ -1,0 +1,71 @@
+"""What people do to single lines in the browser: only what they may see, only to what is theirs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.web.conftest import Guest, Town
+
+pytestmark = pytest.mark.anyio
+JSON = {"accept": "application/json"}
+
+
+async def act(by: Guest, room: str, line: str, what: str, **fields: str) -> int:
+    """What a request comes to, by its status."""
+    answer = await by.post(f"/rooms/{room}/lines/{line}/{what}", fields, headers=JSON)
+    return answer.status_code
+
+
+async def test_only_ones_own_lines_are_changed(site: Town) -> None:
+    """A line is edited and deleted by whoever said it, read as written by all who may see it."""
+    olu = await site.owner()
+    room = await site.room(olu, "Bread")
+    ben = await site.guest("ben", room, by=olu)
+    line = (await olu.says(room, "Rye **it** is"))["id"]
+    shown = await ben.get(f"/rooms/{room}/lines/{line}")
+    assert shown.json() == {"text": "Rye **it** is"}
+    assert await act(ben, room, line, "edit", text="Wheat") == 404
+    assert await act(ben, room, line, "delete") == 404
+    assert await act(olu, room, line, "edit", text="") == 400
+    assert await act(olu, room, line, "edit", text="Spelt") == 200
+    assert (await ben.get(f"/rooms/{room}/lines/{line}")).json() == {"text": "Spelt"}
+    assert await act(olu, room, line, "delete") == 200
+    assert (await ben.get(f"/rooms/{room}/lines/{line}")).status_code == 404
+    assert await act(olu, room, line, "edit", text="Again") == 404
+
+
+async def test_what_was_said_before_one_came_is_nothing_to_act_on(site: Town) -> None:
+    """Who came later, or is outside, has no word of a line and puts nothing on it."""
+    olu = await site.owner()
+    room = await site.room(olu, "Bread")
+    line = (await olu.says(room, "Rye"))["id"]
+    eve = await site.guest("eve", room, by=olu)
+    zed = await site.guest("zed", by=olu)
+    for one in (eve, zed):
+        assert (await one.get(f"/rooms/{room}/lines/{line}")).status_code == 404
+        assert await act(one, room, line, "react", emoji="👍") == 404
+
+
+async def test_one_emoji_is_put_on_a_line(site: Town) -> None:
+    """Any one emoji can be put on a line and taken back; words and several emojis cannot."""
+    olu = await site.owner()
+    room = await site.room(olu, "Bread")
+    line = (await olu.says(room, "Rye"))["id"]
+    for emoji in ("👍", "❤️", "👩🏽‍🚒", "🇫🇷", "1️⃣"):
+        assert await act(olu, room, line, "react", emoji=emoji) == 200, emoji
+    assert await act(olu, room, line, "react", emoji="👍", back="yes") == 200
+    for emoji in ("", "ok", "👍👍", "<b>", "1", "👍" + "\u200d👍" * 9):
+        assert await act(olu, room, line, "react", emoji=emoji) == 400, emoji
+
+
+async def test_rooms_stand_beside_a_room(site: Town) -> None:
+    """Beside a room stand the others one is in, with what is new there, and nobody else's."""
+    olu = await site.owner()
+    other = await site.room(olu, "Cellar plans")
+    room = await site.room(olu, "Bread")
+    ben = await site.guest("ben", other, by=olu)
+    await site.heard(other, ben, "One", "Two")
+    shown = (await olu.get(f"/rooms/{room}/beside")).text
+    assert "Cellar plans" in shown
+    assert 'aria-label="2 unread"' in shown
+    assert "Bread" not in (await ben.get(f"/rooms/{other}/beside")).text
