@@ -168,7 +168,9 @@ class Lodging:
         return waiting
 
     async def settled(self, place: Place | int) -> None:
-        """Nobody has anything left to do there."""
+        """Nobody has anything left to do there about what stands in the ledger."""
+        if events := await self.events(place):
+            await self.app.ledger.told(events[-1].stream, events[-1].seq - 1)
         await self.app.front.rooms.settled(await self.room(place))
 
 

@@ -204,7 +204,7 @@ async def test_several_lines_can_be_pasted_and_typed(tmp_path: Path) -> None:
         pen.post_message(events.Paste("first\r\n  second \x1b[31mred\x1b[0m\nthird\x00"))
         await ana.until(lambda: "third" in ana.typed)
         await ana.types("\nfourth", "enter")
-        await ana.sees("first", "second red", "fourth")
+        await ana.sees("#3", "first", "second red", "fourth")
         (line,) = (e.body for e in ana.rooms.events(R) if isinstance(e.body, Heard))
         assert str(line.text) == "first\n  second red\nthird\nfourth"
 
@@ -237,7 +237,7 @@ async def test_a_reply_names_the_line_it_answers(tmp_path: Path) -> None:
         await ana.types(f"/reply {one.seq}", "enter")
         await ana.sees("↳")
         await ana.types("my answer", "enter")
-        await ana.sees("my answer")
+        await ana.sees("#5", "my answer")
         answers = [e.body for e in ana.rooms.events(R) if isinstance(e.body, Heard)]
         assert answers[-1].reply_to == one.id
         await ana.sees("↳ somebody: the first question")
@@ -519,10 +519,10 @@ async def test_the_host_goes_away_and_the_room_goes_on(tmp_path: Path) -> None:
             await ana.sees("Maya is thinking…")
             await host.aclose()
             await ana.sees("The host went away. Looking for it again…")
-            assert "thinking" not in ana.screen()
+            await ana.until(lambda: "thinking" not in ana.screen())
             await ana.types("still here?", "enter")
             await ana.sees("still here?")
-            assert ana.app.query(".waiting")
+            await ana.until(lambda: ana.app.query(".waiting"))
             free.set()
             await ana.until(lambda: "went away" not in ana.screen())
             await ana.until(lambda: not ana.app.query(".waiting"))

@@ -23,8 +23,8 @@ async def test_a_draft_grows_in_place_and_becomes_the_line(tmp_path: Path) -> No
         signals.publish(R, Rested(turn="t", mate="merlin"))
         await ana.sees("The sea breathes.")
         await ana.until(lambda: "▌" not in ana.screen().replace("▌ ", ""))
+        await ana.until(lambda: "is typing" not in ana.screen())
         assert ana.screen().count("The sea") == 1
-        assert "is typing" not in ana.screen()
 
 
 async def test_a_tool_is_seen_at_work_also_after_its_turn(tmp_path: Path) -> None:

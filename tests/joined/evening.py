@@ -278,6 +278,7 @@ class Evening:
         async with asyncio.timeout(120):
             while await self._count(Heard) < heard or await self._count(LineEdited) < edited:
                 await asyncio.sleep(0.02)
+            await self.app.ledger.told(STREAM, (await self.events())[-1].seq - 1)
             await self.app.front.rooms.settled(ROOM)
             while self.app.deliveries.waiting(STREAM):
                 await asyncio.sleep(0.02)
