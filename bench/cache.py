@@ -12,7 +12,6 @@ import msgspec
 from bench.figures import Figure, folder, sized
 from bench.homes import home
 from loopforge.app import App
-from loopforge.chat.turns.build_perception import route_of
 from loopforge.core.events import Answered, Event, Perceived, Usage
 from loopforge.core.policy import Answer, Ask
 from loopforge.core.room_vocabulary import Heard, Purged, Said
@@ -138,7 +137,7 @@ async def turn_again(app: App, event: Event, models: Reading) -> list[Usage]:
     assert seen is not None
     seen = msgspec.structs.replace(seen, local_events=seen.local_events[-WINDOW:])
     assert isinstance(event.body, Perceived)
-    route = route_of(app.roster.get(event.body.mate))
+    route = Route.of(app.roster.get(event.body.mate))
     thinking, usages = app.policies["talk"][0](seen), []
     request = next(thinking)
     while isinstance(request, Ask):

@@ -20,6 +20,7 @@ PROMPTS = {
         "reply-pass",
         "reply-tools",
         "reply-link",
+        "reply-react",
         "tools",
         "account",
         "decide",

@@ -11,6 +11,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from loopforge.app import open_ledger_of
 from loopforge.core.mates.mate_file import for_capable, parse
 from loopforge.home import shipped_mates
@@ -56,7 +58,7 @@ def lab_minds(
         personas={
             handle: Persona(
                 for_capable(mate.prompt),
-                Route(tier=mate.tier, model=model or mate.model, temperature=mate.temperature),
+                replace(Route.of(mate), model=model or mate.model),
                 mate.hash,
             )
             for handle, mate in mates.items()

@@ -22,6 +22,7 @@ face: 🔬
 traits: {curiosity: very high, patience: low}
 tier: 2
 temperature: 0.4
+top_p: 0.9
 tools: [clock]
 triggers: [name, mention]
 interests: [bread, Bridges]
@@ -50,6 +51,7 @@ def test_every_field_is_read(text: str | bytes) -> None:
         traits={"curiosity": "very high", "patience": "low"},
         tier=2,
         temperature=0.4,
+        top_p=0.9,
         tools=("clock",),
         triggers=("mention", "name"),
         interests=("bread", "Bridges"),
@@ -102,6 +104,8 @@ def test_a_name_and_a_body_are_enough() -> None:
         ("name: a\ntemperature: hot", 3, "from 0"),
         ("name: a\ntemperature: .nan", 3, "from 0"),
         ("name: a\ntemperature: 2.1", 3, "from 0"),
+        ("name: a\ntop_p: 0", 3, "to 1"),
+        ("name: a\ntop_p: 1.1", 3, "to 1"),
         ("name: a\ntools: clock", 3, "is a list, such as [clock]"),
         ("name: a\ntools: [clock, [x]]", 3, "holds an entry that is a text"),
         ("name: a\ntriggers: [mention,\n  nmae]", 4, "did you mean name?"),

@@ -141,11 +141,12 @@ async def test_a_model_without_schemas_is_asked_in_words() -> None:
 
 async def test_settings_go_out() -> None:
     """Temperature, the bound on tokens and what a model's table adds are in the request."""
-    asked = question(max_tokens=50, route=Route(temperature=0.3))
+    asked = question(max_tokens=50, route=Route(temperature=0.3, top_p=0.8))
     async with talking("chat", extra={"min_p": 0.1}) as (server, provider):
         await provider.attempt(asked, lambda _: None)
     body = server.asked[0].body
-    assert (body["temperature"], body["max_tokens"], body["min_p"]) == (0.3, 50, 0.1)
+    assert (body["temperature"], body["top_p"], body["min_p"]) == (0.3, 0.8, 0.1)
+    assert body["max_tokens"] == 50
     assert server.asked[0].headers["authorization"] == "Bearer sk-sesame"
 
 

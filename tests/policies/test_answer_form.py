@@ -104,3 +104,23 @@ def test_a_link_is_offered_to_be_read() -> None:
     stranger = replace(heard("ana", link), untrusted=True)
     seen = shown(stranger, model="full", tools="read_page")
     assert "reply-link" not in instructions(seen, PROMPTS)
+
+
+@pytest.mark.parametrize(
+    ("line", "context", "offered"),
+    [
+        ("thanks, Maya!", {}, True),
+        ("thanks, Maya!", {"react": ""}, False),
+        ("Maya, what time is it?", {}, False),
+        ("Maya, what time is it?", {"decide": "yes"}, True),
+        ("Maya, " + "I have been thinking of it for a long time now. " * 2, {}, False),
+    ],
+)
+def test_an_emoji_is_offered_where_it_may_say_all(
+    line: str, context: dict[str, str], offered: bool
+) -> None:
+    """A brief line that asks nothing may be met by one, and a line that is not for it."""
+    given = {"react": "yes", "line": "first", **context}
+    seen = shown(heard("ana", line, "first"), model="full", **given)
+    assert ("react" in schema_of(seen)["properties"]) is offered
+    assert ("<reply-react>" in instructions(seen, PROMPTS)) is offered

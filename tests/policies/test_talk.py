@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from loopforge.core.action_plan import Act
 from loopforge.core.perception import Line, LineKind, ToolOffer
 from loopforge.core.policy import All, Answer, AnswerOutcome, Ask, Call, Result, ResultOutcome
-from loopforge.core.room_vocabulary import Continue, Note, Paper, Say, StaySilent
+from loopforge.core.room_vocabulary import Continue, Note, Paper, React, Say, StaySilent
 from loopforge.core.text.erasable_text import Words
 from loopforge.policies.faq import RULE, TIME_RULE
 from loopforge.policies.talk import MOST_WASTED, talk
@@ -451,3 +452,38 @@ def test_an_answer_without_words_is_none_for_whom_was_addressed() -> None:
     data = {"mode": "context", "narrative": "I greet."}
     plan = Playbook(MIND, CALLED).told(Answer("answered", "", data)).plans()
     assert plan.meta == {"trouble": "malformed"}
+
+
+@pytest.mark.parametrize(
+    ("say", "emoji", "acts"),
+    [
+        ("", "👍", (React(to="first", emoji="👍"),)),
+        ("Any time.", "❤", (Say(text="Any time."), React(to="first", emoji="❤"))),
+        ("Any time.", "", (Say(text="Any time."),)),
+        ("Any time.", "<b>", (Say(text="Any time."),)),
+        ("", "", (StaySilent(why="I am content."),)),
+    ],
+)
+def test_it_may_react_by_an_emoji(say: str, emoji: str, acts: tuple[Act, ...]) -> None:
+    """An emoji goes onto the line that called it, beside its words or in their place."""
+    seen = shown(heard("ana", "thanks Maya", "first"), model="full", react="yes", line="first")
+    answer = {"say": say, "react": emoji, "mode": "context", "narrative": "I am content."}
+    assert Playbook(MIND, seen).asks("talk").answered(**answer).plans().acts == acts
+
+
+@pytest.mark.parametrize(
+    ("say", "short", "lines"),
+    [
+        ("Ha!\n\nWait.\n \nWhat?", "yes", ["Ha!", "Wait.", "What?"]),
+        ("Ha!\n\nWait.", "", ["Ha!\n\nWait."]),
+        ("Ha!\nWait.", "yes", ["Ha!\nWait."]),
+        ("1\n\n2\n\n3\n\n4", "yes", ["1\n\n2\n\n3\n\n4"]),
+        ("See:\n\n- one", "yes", ["See:\n\n- one"]),
+        ("See:\n\n" + "long " * 60, "yes", ["See:\n\n" + ("long " * 60).strip()]),
+    ],
+)
+def test_it_may_say_several_short_lines(say: str, short: str, lines: list[str]) -> None:
+    """An empty line parts short lines where there is room for them; a text stays one."""
+    seen = shown(heard("ana", "Maya!", "first"), model="full", short=short)
+    plan = Playbook(MIND, seen).asks("talk").answered(say=say, mode="context").plans()
+    assert [act.text for act in plan.acts if isinstance(act, Say)] == lines

@@ -80,6 +80,7 @@ def portrait(mate: Mate, path: Path) -> str:
         "voice": mate.voice,
         "traits": ", ".join(f"{trait}: {band}" for trait, band in mate.traits.items()),
         "asks": asks(mate),
+        "top_p": "" if mate.top_p is None else str(mate.top_p),
         "temperature": "" if mate.temperature is None else str(mate.temperature),
         "tools": ", ".join(mate.tools),
         "called by": ", ".join(mate.triggers) or "nothing",

@@ -17,7 +17,7 @@ from loopforge.core.perception import FINDER, READER, AgentPerception
 from loopforge.core.policy import Prompts
 from loopforge.policies.prompt_building import MODE_FIELDS, fields_of, fill, form_of, may_pass
 
-SAY, SPEAK = "say", "speak"
+SAY, SPEAK, REACT = "say", "speak", "react"
 LAST = 6
 """Lines that are looked at, the room's own word of a file among them."""
 
@@ -57,6 +57,12 @@ LINK = re.compile(r"https?://[^\s/<>]", re.IGNORECASE)
 HANDLED = re.compile(r"\bfile [0-9a-f]{8}: ")
 """A kept file in what a tool gave, by its handle."""
 
+EMOJIS = ("", *"👍❤🔥👏😁🤣🤔😱😢🎉🙏💯🤗😎🤝")
+"""What a mate may put on a line: what every platform takes, and nothing that marks how a line of a
+person stands."""
+BRIEF = 60
+"""Characters of a line that may be met by an emoji alone."""
+
 ELSEWHERE = re.compile(r"[^\W\d_]")
 LATIN = 0x24F
 """The last letter of the alphabets that the words above are written in."""
@@ -67,6 +73,8 @@ def schema_of(seen: AgentPerception) -> dict[str, Any]:
     fields: dict[str, Any] = {SPEAK: {"type": "boolean"}} if may_pass(seen) else {}
     fields[SAY] = {"type": "string"}
     fields |= MODE_FIELDS
+    if may_react(seen):
+        fields[REACT] = {"type": "string", "enum": list(EMOJIS)}
     if may_write(seen):
         fields["files"] = FILES
     if may_attach(seen):
@@ -97,6 +105,7 @@ def instructions(seen: AgentPerception, prompts: Prompts) -> str:
         for name, there in (
             ("reply", True),
             ("reply-pass", may_pass(seen)),
+            ("reply-react", may_react(seen)),
             ("reply-files", may_write(seen)),
             ("reply-attach", may_attach(seen)),
             ("reply-note", may_note(seen)),
@@ -111,6 +120,21 @@ def instructions(seen: AgentPerception, prompts: Prompts) -> str:
 def may_write(seen: AgentPerception) -> bool:
     """Whether files may go with what it says, and the last lines may want one."""
     return seen.context.get("files") == "yes" and _speak_of(OF_TEXTS, seen)
+
+
+def may_react(seen: AgentPerception) -> bool:
+    """Whether it may put an emoji on the line that called it: a brief one, or not for it."""
+    called = seen.context.get("line", "")
+    line = next((one for one in reversed(seen.lines) if one.id and one.id == called), None)
+    if seen.context.get("react") != "yes" or line is None or line.kind not in ("heard", "said"):
+        return False
+    text = str(line.text).strip()
+    return may_pass(seen) or (len(text) <= BRIEF and not text.endswith(("?", "？", "؟")))
+
+
+def may_part(seen: AgentPerception) -> bool:
+    """Whether it may say several short lines in place of one: there is room for them."""
+    return seen.context.get("short") == "yes" and not may_write(seen)
 
 
 def may_attach(seen: AgentPerception) -> bool:

@@ -28,13 +28,17 @@ from loopforge.core.policy import (
     Thinking,
     ask,
 )
-from loopforge.core.room_vocabulary import Continue, Forget, Note, Paper, Remember, Say
+from loopforge.core.room_vocabulary import Continue, Forget, Note, Paper, React, Remember, Say
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.policies.answer_form import (
+    EMOJIS,
+    REACT,
     SAY,
     SPEAK,
     instructions,
     may_attach,
+    may_part,
+    may_react,
     may_write,
     schema_of,
 )
@@ -69,7 +73,7 @@ from loopforge.policies.small_tools import HERE, by_tool, told_by_tool
 from loopforge.policies.speaker_messages import instruction
 from loopforge.policies.tool_requests import left_rows, use_tools, wanted_calls
 
-VERSION = "talk/8"
+VERSION = "talk/9"
 
 SHORT = 50
 """Tokens of a small model's answer: its first two sentences are the sensible ones."""
@@ -85,6 +89,10 @@ MOST_WASTED = 3
 """Answers of one turn of whose calls none could be made; then it is offered no tools any more."""
 LONGEST_THOUGHT = 2000
 """Characters that it is shown again of what it wrote beside uses of tools."""
+MOST_PARTS, LONGEST_PART = 3, 240
+"""Short lines in place of one, and characters of each."""
+MARKED = re.compile(r"```|[-*+>#|]|\d+[.)]")
+"""How a paragraph of a written text begins: a list, a quote, a table, code."""
 LONG, LONG_WITH_FILES = 900, 3000
 """Tokens of a capable model's answer."""
 
@@ -240,7 +248,12 @@ def _plan(
     said = next((words for each in (data, *before[::-1]) if (words := _words(each, seen))), "")
     said = said or ", ".join(file.name for file in files) or (HERE if attach else "")
     if said and data.get(SPEAK, True):
-        acts.append(Say(text=said, reply_to=_to(seen), files=files, attach=attach))
+        *first, last = _parted(said) if may_part(seen) and not attach else [said]
+        answered = [_to(seen), *([""] * len(first))]
+        acts += [Say(text=text, reply_to=to) for text, to in zip(first, answered, strict=False)]
+        acts.append(Say(text=last, reply_to=answered[len(first)], files=files, attach=attach))
+    if may_react(seen) and (emoji := str(data.get(REACT) or "")) in EMOJIS[1:]:
+        acts.append(React(to=seen.context["line"], emoji=emoji))
     acts += [Note(text=note) for note in _each("note", before, data)]
     acts += [Remember(text=text) for text in _each("remember", before, data)]
     acts += [Forget(what=text) for text in _each("forget", before, data)]
@@ -255,6 +268,13 @@ def _plan(
         narrative=narrative,
         acts=tuple(acts),
     )
+
+
+def _parted(said: str) -> list[str]:
+    """Its words as the short lines that they are meant to be; as one where they are a text."""
+    parts = [part.strip() for part in re.split(r"\n\s*\n", said) if part.strip()]
+    short = all(len(part) <= LONGEST_PART and not MARKED.match(part) for part in parts)
+    return parts if 1 < len(parts) <= MOST_PARTS and short else [said]
 
 
 def _each(field: str, before: list[dict[str, Any]], data: dict[str, Any]) -> list[str]:

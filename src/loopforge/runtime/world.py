@@ -320,7 +320,7 @@ class Worlds:
             stream,
             mate.handle,
             turn.id,
-            Route(tier=mate.tier, model=mate.model, temperature=mate.temperature),
+            Route.of(mate),
             senses.permit,
             turn.egress.feed,
             senses.news,

@@ -17,7 +17,6 @@ from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.room_loop import SCRIBE
 from loopforge.chat.server import Rooms
 from loopforge.chat.speaking.room_rules import Rules
-from loopforge.chat.turns.build_perception import route_of
 from loopforge.chat.why.record_building import gather, gather_for
 from loopforge.chat.why.record_text import told
 from loopforge.core.mates.mate_file import Mate
@@ -27,7 +26,7 @@ from loopforge.errors import InputError, Unknown
 from loopforge.ledger.storage.revised_lines import standing
 from loopforge.ledger.table_access import Readable
 from loopforge.people.account_linking import AccountLinking
-from loopforge.runtime.ports import Clock, Models
+from loopforge.runtime.ports import Clock, Models, Route
 
 LOOKED_BACK = 200
 """Lines of mates that are looked through for one that the asker may see."""
@@ -99,7 +98,7 @@ class QueryCommands:
 
     def _model(self, handle: str) -> str:
         mate = self._rooms.mates.get(handle)
-        return self._models.facts(route_of(mate)).name if mate else "cannot answer just now"
+        return self._models.facts(Route.of(mate)).name if mate else "cannot answer just now"
 
     async def model(self, asked: CommandRequest) -> str:
         """Which language model answers for whom."""

@@ -199,7 +199,7 @@ class NoteWorld:
         entries = await self._kept_of(self._entries(room, state.covered.get(due.room, 0)))
         names = {handle: public(one.name) for handle, one in self._mates.items()}
         mate = due.mate
-        route = Route(tier=mate.tier, model=mate.model, temperature=mate.temperature)
+        route = Route.of(mate)
         small = self._models.facts(route).small
         perception = AgentPerception(
             step=0,

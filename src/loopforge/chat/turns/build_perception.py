@@ -68,14 +68,11 @@ LONGEST_TITLE = 80
 """Characters of a title that mates are told."""
 MADE = re.compile("room-[0-9a-f]{12}")
 """A slug that was made for a room without a title."""
+SHORT_LINES = 3
+"""Energy that has to be left for several short lines in place of one: none is lost then."""
 REMEMBERED = 20_000
 PROMPTS = 200
 """How many counts of lines, and of mates' prompts, are remembered."""
-
-
-def route_of(mate: Mate) -> Route:
-    """The model a mate asks for."""
-    return Route(tier=mate.tier, model=mate.model, temperature=mate.temperature)
 
 
 class LineCounter:
@@ -195,7 +192,7 @@ class Viewer:
         self, state: RoomState, mate: Mate, due: Due, entries: list[ContextEntry] | None = None
     ) -> RoomView:
         """What this mate is shown now, called by this; of `entries`, if not all it may see."""
-        route = route_of(mate)
+        route = Route.of(mate)
         facts = self._models.facts(route)
         whole = entries is None
         entries = state.visible(mate.handle) if entries is None else entries
@@ -374,12 +371,24 @@ class Viewer:
             "model": "small" if facts.small else "full",
             **self._may_write(facts),
             "energy": energy,
+            **_manners(state, facts),
             "people": _people(state),
             "mates": ", ".join(self._called(handle) for handle in state.mates),
             "others": self._others(state, mate),
             "place": self._where(state, mate),
             **({"greeting": _greeting(state, mate)} if due.summons == GREETING else {}),
         }
+
+
+def _manners(state: RoomState, facts: ModelFacts) -> dict[str, str]:
+    """How it may answer besides by one line: by an emoji, or by several short lines.
+
+    The latter where no platform shows drafts: there one message grows into one line.
+    """
+    if facts.small:
+        return {}
+    apart = not state.places and state.energy.left >= SHORT_LINES
+    return {"react": "yes", **({"short": "yes"} if apart else {})}
 
 
 def _greeting(state: RoomState, mate: Mate) -> str:

@@ -21,12 +21,12 @@ from loopforge.chat.room.turn_queue import Due
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.speaking.triggers import Absent, TriggerListener
 from loopforge.chat.turns.apply_acts import queued
-from loopforge.chat.turns.build_perception import route_of
 from loopforge.core.events import Fact
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.model_trouble import Trouble
 from loopforge.core.room_vocabulary import StoodDown, StoodIn, Told
 from loopforge.core.text.erasable_text import Words
+from loopforge.runtime.ports import Route
 from loopforge.runtime.system_clock import Stamp
 
 UNABLE = "it cannot run"
@@ -121,7 +121,7 @@ class Relief:
             return [self._stamp.fact(StoodDown(mate=mate.handle), actor="room")] if known else []
         other = self.by(mate.handle)
         called = due.verdict == "speak" and due.step == 0
-        if other is None or not called or route_of(other) == route_of(mate):
+        if other is None or not called or Route.of(other) == Route.of(mate):
             return []
         return self._stand_in(state, due, mate.name, UNREACHED, troubles)
 

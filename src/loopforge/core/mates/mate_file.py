@@ -80,6 +80,7 @@ class Mate(Struct, frozen=True, kw_only=True):
     model: str = ""
     tier: int = 1
     temperature: float | None = None
+    top_p: float | None = None
     tools: tuple[str, ...] = ()
     triggers: tuple[str, ...] = TRIGGERS
     interests: tuple[str, ...] = ()
@@ -281,6 +282,13 @@ def _temperature(node: yaml.Node) -> float:
     return float(heat)
 
 
+def _top_p(node: yaml.Node) -> float:
+    share = yaml_reader.number(node)
+    if share is None or not isfinite(share) or not 0 < share <= 1:
+        raise _Wrong("is a share from just above 0 (the likeliest words alone) to 1 (all of them)")
+    return float(share)
+
+
 def _words(example: str) -> Callable[[yaml.Node], tuple[str, ...]]:
     def read(node: yaml.Node) -> tuple[str, ...]:
         if not isinstance(node, yaml.SequenceNode) or yaml_reader.kind(node) != "seq":
@@ -377,6 +385,7 @@ FIELDS: dict[str, Callable[[yaml.Node], Any]] = {
     "model": _text(120),
     "tier": _tier,
     "temperature": _temperature,
+    "top_p": _top_p,
     "tools": _words("[clock]"),
     "triggers": _triggers,
     "interests": _words("[bread, bridges]"),

@@ -17,7 +17,13 @@ from loopforge.core.mates.character_card import OWN, as_json
 from loopforge.core.mates.lorebook import LoreEntry
 from loopforge.core.mates.mate_file import Mate, dialogue, for_capable
 from loopforge.mates.cards.avatar_image import picture
-from loopforge.mates.cards.card_import import NOBODY_ASKED, OWN_TEXTS, SECTIONS, THE_OTHER
+from loopforge.mates.cards.card_import import (
+    NOBODY_ASKED,
+    OWN_NUMBERS,
+    OWN_TEXTS,
+    SECTIONS,
+    THE_OTHER,
+)
 
 CardForm = Literal["png", "v1", "v2", "v3"]
 V1 = ("name", "description", "personality", "scenario", "first_mes", "mes_example")
@@ -78,10 +84,10 @@ def _fields(mate: Mate) -> dict[str, Any]:
 
 def _own(mate: Mate) -> dict[str, Any]:
     """What only mates have, of looks and manner."""
-    texts = {key: getattr(mate, key) for key in OWN_TEXTS if getattr(mate, key)}
-    heat = {} if mate.temperature is None else {"temperature": mate.temperature}
+    held = {key: getattr(mate, key) for key in (*OWN_TEXTS, *OWN_NUMBERS)}
+    own = {key: value for key, value in held.items() if value not in ("", None)}
     traits = {"traits": dict(mate.traits)} if mate.traits else {}
-    return {**texts, **traits, **heat, "manner": _manner(mate)}
+    return {**own, **traits, "manner": _manner(mate)}
 
 
 def _manner(mate: Mate) -> str:

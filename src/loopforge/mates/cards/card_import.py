@@ -29,7 +29,7 @@ SECTIONS = {
 }
 """Headings in a mate's body for texts of a card."""
 MOST_EXAMPLES = 20
-OWN_TEXTS = ("role", "voice", "colour", "face")
+OWN_TEXTS, OWN_NUMBERS = ("role", "voice", "colour", "face"), ("temperature", "top_p")
 NOBODY_ASKED = "(nobody said anything)"
 
 
@@ -113,9 +113,10 @@ def _with_own(text: str, card: CharacterCard) -> str:
     for trait, band in list(traits.items())[:20] if isinstance(traits, dict) else []:
         if band in BANDS:
             text = _if_good(text, with_trait(text, str(trait), band))
-    heat = card.own.get("temperature")
-    if isinstance(heat, int | float):
-        text = _if_good(text, with_entry(text, "temperature", f"temperature: {heat}\n"))
+    for key in OWN_NUMBERS:
+        value = card.own.get(key)
+        if isinstance(value, int | float):
+            text = _if_good(text, with_entry(text, key, f"{key}: {value}\n"))
     return text
 
 

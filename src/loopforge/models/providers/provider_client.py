@@ -232,8 +232,11 @@ def settings_of(spec: ModelSpec, question: Question) -> ModelSettings:
     settings = ModelSettings(max_tokens=question.max_tokens + spec.thinking)
     if spec.thinking:
         settings["thinking"] = "low"
-    elif question.route.temperature is not None:
-        settings["temperature"] = question.route.temperature
+    else:
+        if question.route.temperature is not None:
+            settings["temperature"] = question.route.temperature
+        if question.route.top_p is not None:
+            settings["top_p"] = question.route.top_p
     if _goes_as_it_is(spec, question):
         turns = turns_of(spec, question)
         messages = [{"role": role, "content": _text_of(content)} for role, content in turns]

@@ -17,13 +17,24 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from loopforge.core.mates.mate_file import Mate
+
 
 class Route(Struct, frozen=True, kw_only=True):
-    """Which model to ask: a tier (1 to 4), or one model by its name in loopforge.toml."""
+    """Which model to ask: a tier (1 to 4), or one model by its name in loopforge.toml.
+
+    `temperature` and `top_p` are how it draws its words; None is the model's own.
+    """
 
     tier: int = 1
     model: str = ""
     temperature: float | None = None
+    top_p: float | None = None
+
+    @classmethod
+    def of(cls, mate: Mate) -> Route:
+        """The model that a mate asks for, and how it draws its words."""
+        return cls(tier=mate.tier, model=mate.model, temperature=mate.temperature, top_p=mate.top_p)
 
 
 class Pictured(Struct, frozen=True, kw_only=True):
