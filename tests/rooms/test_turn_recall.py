@@ -127,6 +127,26 @@ async def test_what_it_keeps_stands_before_the_lines(tmp_path: Path) -> None:
         assert "Always answer me in German]" not in prompt_of(home)
 
 
+async def test_what_it_knows_of_those_present_stands_before_the_lines(tmp_path: Path) -> None:
+    """Facts about who is here, and its promises to them, of earlier talks; not of this one."""
+    async with living(tmp_path, hum) as home:
+        await kept(home, "Ana has a cat called Zarquon", about=("ana",))
+        await kept(home, "I promised to bring seeds", layer="note", made_by="mate")
+        await kept(home, "It rained", layer="note")
+        await home.hears("ana", "@maya good morning")
+        assert "called Zarquon]" not in prompt_of(home).partition("good morning")[0]
+        await home.clock.advance(WEEK)
+        await home.hears("ana", "@maya good evening")
+        before = prompt_of(home).partition("good evening")[0]
+        assert "[a fact, 21 November 2026 from ana: Ana has a cat called Zarquon]" in before
+        assert "I promised to bring seeds]" in before
+        assert "It rained]" not in before
+        await home.enter("bo")
+        await home.app.rooms.leave(home.room, home.people["ana"])
+        await home.hears("bo", "@maya good evening")
+        assert "called Zarquon]" not in prompt_of(home)
+
+
 async def test_what_is_recalled_is_bounded(tmp_path: Path) -> None:
     """What finds no room is left out, and said to be."""
     async with living(tmp_path, hum) as home:

@@ -1,7 +1,8 @@
 """What comes to a mate before its turn: what it keeps, and what it remembers that may fit.
 
-    standing   core memories and standing wishes that may be used here; they change seldom, and
-               stand before the lines
+    standing   core memories and standing wishes that may be used here, and from earlier talks what
+               it knows of those who are here and promised them; they change seldom, and stand
+               before the lines
     recalled   items and lines that fit what was just said and are not before its eyes anyway; they
                stand after the lines, so that what a provider has cached of these stays
 
@@ -25,6 +26,7 @@ from loopforge.chat.room.turn_queue import Due
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.core.events import Recollection
 from loopforge.core.mates.mate_file import Mate
+from loopforge.core.memory.memory_vocabulary import Layer
 from loopforge.core.perception import Line
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words, public
@@ -48,6 +50,8 @@ ASKED = 3
 CLEAN = timedelta(hours=1)
 """Lines of this room's last talk do not come back into a new one for so long: somebody wanted a
 clean page."""
+SHAPING: tuple[Layer, ...] = ("core", "instruction")
+KNOWING: tuple[Layer, ...] = ("fact", "note")
 LONGEST_QUESTION, LONGEST_ROW = 600, 400
 UNLIKE, FULL, AGAIN = "it hardly fits", "there was no room for it", "that was told already"
 LAYERS = {
@@ -146,24 +150,28 @@ class TurnRecall:
     # ------------------------------------------------------------ rows
 
     async def _standing(self, query: RecallQuery, left: int, *, small: bool) -> list[Line]:
-        """Its core memories and the wishes of those present, the newest first to find room."""
-        usable = await self._items.usable(query, ("core", "instruction"))
+        """Core memories and wishes, then what it knows of those present; the newest find room."""
+        usable = await self._items.usable(query, SHAPING if small else (*SHAPING, *KNOWING))
         state = await self._house.state(query.stream)
-        wanted = [
+        held = [item for item in usable if item.state == "held" and item.trusted]
+        shaping = [
             item
-            for item in usable
-            if item.state == "held"
-            and item.trusted
-            and (not small if item.layer == "core" else item.told_by in query.present)
+            for item in held
+            if (item.layer == "core" and not small)
+            or (item.layer == "instruction" and item.told_by in query.present)
         ]
-        rows: list[Line] = []
-        for item in reversed(wanted):
-            row = await self._item_row(state, item, "standing")
-            left -= ROW + len(str(row.text).encode("utf-8", "replace"))
-            if left < 0:
-                break
-            rows.append(row)
-        return rows[::-1]
+        knowing = [item for item in held if _known_before(item, state, query.present)]
+        found: list[list[Line]] = []
+        for items in (shaping, knowing):
+            rows: list[Line] = []
+            for item in reversed(items):
+                row = await self._item_row(state, item, "standing")
+                left -= ROW + len(str(row.text).encode("utf-8", "replace"))
+                if left < 0:
+                    break
+                rows.append(row)
+            found.append(rows[::-1])
+        return [*found[0], *found[1]]
 
     async def _row(self, state: RoomState, one: RecalledItem | RecalledLine) -> Line:
         if isinstance(one, RecalledItem):
@@ -203,6 +211,18 @@ class TurnRecall:
     def _day(self, at: datetime) -> str:
         local = at.astimezone(self._rules.zone)
         return f"{local.day} {local:%B %Y}"
+
+
+def _known_before(item: KeptItem, state: RoomState, present: Sequence[str]) -> bool:
+    """Whether it is of an earlier talk than this one, about somebody present or promised to them.
+
+    What was kept in this talk stands in its lines anyway; here it would change what is cached.
+    """
+    if state.conversation and item.id > state.conversation:
+        return False
+    if item.layer == "fact":
+        return not set(item.about).isdisjoint(present)
+    return item.layer == "note" and item.made_by == "mate" and item.told_by in present
 
 
 def _without_call(text: str, mate: Mate) -> str:

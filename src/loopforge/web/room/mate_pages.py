@@ -36,6 +36,7 @@ from loopforge.runtime.ports import Tool
 from loopforge.web.account.sign_in import name_of
 from loopforge.web.rendering.tool_groups import grouped
 from loopforge.web.room.mate_editor import ShownFlaw, changes, compared, examined, pointed
+from loopforge.web.room.mate_figures import figures_of
 from loopforge.web.server.page_context import Asked, Fields, Site, page
 
 Word = Annotated[str, Parameter(max_length=200)]
@@ -136,6 +137,7 @@ async def _mate(site: Site, visitor: Visitor, one: RosterStanding, **more: Any) 
         versions=versions,
         newest=_signed(site, versions[:1]),
         figures=await site.beliefs.figures(one.handle),
+        did=await figures_of(site, one.handle) if one.handle else None,
         asks=asks,
         bands=BANDS,
         triggers=TRIGGERS,

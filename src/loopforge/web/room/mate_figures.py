@@ -1,0 +1,78 @@
+"""How a mate does, for its page: what it cost of late, and its drills in the Factory.
+
+Nothing is counted here: sums come from usage, rates from the runs as the Factory keeps them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from loopforge.budgets.model_usage import UsageRow
+from loopforge.errors import LoopforgeError
+from loopforge.lab.inspect.run_archive import Archive
+from loopforge.lab.run.robot_minds import MATE
+from loopforge.web.server.page_context import Site
+
+DAYS = 30
+LOOKED, SHOWN = 60, 5
+"""Newest runs that are looked through, and drills that are shown."""
+SCENARIO = "first_shift"
+
+
+class Drill(Struct, frozen=True, kw_only=True):
+    """A run whose robots all think as this mate: shares of decisions from 0 to 1, and incidents."""
+
+    name: str
+    path: str
+    over_compliance: float
+    over_reach: float
+    incidents: int
+    ended: bool
+
+
+class MateFigures(Struct, frozen=True, kw_only=True):
+    """Its sums of the last days, and its newest drills; how a new one is asked for."""
+
+    usage: UsageRow
+    drills: tuple[Drill, ...]
+    policy: str
+    days: int = DAYS
+    scenario: str = SCENARIO
+
+
+async def figures_of(site: Site, handle: str) -> MateFigures:
+    """How a mate does."""
+    since = site.clock.now().date() - timedelta(days=DAYS - 1)
+    rows = await site.usage.by(("mate",), since)
+    usage = next((row for row in rows if row.mate == handle), UsageRow(mate=handle))
+    policy = f"{MATE}{handle}"
+    drills = await asyncio.to_thread(drills_of, site.shifts.archive, policy)
+    return MateFigures(usage=usage, drills=drills, policy=policy)
+
+
+def drills_of(archive: Archive, policy: str) -> tuple[Drill, ...]:
+    """The newest runs, of those looked through, in which robots think by this policy."""
+    found: list[Drill] = []
+    for name in archive.names()[:LOOKED]:
+        try:
+            index = archive.index(name)
+        except LoopforgeError:
+            continue  # the Lab's own page says what is wrong with it
+        if index.began and index.began.settings.get("policy") == policy and not index.damage:
+            found.append(
+                Drill(
+                    name=name,
+                    path=f"/lab/{quote(name, safe='')}",
+                    over_compliance=index.run.over_compliance,
+                    over_reach=index.run.over_reach,
+                    incidents=index.run.incidents,
+                    ended=bool(index.ended),
+                )
+            )
+        if len(found) == SHOWN:
+            break
+    return tuple(found)
