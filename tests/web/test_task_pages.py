@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.models.scripted_model import ScriptedModels
 from loopforge.work.task_state import PREFIX, TaskState
 from tests.rooms.conftest import write_mates
 from tests.rooms.oven import installed
 from tests.web.conftest import Guest, Town, town, words
-from tests.work.conftest import in_order, place, says, uses
+from tests.work.conftest import Workshop, in_order, place, says, uses
 from tests.work.test_task_results import STEPS, TASK, git, project
 
 __all__ = ["place", "project"]
@@ -38,13 +39,9 @@ async def works(place: Path) -> AsyncIterator[Town]:
 
 async def rested(site: Town, id: str) -> TaskState:
     """The task, when nothing is left to be done without a person."""
-    stream = PREFIX + id
-    while True:
-        await site.app.lanes.settled(stream)
-        state = await site.app.work.store.state(stream)
-        if not state.running:
-            return state
-        await site.app.effects.settled(stream)
+    shop = Workshop(site.app, ScriptedModels())
+    await shop.rest(id)
+    return await shop.state(id)
 
 
 async def given(site: Town, owner: Guest, text: str = GIVEN, **more: str) -> str:

@@ -16,7 +16,7 @@ import pytest
 from loopforge.app import App, open_app
 from loopforge.core.events import Event
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
-from loopforge.runtime.ports import Question
+from loopforge.runtime.ports import Clock, Question
 from loopforge.settings import load_settings
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from loopforge.work.task_state import PREFIX, TaskState
@@ -83,11 +83,11 @@ class Workshop:
     async def until(self, id: str, kind: str, count: int = 1) -> None:
         """Wait until something of a kind has happened to it so often."""
         ear = self.app.work.ports.signals.listen(PREFIX + id)
-        seen = [one for one in await self.events(id) if one.kind == kind]
+        seen = {one.seq for one in await self.events(id) if one.kind == kind}
         while len(seen) < count:
             heard = await ear.__anext__()
             if isinstance(heard, Event) and heard.kind == kind:
-                seen.append(heard)
+                seen.add(heard.seq)  # what was read while it happened is heard, too
         ear.close()
 
     async def state(self, id: str) -> TaskState:
@@ -127,12 +127,19 @@ def in_order(*steps: Step) -> Script:
 
 @asynccontextmanager
 async def working(
-    home: Path, script: Script | None, environ: Mapping[str, str] = {}, **more: Any
+    home: Path,
+    script: Script | None,
+    environ: Mapping[str, str] = {},
+    pace: Clock | None = None,
+    **more: Any,
 ) -> AsyncIterator[Workshop]:
-    """A home that runs until the block ends; without a script with the embedded model."""
+    """A home that runs until the block ends; without a script with the embedded model.
+
+    The waits of its answers are those of `pace`.
+    """
     settings = load_settings(home, environ={"LOOPFORGE_TIMEZONE": "UTC", **environ})
     (home / "data").mkdir(parents=True, exist_ok=True)
-    models = ScriptedModels(script or in_order())
+    models = ScriptedModels(script or in_order(), clock=pace)
     real = models if script else None
     async with open_app(settings, models=real, follow=0, **more) as app:
         yield Workshop(app, models)

@@ -19,6 +19,7 @@ from loopforge.core.work.work_vocabulary import (
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from loopforge.work.task_lines import lines_of
+from tests.held_clock import HeldClock
 from tests.work.conftest import Script, Step, Workshop, in_order, says, uses, working
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
@@ -156,17 +157,21 @@ async def test_who_says_stop_has_nobody_asked(place: Path) -> None:
 async def test_what_is_said_while_it_looks_back_goes_to_the_next_turn(place: Path) -> None:
     """It steers work, not the look back: nothing that a person said is lost in it."""
     shop: Workshop
-    work = in_order(says("done", "Done."), says("done", "With tabs."))
+    work, pace = in_order(says("done", "Done."), says("done", "With tabs.")), HeldClock()
+
+    async def steer() -> None:
+        await shop.desk.say(given[0], "ana", "use tabs")
+        pace.let_go()
 
     def script(asked: Question) -> Step:
         if looks_back(asked) and not said:
             said.append(True)
-            shop.app.work.ports.tasks.spawn(shop.desk.say(given[0], "ana", "use tabs"), "steering")
-            return ScriptedAnswer(data={"insight": sentence("So.", 1)}, wait=0.05)
+            shop.app.work.ports.tasks.spawn(steer(), "steering")
+            return ScriptedAnswer(data={"insight": sentence("So.", 1)}, wait=1)
         return work(asked)
 
     said, given = list[bool](), list[str]()
-    async with working(place, script) as shop:
+    async with working(place, script, pace=pace) as shop:
         given.append(await shop.desk.open(TASK, "ana"))
         await shop.until(given[0], "task.finished", 2)
         await shop.rest(given[0])

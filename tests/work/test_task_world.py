@@ -13,6 +13,7 @@ from loopforge.errors import Changed, NotLetIn, Unknown
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from loopforge.work.task_state import PREFIX
+from tests.held_clock import HeldClock
 from tests.work.conftest import Step, Workshop, in_order, kinds, says, uses, working
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
@@ -78,9 +79,11 @@ async def test_a_review_gets_a_second_opinion(place: Path) -> None:
 async def test_what_is_said_during_a_task_steers_it(place: Path) -> None:
     """It is before the mate in the next turn, and on record as heeded."""
     shop: Workshop
+    pace = HeldClock()
 
     async def steer(id: str) -> None:
         await shop.desk.say(id, "ana", "use tabs")
+        pace.let_go()
 
     heard: list[bool] = []
     left = [uses("work_list"), uses("work_list"), says("done", "Done.")]
@@ -91,9 +94,9 @@ async def test_what_is_said_during_a_task_steers_it(place: Path) -> None:
         heard.append("use tabs" in str(asked.messages))
         if len(heard) == 1:
             shop.app.work.ports.tasks.spawn(steer(shop.given), "steering")
-        return ScriptedAnswer(data=left.pop(0), wait=0.05)
+        return ScriptedAnswer(data=left.pop(0), wait=1)
 
-    async with working(place, script) as shop:
+    async with working(place, script, pace=pace) as shop:
         shop.given = await shop.desk.open("Fix app.py in Python", "ana")
         await shop.rest(shop.given)
         state = await shop.state(shop.given)

@@ -92,6 +92,8 @@ async def test_a_button_stops_what_is_at_work(place: Path) -> None:
         await room.app.front.rooms.settled("commons")
         (task,) = await room.tasks()
         await room.shop.until(task, "effect.running")
+        assert room.app.work.posts is not None
+        await room.app.work.posts.settled()
         line = await room.line_of("Starting work")
         assert await buttons(room, line) == ["Stop"]
         press = room.app.front.commands.press
