@@ -11,10 +11,11 @@ from playwright.async_api import Locator, expect
 
 from loopforge.core.factory_vocabulary import Decided, Stepped
 from loopforge.lab.run.run_log import rows_of
-from loopforge.models.scripted_model import ScriptedAnswer
+from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
 from tests.browser.people import Crowd, Person, owner_of
 from tests.browser.test_shape import HEAVY, RULES, found, looked_at
+from tests.held_clock import HeldClock
 from tests.web.conftest import Town, town
 from tests.web.labs import forked, played, runs_of
 
@@ -204,14 +205,16 @@ async def test_the_story_and_the_steps_lead_to_each_other(site: Town, ana: Perso
 
 def slow(question: Question) -> ScriptedAnswer:
     """A mind that takes its time, so that a run can be watched while it is going."""
-    return ScriptedAnswer(data={"mode": "context", "intent": "inspect"}, wait=0.05)
+    return ScriptedAnswer(data={"mode": "context", "intent": "inspect"}, wait=1)
 
 
 async def test_a_run_is_followed_while_it_goes(tmp_path: Path, crowd: Crowd) -> None:
     """The page of a growing run moves on with it, holds still where one looks, and is told the end."""
-    async with town(tmp_path, slow) as site, crowd:
+    pace = HeldClock()
+    async with town(tmp_path, models=ScriptedModels(slow, clock=pace)) as site, crowd:
         ana = await owner_of(site, crowd)
         page = ana.page
+        pace.let_go(60)  # the answers of some ten steps
         await ana.opens("/lab")
         await page.get_by_role("combobox", name="Minds").select_option("llm")
         await page.get_by_role("spinbutton", name="Days").fill("2")
@@ -231,6 +234,7 @@ async def test_a_run_is_followed_while_it_goes(tmp_path: Path, crowd: Crowd) -> 
         await page.get_by_role("link", name="Story").click()
         await expect(page.locator(".tale")).to_contain_text("Day 1")
         await expect(page.locator(CLOCK)).to_have_text(re.compile("step [1-9]"))
+        pace.let_go()
         await expect(page.locator("#lab-sign")).to_have_text("The run has come to its end.")
         await expect(page.locator(".run-state")).to_have_text("finished")
         await expect(page.locator(".tale")).to_contain_text("Day 2")

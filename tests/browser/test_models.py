@@ -45,7 +45,7 @@ async def test_sending_is_seen_and_stopped(site: Town, ana: Person, tmp_path: Pa
     mine, shelf = tmp_path / "mine.gguf", site.path / "data/models"
     mine.write_bytes(BODY)
     os.truncate(mine, 40_000_000)
-    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 4_000_000}
+    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 1_000_000}
     line = await ana.page.context.new_cdp_session(ana.page)
     await ana.opens("/admin/models")
     file, said = ana.page.locator("#file-sent"), ana.page.locator("[data-upload] [role=status]")

@@ -50,6 +50,12 @@ DENIED = "void (window.display = async () => { throw new DOMException('no', 'Not
 BROKEN = "void (window.display = async () => { throw new DOMException('no', 'NotReadableError'); })"
 EMPTY = "void (window.display = async () => document.createElement('canvas').captureStream(0))"
 ENDED = "window.shared.stop(); window.shared.dispatchEvent(new Event('ended'))"
+WHITE = """() => {
+  const canvas = Object.assign(document.createElement('canvas'), {width: 1, height: 1});
+  const brush = canvas.getContext('2d');
+  brush.drawImage(document.querySelector('.sharing video'), 0, 0, 1, 1);
+  return brush.getImageData(0, 0, 1, 1).data[0] > 200;
+}"""
 NOT_OFFERED = "delete MediaDevices.prototype.getDisplayMedia"
 NOTHING_ELSE = "Nothing of it leaves your browser but the stills that your lines carry."
 SCHEMES: tuple[tuple[int, Literal["light", "dark"]], ...] = (
@@ -132,6 +138,7 @@ async def test_lines_carry_what_is_on_the_screen(tmp_path: Path, crowd: Crowd) -
         await ana.clicks("Send a still")
         await ben.sees("My screen")
         await page.evaluate("paint('white')")
+        await page.wait_for_function(WHITE)  # what is shared follows the screen a little later
         await page.locator("#text").fill("and this is white")
         await ana.clicks("Send a still")
         await ben.sees("and this is white")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 
@@ -12,10 +13,11 @@ from loopforge.app import open_app
 from loopforge.core.room_vocabulary import Said, Stopped
 from loopforge.home import make_home
 from loopforge.host import opened
-from loopforge.models.scripted_model import ScriptedAnswer
+from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
 from loopforge.settings import load_settings
 from tests.browser.people import Crowd, Person, guest_of, owner_of
+from tests.held_clock import HeldClock
 from tests.web.conftest import reachable, town
 
 pytestmark = pytest.mark.browser
@@ -63,9 +65,10 @@ async def test_a_draft_grows_and_becomes_the_line(tmp_path: Path, crowd: Crowd) 
     words = "The bridge hums because the wind is bored, and so am I, a little, since Tuesday."
 
     def slow(question: Question) -> ScriptedAnswer:
-        return ScriptedAnswer(text=words, wait=0.5, pieces=16, pause=0.12)
+        return ScriptedAnswer(text=words, wait=1, pieces=16, pause=1)
 
-    async with town(tmp_path, slow) as site, crowd:
+    pace = HeldClock()
+    async with town(tmp_path, models=ScriptedModels(slow, clock=pace)) as site, crowd:
         ana = await owner_of(site, crowd)
         room = await ana.makes_room("Bridges", "maya")
         ben = await guest_of(room, ana, crowd)
@@ -80,8 +83,14 @@ async def test_a_draft_grows_and_becomes_the_line(tmp_path: Path, crowd: Crowd) 
               }).observe(document.getElementById('drafts'), {childList: true, subtree: true}); }""")
         await ana.says("@maya why does it hum?")
         await expect(ben.page.locator("#signs .thinks")).to_have_text("Maya is thinking")
+        pace.let_go(5)  # of sixteen pieces, whose last tell of other things
         for each in (ana, ben):
-            await expect(each.page.locator("#drafts .draft.mate-maya")).to_be_visible()
+            await expect(each.page.locator("#drafts .draft.mate-maya .words")).to_contain_text("T")
+        pace.let_go(2)
+        for each in (ana, ben):
+            while await each.page.evaluate("window.grown.length") < 2:
+                await asyncio.sleep(0.02)
+        pace.let_go()
         for each in (ana, ben):
             await each.hears("Maya")
             await expect(each.page.locator("#drafts .draft")).to_have_count(0)

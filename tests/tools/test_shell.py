@@ -23,7 +23,7 @@ from tests.rooms.conftest import Home, living
 from tests.said_now import said_now
 from tests.tools.sandbox.drills import alive
 
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
 MATE = "---\nname: Maya\nrole: tinkerer\ntools: [shell]\n---\nYou are Maya."
 
 
@@ -95,10 +95,12 @@ async def test_a_command_runs_after_a_yes_in_a_workspace_that_stays(open_place: 
 async def test_what_it_may_not_is_told(open_place: Path) -> None:
     """No network, no file of the home; too long a command is ended, and says by what."""
     async with workshop(open_place) as home:
-        await home.app.live.change("shell_seconds", "1", "terminal")
-        told = await ran(home, 1, f"cat {home.path}/loopforge.toml; sleep 60")
-        assert "[it was ended: more than 1 seconds]" in told
-        assert "No such file" in told
+        told, nth = "", 0
+        while "No such file" not in told:  # a busy machine does not come to that so soon
+            nth += 1
+            await home.app.live.change("shell_seconds", str(nth), "terminal")
+            told = await ran(home, nth, f"cat {home.path}/loopforge.toml; sleep 60")
+            assert f"[it was ended: more than {nth} seconds]" in told
 
 
 async def test_the_file_of_a_mate_confines_it_further(open_place: Path) -> None:

@@ -14,9 +14,10 @@ from typing import Any
 import httpx
 import pytest
 
-from loopforge.models.scripted_model import ScriptedAnswer
+from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
 from loopforge.web.room import event_stream
+from tests.held_clock import HeldClock
 from tests.web.conftest import PASSWORD, Guest, Town, town
 
 
@@ -109,16 +110,21 @@ async def test_a_page_is_told_who_is_at_it_and_sees_drafts_grow(tmp_path: Path) 
     words = "The bridge hums because the wind is bored, and so am I, a little."
 
     def slow(question: Question) -> ScriptedAnswer:
-        return ScriptedAnswer(text=words, pieces=8, pause=0.15)
+        return ScriptedAnswer(text=words, pieces=16, pause=1)
 
-    async with town(tmp_path, slow) as site:
+    pace = HeldClock()
+    async with town(tmp_path, models=ScriptedModels(slow, clock=pace)) as site:
         owner = await site.owner()
         room = await site.room(owner, "Bridge", "maya")
         async with open_page(owner, room) as page:
             await owner.says(room, "@maya why does it hum?")
+            pace.let_go(4)
             await page.until("draft")
             async with open_page(owner, room, after=page.seqs()[-1]) as late:
                 assert [told["mate"] for told in late.data("thinking")] == ["maya"]
+            pace.let_go(2)
+            await page.until("draft", len(page.data("draft")) + 1)
+            pace.let_go()
             await page.until("rested")
         names = [name for name, _, _ in page.given]
         assert names.index("thinking") < names.index("draft")

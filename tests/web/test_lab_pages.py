@@ -6,6 +6,7 @@ import asyncio
 import html
 import json
 import re
+from pathlib import Path
 
 from loopforge.core.events import Event
 from loopforge.core.factory_vocabulary import Decided, RunBegan, RunEnded, Stepped
@@ -13,7 +14,9 @@ from loopforge.lab.inspect.run_diff import diff
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run.run_lifecycle import summary_of
 from loopforge.lab.run.run_log import LOG, rows_of
-from tests.web.conftest import Guest, Town, words
+from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
+from tests.held_clock import HeldClock
+from tests.web.conftest import Guest, Town, town, words
 from tests.web.labs import JSON, cut, first_row, forked, played, runs_of, until
 
 # ---------------------------------------------------------------- starting
@@ -57,18 +60,23 @@ async def anchors(site: Town) -> list[Event]:
     return events
 
 
-async def test_runs_wait_for_each_other(owner: Guest) -> None:
+async def test_runs_wait_for_each_other(tmp_path: Path) -> None:
     """Of three runs that are started at once one is played at a time, and all come to their end."""
-    for seed in ("1", "2", "3"):
-        form = {"scenario": "first_shift", "policy": "stub", "days": "10", "seed": seed}
-        await owner.post("/lab", form)
-    page = words(await owner.get("/lab"))
-    assert "waiting" in page
-    assert "It is the next." in page
-    assert (await owner.get("/lab/first_shift-stub-3")).status_code == 200
-    for seed in ("1", "2", "3"):
-        await until(owner, f"first_shift-stub-{seed}", "finished")
-    assert page.count("Stop") >= 2
+    pace = HeldClock()
+    slow = ScriptedAnswer(data={"mode": "context", "intent": "inspect"}, wait=1)
+    async with town(tmp_path, models=ScriptedModels(lambda _: slow, clock=pace)) as site:
+        owner = await site.owner()
+        for policy in ("llm", "stub", "context"):
+            form = {"scenario": "first_shift", "policy": policy, "days": "1", "seed": "1"}
+            await owner.post("/lab", form)
+        page = words(await owner.get("/lab"))
+        assert "waiting" in page
+        assert "It is the next." in page
+        assert (await owner.get("/lab/first_shift-context-1")).status_code == 200
+        pace.let_go()
+        for policy in ("llm", "stub", "context"):
+            await until(owner, f"first_shift-{policy}-1", "finished")
+        assert page.count("Stop") >= 2
 
 
 WRONG_RUNS: list[tuple[dict[str, str], str]] = [

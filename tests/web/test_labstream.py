@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from loopforge.models.scripted_model import ScriptedAnswer
+from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
+from tests.held_clock import HeldClock
 from tests.web.conftest import Guest, Town, town
 from tests.web.labs import JSON, following, played, until
 
@@ -37,16 +38,19 @@ async def test_a_run_that_is_over_is_told_and_done(site: Town, owner: Guest) -> 
 
 async def test_a_broken_stream_goes_on_where_it_was(tmp_path: Path) -> None:
     """Pages that come again while a run is going are given each step once, in order, to its end."""
-    async with town(tmp_path, slow) as site:
+    pace = HeldClock()
+    async with town(tmp_path, models=ScriptedModels(slow, clock=pace)) as site:
         owner = await site.owner()
         form = {"scenario": "first_shift", "policy": "llm", "days": "1", "steps": "60", "seed": "3"}
         await owner.post("/lab", form)
         seen, last = [], ""
         for _ in range(3):
             async with following(owner, "first_shift-llm-3", last=last) as page:
+                pace.let_go(12)  # the answers of two steps and more
                 await page.until("steps")
                 seen += page.briefs()
                 last = page.last
+        pace.let_go()
         async with following(owner, "first_shift-llm-3", last=last) as page:
             await page.until("over")
             seen += page.briefs()
@@ -77,7 +81,7 @@ async def test_pages_are_let_go_when_the_home_or_the_session_ends(tmp_path: Path
     async with town(tmp_path, slow) as site:
         owner = await site.owner()
         ben = await site.guest("ben", by=owner)
-        form = {"scenario": "first_shift", "policy": "llm", "days": "3", "seed": "1"}
+        form = {"scenario": "first_shift", "policy": "llm", "days": "30", "seed": "1"}
         await owner.post("/lab", form)
         await until(owner, "first_shift-llm-1", "running")
         async with following(ben, "first_shift-llm-1") as page:

@@ -53,10 +53,10 @@ def connected(place: Path, url: str) -> McpConnection:
     written = {"url": url, "headers": {"Authorization": "Bearer ${KEY}"}}
     server = read_server("ours", written, {"KEY": "k-123"}).filled({"KEY": "k-123"})
     streams = server_streams(place, "ours", server)
-    return McpConnection("ours", streams, SystemClock(), seconds=10, idle=300)
+    return McpConnection("ours", streams, SystemClock(), seconds=60, idle=300)
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(120)
 async def test_a_server_elsewhere_is_used(tmp_path: Path) -> None:
     """Listed and used; too much, a wrong address and nobody there are errors in words."""
     async with served() as at:

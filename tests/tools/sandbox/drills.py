@@ -99,7 +99,7 @@ class Ground:
     def workspace(self, name: str, **limits: Any) -> Sandbox:
         """One more, empty, with limits of its own."""
         place = make_workspace(self.base / name)
-        return Sandbox(place, limits=replace(SandboxLimits(seconds=20.0), **limits))
+        return Sandbox(place, limits=replace(SandboxLimits(seconds=60.0), **limits))
 
 
 async def within(ground: Ground) -> Outcomes:
@@ -159,7 +159,7 @@ import os, time
 made = 0
 try:
     for _ in range(200):
-        if not os.fork(): time.sleep(1); os._exit(0)
+        if not os.fork(): time.sleep(15); os._exit(0)
         made += 1
 except OSError: pass
 print(made)
@@ -168,7 +168,7 @@ THREADS = """
 import threading, time
 made = 0
 try:
-    for _ in range(200): threading.Thread(target=time.sleep, args=(1,), daemon=True).start(); made += 1
+    for _ in range(200): threading.Thread(target=time.sleep, args=(15,), daemon=True).start(); made += 1
 except RuntimeError: pass
 print(made)
 """
@@ -178,8 +178,8 @@ for _ in range(6):
     if not os.fork():
         held = bytearray(40 << 20)
         for place in range(0, len(held), 4096): held[place] = 1
-        time.sleep(2); os._exit(0)
-time.sleep(2); print("WON")
+        time.sleep(15); os._exit(0)
+time.sleep(15); print("WON")
 """
 UNSEEN = """
 import mmap, time
@@ -187,7 +187,7 @@ held = [mmap.mmap(-1, 60 << 20) for _ in range(4)]
 for each in held:
     for place in range(0, len(each), 4096): each[place] = 1
     each.madvise(mmap.MADV_DONTNEED)
-time.sleep(2); print("WON")
+time.sleep(15); print("WON")
 """
 
 

@@ -22,7 +22,7 @@ PRIVATE = (
     *("64:ff9b:1::1", "2002:7f00:1::", "2002:a9fe:a9fe::1", "2001:0:1::1", "no address"),
 )
 PUBLIC = ("93.184.216.34", "2606:2800:220:1::1", "64:ff9b::5db8:d822", "2002:5db8:d822::1")
-SMALL = FetchBounds(size=20_000, seconds=1.0, step=1.0, redirects=3)
+SMALL = FetchBounds(size=20_000, seconds=60.0, step=60.0, redirects=3)
 
 
 @pytest.fixture
