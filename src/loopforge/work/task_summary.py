@@ -41,6 +41,17 @@ def summary_of(state: TaskState) -> str:
     return "\n".join(rows)
 
 
+def settled(state: TaskState) -> bool:
+    """Whether nothing is left to be done without a person, and all of it was summed up."""
+    if state.allowing and not state.open:
+        return True
+    if state.at_work or state.open or not state.saved or not state.summarized:
+        return False
+    if state.attempts.unsettled:
+        return False
+    return not (state.stage == "finished" and state.task.repo and state.offered is None)
+
+
 def _head(state: TaskState) -> str:
     cost = rounded(state.cost) if state.cost else "nothing that has a price"
     turns = counted(state.turns, "turn")

@@ -80,6 +80,8 @@ class TaskWatcher:
 
     async def watch(self, task: str, person: str, after: int = 0) -> int:
         """Watch it; the exit code: 0, or 130 where it was interrupted."""
+        from loopforge.work.task_summary import settled
+
         desk = self._app.work.desk
         state = await desk.store.named(task)
         self._from = after
@@ -130,17 +132,6 @@ class TaskWatcher:
 def plain(text: str) -> str:
     """A line without signs that would drive the terminal."""
     return "".join(sign if sign.isprintable() else " " for sign in text)
-
-
-def settled(state: TaskState) -> bool:
-    """Whether nothing is left to be done without a person, and all of it was summed up."""
-    if state.allowing and not state.open:
-        return True
-    if state.at_work or state.open or not state.saved or not state.summarized:
-        return False
-    if state.attempts.unsettled:
-        return False
-    return not (state.stage == "finished" and state.task.repo and state.offered is None)
 
 
 def onward(state: TaskState) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from loopforge.cli import Json, Yes, existing, listed, on_app, print_json, settings
+from loopforge.cli.work.bench_command import bench
 from loopforge.cli.work.insight_commands import insights
 from loopforge.cli.work.task_watching import (
     at_the_desk,
@@ -27,6 +28,7 @@ app = typer.Typer(
     no_args_is_help=True, help="Give tasks to mates, watch them, and decide on what comes of them."
 )
 app.add_typer(insights, name="insights")
+app.command()(bench)
 Which = Annotated[str, typer.Argument(help="The task's id, or its last digits.")]
 
 

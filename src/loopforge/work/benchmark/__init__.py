@@ -1,0 +1,1 @@
+"""A benchmark of tasks: instances with tests that decide, worked on and counted."""
