@@ -63,7 +63,8 @@ def bench(
     there = settings(context)
     done: list[InstanceAttempt] = []
     for arm in dict.fromkeys(arms):
-        now = replace(there, work_learning=arm)
+        set_so: dict[str, Any] = {"work_learning": arm}
+        now = replace(there, **set_so)
         done += asyncio.run(_ran(now, instances, arm, (attempts, mate, budget), as_json))
     if as_json:
         _print_all(done)
