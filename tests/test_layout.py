@@ -113,9 +113,14 @@ def test_a_public_class_name_stands_for_one_thing() -> None:
 def test_nothing_outside_its_folder_names_a_surface() -> None:
     """A surface is a plugin: others ask what is installed.
 
-    But patterns of well-known secrets, and what mates know of the pages, name whatever there is.
+    But patterns of well-known secrets, what mates know of the pages, and a queue's name that is
+    usual name whatever there is.
     """
-    knowing = {"core/egress/egress_filter.py", "policies/prompts/faq.md"}
+    knowing = {
+        "core/egress/egress_filter.py",
+        "policies/prompts/faq.md",
+        "sinks/queue_intake.py",
+    }
     names = [path.parent.name for path in SOURCE.glob("io/*/plugin.py")]
     assert len(names) > 1
     found = {

@@ -19,6 +19,7 @@ NAMED = {
     "discord/lodging.py": "looks so many times, and then says what was there instead",
     "hurried_clock.py": "a clock",
     "io/commons.py": "somebody who speaks word by word",
+    "sinks/test_queue_intake.py": "a clock",
     "tools/sandbox/test_confined_process.py": "a stop comes at any of the first moments",
 }
 """Files that may sleep outside of a loop, and for what."""

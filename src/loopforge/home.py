@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loopforge.errors import LoopforgeError
+from loopforge.runtime.installation.log_settings import LogSettings
 from loopforge.runtime.installation.settings_file import FILE
 from loopforge.runtime.plugins.setting_rows import SettingsRow
 from loopforge.settings import Settings, rows
@@ -159,13 +160,15 @@ def _ladder() -> str:
 
 
 def keep_log(settings: Settings) -> None:
-    """Write what happens behind the scenes into data/logs, from `log_level` on.
+    """Write what happens behind the scenes into data/logs, or where else, from `log_level` on.
 
     Of other libraries only warnings. A full file moves aside once, so there are never more than
     two. As long as there is no home, nothing is kept. A line that cannot be written (no file left
     to open, a full disk) is counted, and that is said with the next one that can.
     """
     import logging
+
+    from loopforge.runtime.installation.structured_log import JsonFormatter
 
     path = settings.data / "logs" / LOG
 
@@ -203,13 +206,19 @@ def keep_log(settings: Settings) -> None:
 
     if path.exists() and path.stat().st_size > LOG_BYTES:
         path.replace(path.with_suffix(".log.1"))
-    handler = Log(path, encoding="utf-8", errors="backslashreplace", delay=True)
-    with suppress(OSError):
-        handler.open()
-    handler.setFormatter(logging.Formatter(LOG_LINE))
-    handler.name = LOG
+    wanted = settings.of("log", LogSettings)
+    handler: logging.Handler = logging.StreamHandler()
+    if wanted.to == "file":
+        kept = Log(path, encoding="utf-8", errors="backslashreplace", delay=True)
+        with suppress(OSError):
+            kept.open()
+        handler = kept
+    handler.setFormatter(
+        JsonFormatter() if wanted.format == "json" else logging.Formatter(LOG_LINE)
+    )
+    handler.name = LOG if wanted.to == "file" else "stderr"
     root = logging.getLogger()
-    for old in [each for each in root.handlers if each.name == handler.name]:
+    for old in [each for each in root.handlers if each.name in (LOG, "stderr")]:
         root.removeHandler(old)
         old.close()
     root.addHandler(handler)

@@ -94,9 +94,7 @@ async def hosted(
         from loopforge.app import open_app
         from loopforge.backup.backup_schedule import BackupSchedule
         from loopforge.io.platforms.bot_tokens import BotTokens, UntoldToken
-        from loopforge.ledger.storage.sink_cursors import SinkCursors
-        from loopforge.sinks.sink_plugin import sinks_of
-        from loopforge.sinks.sink_runner import Sinks
+        from loopforge.sink_opening import joined
 
         tokens = BotTokens(settings.data, settings.tokens)
         async with AsyncExitStack() as stack:
@@ -105,13 +103,10 @@ async def hosted(
             platforms = await stack.enter_async_context(there)
             pages = opened(app, later=later, platforms=platforms, show=show)
             await stack.enter_async_context(pages)
-            cursors = SinkCursors(app.ledger)
-            sinks = Sinks(app.ledger, app.stamp.clock, sinks_of(settings), cursors)
-            await sinks.open()
+            await stack.enter_async_context(joined(app))
             if settings.backup_to:
                 tasks = await stack.enter_async_context(Tasks())
                 BackupSchedule(settings, app.ledger, app.stamp.clock).open(tasks)
-            stack.push_async_callback(sinks.close)
             async with _until_overtaken(app):
                 yield app.front
 

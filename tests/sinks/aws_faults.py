@@ -10,12 +10,15 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Literal
+from typing import Any, Literal
 
 import aiohttp
 from aiohttp import web
 
+from loopforge.sinks.aws_client import AwsClient
+
 AwsFault = Literal["reset", "late reset", "twice", "partial"] | int
+REGION = "us-east-1"
 CODES = {429: "ThrottlingException", 500: "InternalServerError", 503: "ServiceUnavailable"}
 
 
@@ -37,6 +40,7 @@ class FaultyAws:
         if fault == "reset":
             assert request.transport
             request.transport.abort()
+            return web.Response()
         failed: list[dict[str, object]] = []
         if fault == "partial" and operation == "SendMessageBatch":
             what = json.loads(body)
@@ -80,3 +84,31 @@ async def faulty_aws(behind: str) -> AsyncIterator[FaultyAws]:
         yield faulty
     finally:
         await runner.cleanup()
+
+
+def answered(found: dict[str, Any] | None) -> dict[str, Any]:
+    """What was answered."""
+    assert found is not None
+    return found
+
+
+async def new_queue(name: str) -> str:
+    """An empty queue; its URL."""
+    client = AwsClient("sqs", REGION)
+    fifo = {"FifoQueue": "true"} if name.endswith(".fifo") else {}
+    made = answered(await client.call("create_queue", {"QueueName": name, "Attributes": fifo}))
+    client.close()
+    return str(made["QueueUrl"])
+
+
+async def received(url: str) -> list[dict[str, Any]]:
+    """Everything in a queue, as it comes, taken out of it."""
+    client, found = AwsClient("sqs", REGION), list[dict[str, Any]]()
+    asked = {"QueueUrl": url, "MaxNumberOfMessages": 10}
+    while some := answered(await client.call("receive_message", asked)).get("Messages"):
+        for each in some:
+            found.append(json.loads(each["Body"]))
+            gone = {"QueueUrl": url, "ReceiptHandle": each["ReceiptHandle"]}
+            await client.call("delete_message", gone)
+    client.close()
+    return found

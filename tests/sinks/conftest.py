@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,12 +16,33 @@ from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.ledger.storage.sink_cursors import SinkCursors
 from loopforge.runtime.ports import Clock
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
+from loopforge.sinks import sink_runner
 from loopforge.sinks.sink_plugin import EventOutlet, InstalledSink, OutletChoice, SinkPlugin
 from loopforge.sinks.sink_runner import Sinks
+from tests.moto_server import BucketServer, bucket_server
+from tests.sinks.aws_faults import FaultyAws, faulty_aws
 
 STAMP = Stamp(SystemClock(), SystemDice())
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 STREAMS = ("task:a", "task:b", "task:c")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[BucketServer]:
+    """Moto's server."""
+    with bucket_server() as server:
+        yield server
+
+
+@pytest.fixture
+async def aws(server: BucketServer, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[FaultyAws]:
+    """What clients find as AWS: the server, behind what does wrong."""
+    monkeypatch.setattr(sink_runner, "PAUSES", (0.01,))
+    async with faulty_aws(server.address) as faulty:
+        for name, value in server.variables.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("AWS_ENDPOINT_URL", faulty.address)
+        yield faulty
 
 
 @pytest.fixture

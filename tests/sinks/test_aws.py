@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -21,8 +21,7 @@ from loopforge.sinks.aws_client import AwsClient
 from loopforge.sinks.dynamodb import DynamodbSettings, DynamodbTables
 from loopforge.sinks.sink_plugin import OutletChoice, sinks_of
 from loopforge.sinks.sqs import SqsQueue
-from tests.moto_server import BucketServer, bucket_server
-from tests.sinks.aws_faults import AwsFault, FaultyAws, faulty_aws
+from tests.sinks.aws_faults import REGION, AwsFault, FaultyAws, answered, new_queue, received
 from tests.sinks.conftest import (
     BEGAN,
     STAMP,
@@ -35,53 +34,7 @@ from tests.sinks.conftest import (
 )
 
 pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("moto")]
-TURNS, REGION = 5, "us-east-1"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[BucketServer]:
-    """Moto's server."""
-    with bucket_server() as server:
-        yield server
-
-
-@pytest.fixture
-async def aws(server: BucketServer, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[FaultyAws]:
-    """What clients find as AWS: the server, behind what does wrong."""
-    monkeypatch.setattr(sink_runner, "PAUSES", (0.01,))
-    async with faulty_aws(server.address) as faulty:
-        for name, value in server.variables.items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setenv("AWS_ENDPOINT_URL", faulty.address)
-        yield faulty
-
-
-def answered(found: dict[str, Any] | None) -> dict[str, Any]:
-    """What was answered."""
-    assert found is not None
-    return found
-
-
-async def new_queue(name: str) -> str:
-    """An empty queue; its URL."""
-    client = AwsClient("sqs", REGION)
-    fifo = {"FifoQueue": "true"} if name.endswith(".fifo") else {}
-    made = answered(await client.call("create_queue", {"QueueName": name, "Attributes": fifo}))
-    client.close()
-    return str(made["QueueUrl"])
-
-
-async def received(url: str) -> list[dict[str, Any]]:
-    """Everything in a queue, as it comes, taken out of it."""
-    client, found = AwsClient("sqs", REGION), list[dict[str, Any]]()
-    asked = {"QueueUrl": url, "MaxNumberOfMessages": 10}
-    while some := answered(await client.call("receive_message", asked)).get("Messages"):
-        for each in some:
-            found.append(json.loads(each["Body"]))
-            gone = {"QueueUrl": url, "ReceiptHandle": each["ReceiptHandle"]}
-            await client.call("delete_message", gone)
-    client.close()
-    return found
+TURNS = 5
 
 
 async def sent(ledger: SqlLedger, url: str) -> None:

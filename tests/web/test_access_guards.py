@@ -22,6 +22,7 @@ PUBLIC = {
     ("GET", "/alive"),
     ("GET", "/look.css"),
     ("GET", "/metrics"),
+    ("GET", "/ready"),
     ("GET", "/sign-in"),
     ("POST", "/sign-in"),
     ("GET", "/enter/{token}"),

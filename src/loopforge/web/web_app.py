@@ -30,7 +30,7 @@ from litestar.stores.memory import MemoryStore
 from litestar.stores.registry import StoreRegistry
 from litestar.template import TemplateConfig
 
-from loopforge.errors import InputError, LoopforgeError, TooLarge, Unknown
+from loopforge.errors import InputError, LedgerError, LoopforgeError, TooLarge, Unknown
 from loopforge.web.account import linked_accounts
 from loopforge.web.account import sign_in as door
 from loopforge.web.admin import (
@@ -114,6 +114,19 @@ async def alive(site: Site) -> Response[dict[str, str]]:
     return Response({"status": "alive", "boot": site.boot}, media_type=MediaType.JSON)
 
 
+@get("/ready")
+async def ready(site: Site) -> Response[dict[str, str]]:
+    """Whether it can serve: its ledger answers, and no other process has become its host."""
+    try:
+        await site.ledger.tail(1)
+        overtaken = await site.ledger.overtaken()
+    except LedgerError:
+        return Response({"status": "no ledger"}, media_type=MediaType.JSON, status_code=503)
+    if overtaken is not None:
+        return Response({"status": "overtaken"}, media_type=MediaType.JSON, status_code=503)
+    return Response({"status": "ready"}, media_type=MediaType.JSON)
+
+
 def handlers_of(module: ModuleType) -> list[HTTPRouteHandler]:
     """The handlers that a module has: whatever it decorates with `get` or `post`."""
     return [each for each in vars(module).values() if isinstance(each, HTTPRouteHandler)]
@@ -164,7 +177,7 @@ def make_app(site: Site, secret: str, hosts: frozenset[str]) -> Litestar:
     throttle = RateLimitConfig(
         rate_limit=("minute", PER_MINUTE),
         identifier_for_request=who,
-        exclude=["^/static/", "^/alive$", "/stop$", *(f"^/{door}/" for door in ONCE)],
+        exclude=["^/static/", "^/(alive|ready)$", "/stop$", *(f"^/{door}/" for door in ONCE)],
     )
     static = create_static_files_router(
         path="/static",
@@ -188,6 +201,7 @@ def _assembled(
         route_handlers=[
             look,
             alive,
+            ready,
             metrics,
             static,
             Router("/", route_handlers=handlers_of(door), request_max_body_size=door.SHORT),

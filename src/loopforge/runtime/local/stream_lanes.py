@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 
 from loopforge.errors import LedgerError
 from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.installation.structured_log import about
 from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -58,6 +59,7 @@ class LocalLanes(Generic[K]):
 
     async def _run(self, stream: K) -> None:
         failures = 0
+        about(str(stream))
         try:
             while stream in self._again:
                 self._again.discard(stream)

@@ -36,7 +36,7 @@ COOKIE, DOOR, DEVICE = "loopforge", "loopforge-door", "loopforge-device"
 """The cookies: a session's; of who is at the door; of a device that somebody signed in with."""
 SAFE = ("GET", "HEAD", "OPTIONS")
 HEADER, FIELD = "x-csrftoken", "_csrf_token"
-WATCHED = ("/alive", "/metrics")
+WATCHED = ("/alive", "/metrics", "/ready")
 """What programs on other machines ask for; neither knows anybody by a cookie."""
 PLAIN = ("/static/", "/look.css", *WATCHED)
 """What has no form in it."""

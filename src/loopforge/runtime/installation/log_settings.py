@@ -1,0 +1,30 @@
+"""What can be set of the log, besides how much of it is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from loopforge.runtime.plugins.setting_rows import setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogSettings:
+    """How the log is written, and where."""
+
+    format: Literal["text", "json"] = setting(
+        "text", "Lines for people, or objects of JSON with the room or task that they are about."
+    )
+    to: Literal["file", "stderr"] = setting(
+        "file", "data/logs/loopforge.log, or the standard error of the process, as containers want."
+    )
+
+
+class LogPart:
+    """What is declared of it."""
+
+    title = "The log"
+    settings = LogSettings
+
+
+PART = LogPart()
