@@ -26,6 +26,7 @@ from loopforge.io.platforms.served_places import ServedPlaces
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
 from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import Clock
 from loopforge.runtime.system_clock import SimClock, SystemClock, SystemDice
 from loopforge.settings import load_settings
 from tests.discord.twin import Twin
@@ -188,14 +189,15 @@ async def lodged(
     wait: bool = True,
     grounds: str = "open",
     sim: SimClock | None = None,
+    pace: Clock | None = None,
     connector: Connector | None = None,
     owns: Callable[[str], bool] = lambda _: False,
     **changes: Any,
 ) -> AsyncIterator[Lodging]:
     """A home whose mates are on Discord by these bots: a mate's name, several, or "*".
 
-    With `sim` its time is simulated; with a `connector` Discord is elsewhere. Who `owns` it is told
-    of each person.
+    With `sim` its time is simulated, with a `pace` that of its model alone is another; with a
+    `connector` Discord is elsewhere. Who `owns` it is told of each person.
     """
     if not (path / "mates").exists():
         write_mates(path, mates)
@@ -203,7 +205,7 @@ async def lodged(
     settings = dataclasses.replace(settings, **{"debounce_seconds": 0.02, **changes})
     (path / "data").mkdir(exist_ok=True)
     clock, dice = sim or SystemClock(), SystemDice()
-    models = ScriptedModels(script, clock=clock)
+    models = ScriptedModels(script, clock=pace or clock)
     accounts = [
         BotAccount(
             platform="discord",

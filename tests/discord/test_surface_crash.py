@@ -11,6 +11,7 @@ from loopforge.models.scripted_model import ScriptedAnswer
 from tests.discord.lodging import HOOK, LONG, SEND, STREAM, WORDS, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Place
+from tests.held_clock import HeldClock
 
 pytestmark = pytest.mark.anyio
 
@@ -56,7 +57,7 @@ async def test_a_draft_that_was_growing(city: Twin, tmp_path: Path, who: str) ->
     def slow(pause: float) -> ScriptedAnswer:
         return ScriptedAnswer(text=WORDS, pieces=6, pause=pause)
 
-    async with lodged(city, tmp_path, {bot: who}, lambda _: slow(5.0), manners=STREAM) as home:
+    async with lodged(city, tmp_path, {bot: who}, lambda _: slow(600), manners=STREAM) as home:
         await city.say("ben", plaza, "maya, hello")
         await city.until(lambda: len(city.lines(plaza)) == 2)
         while not await home.drafts(plaza):
@@ -73,11 +74,16 @@ async def test_a_draft_and_a_line_that_is_not_sent_yet(city: Twin, tmp_path: Pat
     """A line that was said, but not yet put where its draft stands, is put there by the next one."""
     bot, plaza = city.bot("House"), city.channel("plaza")
     city.person("ben")
-    answer = ScriptedAnswer(text=WORDS, pieces=4, pause=0.6)
+    answer, held = ScriptedAnswer(text=WORDS, pieces=4, pause=1), HeldClock()
     gate = city.faults.hold("PATCH /channels/*/messages/*", times=50)
-    async with lodged(city, tmp_path, {bot: "maya"}, lambda _: answer, manners=STREAM) as home:
+    async with lodged(
+        city, tmp_path, {bot: "maya"}, lambda _: answer, manners=STREAM, pace=held
+    ) as home:
         await city.say("ben", plaza, "maya, hello")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        held.let_go(1)
         await gate.reached.wait()
+        held.let_go()
         await home.eventually(plaza, Said)
     city.faults.clear()
     async with lodged(city, tmp_path, {bot: "maya"}, lambda _: answer, manners=STREAM) as home:

@@ -68,7 +68,6 @@ async def test_buttons_answer_once(city: Twin, tmp_path: Path) -> None:
     ben, eve = city.person("ben"), city.person("eve")
     async with posting(city, tmp_path, maya, plaza) as (home, posted):
         room = await home.room(plaza)
-        city.deadline = 3.0
         question = await asked(city, plaza, "Cleo")
         assert [*buttons(question)] == ["Allow once", "Always here", "Deny"]
         assert max(map(len, buttons(question).values())) <= 100

@@ -81,9 +81,11 @@ async def test_what_a_channel_was_never_shown_is_not_told(city: Twin, tmp_path: 
 async def test_a_mates_answer_among_others(city: Twin, tmp_path: Path, who: str) -> None:
     """What a mate answers stands before its words; with an account of its own it is a reply."""
     house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
-    async with lodged(city, tmp_path, {house: who}, debounce_seconds=0.5):
+    async with lodged(city, tmp_path, {house: who}, debounce_seconds=3600) as home:
         line = await city.say(ben, plaza, "maya, are you there?")
         await city.say(city.person("eve"), plaza, "ben, it rains")
+        await home.hears(plaza, "maya, are you there?", "ben, it rains")
+    async with lodged(city, tmp_path, {house: who}):
         await city.until(lambda: len(city.lines(plaza)) == 3)
     answer = city.lines(plaza)[-1]
     address = f"https://discord.com/channels/{city.guild.id}/{plaza.id}/{line.id}"

@@ -11,6 +11,7 @@ from loopforge.core.room_vocabulary import Said
 from loopforge.models.scripted_model import ScriptedAnswer
 from tests.discord.lodging import LONG, MARKS, STREAM, WORDS, lodged
 from tests.discord.twin import Twin
+from tests.held_clock import HeldClock
 
 pytestmark = pytest.mark.anyio
 
@@ -23,9 +24,11 @@ def slowly(words: str, pause: float = 0.3) -> ScriptedAnswer:
 async def test_typing_is_shown_at_once(city: Twin, tmp_path: Path) -> None:
     """While a mate thinks, its bot is seen typing."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
-    answer = ScriptedAnswer(text="hello", wait=1.0)
-    async with lodged(city, tmp_path, {maya: "maya"}, lambda _: answer):
+    answer, held = ScriptedAnswer(text="hello", wait=1.0), HeldClock()
+    async with lodged(city, tmp_path, {maya: "maya"}, lambda _: answer, pace=held):
         await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: city.deeds("typing", place=plaza))
+        held.let_go()
         await city.until(lambda: len(city.lines(plaza)) == 2)
     kinds = [(deed.kind, deed.by) for deed in city.deeds(place=plaza)]
     assert kinds == [("create", "ben"), ("typing", "Maya"), ("create", "Maya")]
@@ -35,8 +38,15 @@ async def test_typing_is_shown_at_once(city: Twin, tmp_path: Path) -> None:
 async def test_a_draft_grows_and_ends_complete(city: Twin, tmp_path: Path, who: str) -> None:
     """What a mate says appears while it says it, in one message that ends as the whole line."""
     bot, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
-    async with lodged(city, tmp_path, {bot: who}, lambda _: slowly(WORDS), manners=STREAM) as home:
+    held = HeldClock()
+    async with lodged(
+        city, tmp_path, {bot: who}, lambda _: slowly(WORDS), manners=STREAM, pace=held
+    ) as home:
         await city.say(ben, plaza, "maya, count")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        held.let_go(1)
+        await city.until(lambda: city.deeds("edit", place=plaza))
+        held.let_go()
         await city.until(lambda: city.lines(plaza)[-1].text == WORDS)
         await home.delivered(plaza)
         assert await home.drafts(plaza) == []
@@ -53,10 +63,14 @@ async def test_a_draft_grows_and_ends_complete(city: Twin, tmp_path: Path, who: 
 async def test_a_draft_among_others_is_a_reply(city: Twin, tmp_path: Path) -> None:
     """Where others spoke after the line that called, what answers it is a reply from its draft."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
-    script = lambda _: slowly(WORDS, 0.1)  # noqa: E731
-    async with lodged(city, tmp_path, {maya: "maya"}, script, manners=STREAM, debounce_seconds=0.5):
+    script, held = lambda _: slowly(WORDS), HeldClock()
+    async with lodged(city, tmp_path, {maya: "maya"}, debounce_seconds=3600) as home:
         line = await city.say(ben, plaza, "maya, count")
         await city.say(city.person("eve"), plaza, "ben, it rains")
+        await home.hears(plaza, "maya, count", "ben, it rains")
+    async with lodged(city, tmp_path, {maya: "maya"}, script, manners=STREAM, pace=held):
+        await city.until(lambda: len(city.lines(plaza)) == 3)
+        held.let_go()
         await city.until(lambda: city.lines(plaza)[-1].text == WORDS)
     answer = city.lines(plaza)[-1]
     assert (answer.reply_to, answer.edited) == (line.id, True)
@@ -77,13 +91,15 @@ async def test_a_long_draft_ends_as_several_messages(city: Twin, tmp_path: Path)
 async def test_an_edit_that_fails_leaves_the_answer_whole(city: Twin, tmp_path: Path) -> None:
     """A draft whose edits are refused, or which somebody took away, ends as the whole line."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    held = HeldClock()
     async with lodged(
-        city, tmp_path, {maya: "maya"}, lambda _: slowly(WORDS), manners=STREAM
+        city, tmp_path, {maya: "maya"}, lambda _: slowly(WORDS), manners=STREAM, pace=held
     ) as home:
         city.faults.rate_limit("PATCH /channels/*/messages/*", via=False, retry_after=0.1)
         await city.say(ben, plaza, "maya, count")
         await city.until(lambda: len(city.lines(plaza)) == 2)
         city.town.delete_message(plaza.id, city.lines(plaza)[-1].id)
+        held.let_go()
         await city.until(lambda: city.lines(plaza)[-1].text == WORDS)
         await home.delivered(plaza)
     assert len(city.lines(plaza)) == 2
@@ -129,7 +145,7 @@ async def test_a_mate_that_is_gone_is_marked(city: Twin, tmp_path: Path) -> None
 async def test_a_stop_sign_on_a_draft(city: Twin, tmp_path: Path) -> None:
     """A stop sign on what a mate is just saying stops it: the draft goes, nothing is said."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
-    script = lambda _: slowly(WORDS, 1.0)  # noqa: E731
+    script = lambda _: slowly(WORDS, 600)  # noqa: E731
     async with lodged(city, tmp_path, {maya: "maya"}, script, manners=STREAM) as home:
         await city.say(ben, plaza, "maya, count")
         await city.until(lambda: len(city.lines(plaza)) == 2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import io
 import os
@@ -23,19 +22,9 @@ from loopforge.models.scripted_model import Script, ScriptedAnswer, ScriptedMode
 from loopforge.runtime.ports import Clock, Question
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.settings import Settings, load_settings
+from tests.held_clock import HeldClock
 from tests.io.test_socket_client import CLIENTS, watching
 from tests.io.test_terminal_app import seated
-
-
-class HeldClock(SystemClock):
-    """Whoever sleeps by it sleeps until it is let go."""
-
-    def __init__(self) -> None:
-        self.go = asyncio.Event()
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
-        await self.go.wait()
 
 
 class Home:
@@ -148,7 +137,7 @@ async def test_the_terminal_over_the_real_rooms(tmp_path: Path) -> None:
         await ana.sees("Maya", "Merlin", "Zuzu")
         await ana.types("@merlin what does the sea do?", "enter")
         await ana.sees("Merlin is typing…", "▌")
-        clock.go.set()
+        clock.let_go()
         await ana.sees("The sea breathes twice a day, I think.", "🦉 Merlin")
         await ana.types("/why", "enter")
         await ana.sees("Why? Merlin: The sea breathes", "── Why it spoke ──", "mention")

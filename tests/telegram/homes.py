@@ -81,13 +81,14 @@ async def on_telegram(
     script: Script | None = None,
     manners: Manners | None = None,
     clock: Clock = HURRIED,
+    pace: Clock | None = None,
     **changes: Any,
 ) -> AsyncIterator[Home]:
     """A home that runs, and is on Telegram, until the block ends. `changes` are settings.
 
     `bots` is a mate's own, by its name, or tokens by their variables.
 
-    Its `clock` and the twin's are the same (`serving(clock)`).
+    Its `clock` and the twin's are the same (`serving(clock)`); its model's may be another (`pace`).
     """
     if not (path / "mates").exists():
         write_mates(path)
@@ -98,7 +99,7 @@ async def on_telegram(
     settings = load_settings(path, environ={"LOOPFORGE_TIMEZONE": "UTC"})
     settings = dataclasses.replace(settings, **changes)
     dice = SystemDice()
-    models = ScriptedModels(script or counting(), clock=clock)
+    models = ScriptedModels(script or counting(), clock=pace or clock)
     kept, there = BotTokens(settings.data, tokens), elsewhere(settings, telegram=base)
     async with open_app(settings, models=models, clock=clock, dice=dice, follow=0) as app:
         if isinstance(clock, SimClock):

@@ -22,6 +22,7 @@ from loopforge.io.telegram.sending.typing_indicator import TelegramStage
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Outgoing
+from tests.held_clock import HeldClock
 from tests.telegram.city import City
 from tests.telegram.homes import Home, hall, on_telegram
 from tests.telegram.records import Bot, Chat, FaultKind
@@ -114,10 +115,14 @@ async def test_a_drafted_answer_is_a_reply(tmp_path: Path, twin: Twin, city: Cit
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     ana, ben = await city.person("Ana", "ana"), await city.person("Ben", "ben")
     lab = await city.supergroup("Lab", [ana, ben, maya])
-    slow = ScriptedAnswer(text=TEXT, pieces=8, pause=0.15)
-    async with on_telegram(tmp_path, maya, twin.base, script=lambda _: slow, debounce_seconds=0.5):
+    slow, held = ScriptedAnswer(text=TEXT, pieces=2, pause=1), HeldClock()
+    async with on_telegram(tmp_path, maya, twin.base, debounce_seconds=3600) as home:
         line = await city.say(ana, lab, "maya, tell me")
         await city.say(ben, lab, "Ana, it rains")
+        await home.until(lambda: _heard(home, 2))
+    async with on_telegram(tmp_path, maya, twin.base, script=lambda _: slow, pace=held):
+        await city.heard(lab, by=maya)
+        held.let_go()
         await city.until(lambda: ends(city, maya, lab))
     (said,) = await city.lines(lab, by=maya)
     assert (said.reply, bool(said.edits)) == (line.key, True)
@@ -142,6 +147,11 @@ async def test_a_draft_whose_posting_broke_off(
         await home.until(accepted)
     assert [line.text for line in await city.lines(lab, by=maya)] == [TEXT]
     assert next(call.fault for call in await city.calls("sendMessage")) == fault
+
+
+async def _heard(home: Home, count: int) -> bool:
+    events = [event for room in await home.rooms() for event in await home.events(room)]
+    return sum(isinstance(each.body, Heard) for each in events) == count
 
 
 async def ends(city: City, maya: Bot, lab: Chat) -> bool:

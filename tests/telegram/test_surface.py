@@ -11,6 +11,7 @@ from loopforge.artifacts.file_intake import FileLimits
 from loopforge.core.room_vocabulary import Heard, PlaceLeft, Said
 from loopforge.io.platforms.manners import Manners
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
+from tests.held_clock import HeldClock
 from tests.telegram.city import City
 from tests.telegram.homes import hall, on_telegram, pair
 from tests.telegram.twin import Twin
@@ -125,8 +126,11 @@ async def test_drafts_in_private(tmp_path: Path, twin: Twin, city: City) -> None
     """In a private chat Telegram's own drafts are used."""
     maya, ana = await pair(city)
     slow = ScriptedAnswer(text="This one comes in many small pieces.", pieces=8, pause=0.3)
-    async with on_telegram(tmp_path, maya, twin.base, script=lambda _: slow):
+    held = HeldClock()
+    async with on_telegram(tmp_path, maya, twin.base, script=lambda _: slow, pace=held):
         await city.say(ana, maya, "tell me")
+        await city.until(city.drafts)
+        held.let_go()
         chat = await city.private(ana, maya)
         await city.heard(chat, by=maya)
         assert await city.drafts()
