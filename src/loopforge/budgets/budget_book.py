@@ -57,6 +57,7 @@ class BudgetBook:
         self.rules, self._ledger, self._stamp = rules, ledger, stamp
         self._set: dict[tuple[str, ...], Budget] = {}
         self._seq, self._reading = -1, asyncio.Lock()
+        self._meanwhile = list[Event]()
         ledger.subscribe(self._follow, streams=STREAM, kinds=KINDS)
 
     async def budgets(self) -> list[Budget]:
@@ -96,11 +97,13 @@ class BudgetBook:
             if self._seq < 0:
                 events = await self._ledger.read(STREAM, kinds=KINDS)
                 self._seq = 0
-                self._take(events)
+                self._take([*events, *self._meanwhile])
 
     def _follow(self, _stream: str, events: Sequence[Event]) -> None:
         if self._seq >= 0:
             self._take(events)
+        else:  # it may be set while what was set before is read
+            self._meanwhile += events
 
     def _take(self, events: Sequence[Event]) -> None:
         for event in events:

@@ -8,10 +8,11 @@ import re
 import shutil
 import tempfile
 import tomllib
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -148,6 +149,22 @@ async def test_people_see_how_far_it_is(place: Path) -> None:
     assert [each.over for each in told[:1] + told[-1:]] == [False, True]
     assert (told[1].text, told[1].part) == ("1 of 4", 0.25)
     assert all(TOKEN not in each.text and len(each.text) <= 80 for each in told)
+
+
+async def test_who_uses_it_at_once_starts_one(place: Path) -> None:
+    """Several that come before it runs wait for the same server."""
+    one, started = connection(place, "plain"), list[object]()
+    streams = one._streams
+
+    def counted(over: Callable[[str], None]) -> Any:
+        started.append(over)
+        return streams(over)
+
+    one._streams = counted
+    found = await asyncio.gather(*(one.tools() for _ in range(3)))
+    await one.close()
+    assert [len(each) for each in found] == [9] * 3
+    assert len(started) == 1
 
 
 async def test_one_that_misbehaves_fails_its_own_uses(place: Path) -> None:

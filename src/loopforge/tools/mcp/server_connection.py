@@ -187,8 +187,8 @@ class McpConnection:
 
     async def _running(self) -> Client:
         """The client of a server that runs; starts it where it does not."""
-        if self._life is None or self._life.done() or self._ready is None:
-            await loading(_load)
+        await loading(_load)
+        if self._life is None or self._life.done() or self._ready is None:  # one starts it
             self._why = ""
             self._gone = asyncio.Event()
             self._ready = asyncio.get_running_loop().create_future()
