@@ -212,7 +212,7 @@ def test_commands_can_be_offered_on_platforms() -> None:
 
 
 async def test_the_owner_makes_mates_where_people_talk(home: Home) -> None:
-    """/mate new makes a mate that is here at once, /mate edit gives it another character."""
+    """/mate new makes a mate that is here at once, /mate edit gives it another character, and its lore stays."""
     front, ana = home.app.front, home.people.get("ana") or (await _ana(home))
     with pytest.raises(InputError, match="for the owner of this home"):
         await front.commands.act(home.room, ana, "mate", "new Bruno baker")
@@ -227,6 +227,12 @@ async def test_the_owner_makes_mates_where_people_talk(home: Home) -> None:
     assert "You knead." in await front.commands.act(
         home.room, ana, "mate", "edit bruno", owner=True
     )
+    file = home.path / "mates" / "bruno.md"
+    file.write_text(f"{file.read_text()}\n## Lore\n\n### dough\nIt rests.\n")
+    await home.app.chronicle.look()
+    await front.commands.act(home.room, ana, "mate", "edit bruno\nYou bake.", owner=True)
+    mate = home.app.roster.get("bruno")
+    assert (mate.prompt, [entry.text for entry in mate.lore]) == ("You bake.", ["It rests."])
 
 
 async def test_the_owner_forks_a_mate_where_people_talk(home: Home) -> None:
