@@ -73,7 +73,7 @@ def schema_of(seen: AgentPerception) -> dict[str, Any]:
     fields: dict[str, Any] = {SPEAK: {"type": "boolean"}} if may_pass(seen) else {}
     fields[SAY] = {"type": "string"}
     fields |= MODE_FIELDS
-    if may_react(seen):
+    if seen.context.get("react") == "yes":  # at every turn: a form that varies is cached nowhere
         fields[REACT] = {"type": "string", "enum": list(EMOJIS)}
     if may_write(seen):
         fields["files"] = FILES
