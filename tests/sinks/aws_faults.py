@@ -1,6 +1,7 @@
 """Between a client and moto's server: what AWS does now and then, done to each call as told.
 
 429         throttled, nothing done         "reset"       cut before anything is done
+403         not allowed
 500, 503    failed, nothing done            "late reset"  done, and cut before the answer
 "twice"     done two times                  "partial"     of a batch, the second is not taken
 """
@@ -16,10 +17,16 @@ import aiohttp
 from aiohttp import web
 
 from loopforge.sinks.aws_client import AwsClient
+from loopforge.sinks.dynamodb import DynamodbSettings
 
 AwsFault = Literal["reset", "late reset", "twice", "partial"] | int
 REGION = "us-east-1"
-CODES = {429: "ThrottlingException", 500: "InternalServerError", 503: "ServiceUnavailable"}
+CODES = {
+    403: "AccessDeniedException",
+    429: "ThrottlingException",
+    500: "InternalServerError",
+    503: "ServiceUnavailable",
+}
 
 
 class FaultyAws:
@@ -112,3 +119,24 @@ async def received(url: str) -> list[dict[str, Any]]:
             await client.call("delete_message", gone)
     client.close()
     return found
+
+
+async def new_tables(name: str, *, texts: bool = False) -> DynamodbSettings:
+    """Three empty tables."""
+    names = {each: f"{name}-{each}" for each in ("sessions", "executions", "messages")}
+    client = AwsClient("dynamodb", REGION)
+    for table in names.values():
+        keys = (("pk", "HASH"), ("sk", "RANGE"))
+        await client.call(
+            "create_table",
+            {
+                "TableName": table,
+                "KeySchema": [{"AttributeName": key, "KeyType": kind} for key, kind in keys],
+                "AttributeDefinitions": [
+                    {"AttributeName": key, "AttributeType": "S"} for key, _ in keys
+                ],
+                "BillingMode": "PAY_PER_REQUEST",
+            },
+        )
+    client.close()
+    return DynamodbSettings(**names, texts=texts, history=True)

@@ -21,7 +21,15 @@ from loopforge.sinks.aws_client import AwsClient
 from loopforge.sinks.dynamodb import DynamodbSettings, DynamodbTables
 from loopforge.sinks.sink_plugin import OutletChoice, sinks_of
 from loopforge.sinks.sqs import SqsQueue
-from tests.sinks.aws_faults import REGION, AwsFault, FaultyAws, answered, new_queue, received
+from tests.sinks.aws_faults import (
+    REGION,
+    AwsFault,
+    FaultyAws,
+    answered,
+    new_queue,
+    new_tables,
+    received,
+)
 from tests.sinks.conftest import (
     BEGAN,
     STAMP,
@@ -157,27 +165,6 @@ async def test_a_queue_is_named_by_either_spelling(tmp_path: Any) -> None:
 
 
 # ---------------------------------------------------------------- tables
-
-
-async def new_tables(name: str, *, texts: bool = False) -> DynamodbSettings:
-    """Three empty tables."""
-    names = {each: f"{name}-{each}" for each in ("sessions", "executions", "messages")}
-    client = AwsClient("dynamodb", REGION)
-    for table in names.values():
-        keys = (("pk", "HASH"), ("sk", "RANGE"))
-        await client.call(
-            "create_table",
-            {
-                "TableName": table,
-                "KeySchema": [{"AttributeName": key, "KeyType": kind} for key, kind in keys],
-                "AttributeDefinitions": [
-                    {"AttributeName": key, "AttributeType": "S"} for key, _ in keys
-                ],
-                "BillingMode": "PAY_PER_REQUEST",
-            },
-        )
-    client.close()
-    return DynamodbSettings(**names, texts=texts, history=True)
 
 
 async def items(table: str) -> list[dict[str, Any]]:

@@ -86,10 +86,14 @@ def command(
     everything: Annotated[
         bool, typer.Option("--all", help="Name each model that wants a key, and which key.")
     ] = False,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Look at tables, queues and buckets, and try the rights.")
+    ] = False,
 ) -> None:
     """Say what is missing or wrong, and how to mend it. Exits with 1 if anything is."""
     everything = everything or as_json
-    findings = list(examine(context.find_root().obj, offline=offline, everything=everything))
+    home = context.find_root().obj
+    findings = list(examine(home, offline=offline, everything=everything, deep=deep))
     if as_json:
         typer.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
@@ -110,7 +114,11 @@ def show(state: State, said: str, mend: str) -> None:
 
 
 def examine(
-    home: Path | None = None, *, offline: bool = False, everything: bool = False
+    home: Path | None = None,
+    *,
+    offline: bool = False,
+    everything: bool = False,
+    deep: bool = False,
 ) -> Iterator[DoctorFinding]:
     """Look at everything, from the ground up."""
     yield from python()
@@ -135,6 +143,7 @@ def examine(
         host,
         backups,
         sandbox,
+        *((elsewhere,) if deep else ()),
     )
     for look in examinations:
         yield from look(settings)
@@ -396,6 +405,29 @@ def installed(settings: Settings) -> Iterator[DoctorFinding]:
     yield ok("surfaces", f"{', '.join(surfaces_of(settings))}.")
     if sinks := [each.name for each in sinks_of(settings)]:
         yield ok("sinks", f"{', '.join(sinks)}.")
+
+
+def elsewhere(settings: Settings) -> Iterator[DoctorFinding]:
+    """The real places that sinks, the intake and backups use: there, as they must be, allowed."""
+    from loopforge.sinks.queue_intake import examined
+    from loopforge.sinks.sink_plugin import sinks_of
+
+    for one in sinks_of(settings):
+        for each in one.plugin.examine(one.choice):
+            yield DoctorFinding(one.name, STATES[each.state], each.said, each.mend)
+    for each in examined(settings):
+        yield DoctorFinding("intake", STATES[each.state], each.said, each.mend)
+    if "://" in settings.backup_to:
+        from loopforge.backup.backup_store import BackupStore
+        from loopforge.runtime.system_clock import SystemClock
+
+        try:
+            count = len(asyncio.run(BackupStore(settings.backup_to, SystemClock()).names()))
+        except LoopforgeError as error:
+            mend = "Make the bucket, or check its name, AWS_REGION, the keys, and s3:ListBucket."
+            yield wrong("bucket", str(error), mend)
+        else:
+            yield ok("bucket", f"{settings.backup_to} answers, with {count} backups.")
 
 
 def accounts(

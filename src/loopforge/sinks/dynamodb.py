@@ -14,7 +14,7 @@ what they had.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from loopforge.ledger.jsonl_export import forgotten, line
 from loopforge.runtime.plugins.setting_rows import setting
 from loopforge.sinks.aws_client import AwsChoice, AwsClient
 from loopforge.sinks.cloud_events import TOLD, TYPES
-from loopforge.sinks.sink_plugin import SinkPlugin
+from loopforge.sinks.sink_plugin import SinkFinding, SinkPlugin
 
 LONGEST = 350_000
 """Bytes of a body in one item, of the 400 kB (409,600 bytes) that it takes with its keys."""
@@ -232,8 +232,17 @@ def make(options: DynamodbSettings, _: Path) -> DynamodbTables | None:
     return DynamodbTables(options, AwsClient("dynamodb", options.region))
 
 
+def _examined(options: DynamodbSettings) -> Iterator[SinkFinding]:
+    from loopforge.sinks.aws_examination import table_findings
+
+    client = AwsClient("dynamodb", options.region)
+    for table in options.tables:
+        yield from table_findings(client, table)
+
+
 SINK = SinkPlugin(
     title="the tables",
+    examine=_examined,
     settings=DynamodbSettings,
     make=make,
     where=lambda options: ", ".join(options.tables),

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from loopforge.errors import InputError, LoopforgeError, SendFailed
-from loopforge.runtime.plugins.setting_rows import setting
+from loopforge.runtime.plugins.setting_rows import PluginSettings, setting
 from loopforge.runtime.ports import Clock
 from loopforge.sinks.aws_client import AwsClient
+from loopforge.sinks.sink_plugin import SinkFinding
 
 log = logging.getLogger(__name__)
 WAIT = 2
@@ -113,6 +114,15 @@ class QueueIntake:
             await self._client.call("delete_message", gone)
         except SendFailed as error:
             log.warning("message %s comes once more: %s", message["MessageId"], error)
+
+
+def examined(settings: PluginSettings) -> Iterator[SinkFinding]:
+    """What is to be said of the queue, where lines are taken in."""
+    options = settings.of("intake", IntakeSettings)
+    if options.open:
+        from loopforge.sinks.aws_examination import intake_findings
+
+        yield from intake_findings(AwsClient("sqs", options.region), options.queue)
 
 
 class IntakePart:

@@ -11,10 +11,10 @@ who reads the ledger for it (sink_runner.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from loopforge.runtime.plugins.installed_plugins import installed
 from loopforge.runtime.plugins.setting_rows import PluginSettings, setting
@@ -92,6 +92,14 @@ class OutletChoice(SinkChoice):
     )
 
 
+class SinkFinding(NamedTuple):
+    """One thing that was looked at, for `loopforge doctor --deep`; `mend` says what to do."""
+
+    state: Literal["ok", "warn", "bad"]
+    said: str
+    mend: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class SinkPlugin:
     """A sink as a package declares it.
@@ -99,6 +107,7 @@ class SinkPlugin:
     `settings` is a dataclass below SinkChoice (OutletChoice for an outlet). `make` is given what is
     set and the home's folder; None where nobody wants it. `where` words where that is. `forgets`:
     what is erased is forgotten there, too; of others an erasure says that it cannot be called back.
+    `examine` looks at the real place, and changes nothing there.
     """
 
     title: str
@@ -106,6 +115,7 @@ class SinkPlugin:
     make: Callable[[Any, Path], EventSink | EventOutlet | None]
     where: Callable[[Any], str] = lambda _: ""
     forgets: bool = False
+    examine: Callable[[Any], Iterable[SinkFinding]] = lambda _: ()
 
 
 class InstalledSink(NamedTuple):

@@ -19,7 +19,7 @@ from loopforge.errors import BadSettings, SendFailed
 from loopforge.runtime.plugins.setting_rows import setting
 from loopforge.sinks.aws_client import AwsChoice, AwsClient
 from loopforge.sinks.cloud_events import cloud_event, parted
-from loopforge.sinks.sink_plugin import SinkPlugin
+from loopforge.sinks.sink_plugin import SinkFinding, SinkPlugin
 
 LONGEST = 250_000
 """Bytes of a message, and of a batch of them: a queue that was made before 2025 takes 262,144."""
@@ -120,8 +120,15 @@ def make(options: SqsSettings, _: Path) -> SqsQueue | None:
     return SqsQueue(options.queue, AwsClient("sqs", options.region), texts=options.texts)
 
 
+def _examined(options: SqsSettings) -> Iterator[SinkFinding]:
+    from loopforge.sinks.aws_examination import queue_findings
+
+    return queue_findings(AwsClient("sqs", options.region), options.queue, LONGEST)
+
+
 SINK = SinkPlugin(
     title="the queue",
+    examine=_examined,
     settings=SqsSettings,
     make=make,
     where=lambda options: options.queue.rpartition("/")[2],
