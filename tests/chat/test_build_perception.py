@@ -81,3 +81,27 @@ async def test_counts_that_were_let_go_are_asked_anew() -> None:
     assert len(after) == build_perception.REMEMBERED + 1
     assert before.items() <= after.items()
     assert before == await counter.entries(Route(), many)
+
+
+async def test_counts_of_two_rooms_at_once_do_not_miss_each_other() -> None:
+    """What was known when a room asked is told, though another's lines took its place meanwhile."""
+
+    class Slow(ScriptedModels):
+        """Somebody else's lines are counted while one's own are."""
+
+        counter: LineCounter
+        others = True
+
+        async def count(self, route: Route, texts: Sequence[str]) -> list[int]:
+            if len(texts) == 1 and self.others:
+                self.others = False
+                more = range(2, build_perception.REMEMBERED + 2)
+                await self.counter.entries(route, [entry(seq) for seq in more])
+            return await super().count(route, texts)
+
+    models = Slow()
+    models.others = False
+    counter = models.counter = LineCounter(models)
+    await counter.entries(Route(), [entry(0)])
+    models.others = True
+    assert {*await counter.entries(Route(), [entry(0), entry(1)])} == {"line-0", "line-1"}

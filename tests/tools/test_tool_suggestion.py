@@ -170,6 +170,29 @@ async def test_tools_are_learned_once_and_a_new_one_alone() -> None:
     assert counting.asked == [9, 1, 1, 3, 1, 1]
 
 
+async def test_tools_of_two_rooms_are_learned_at_once() -> None:
+    """While the vectors of some are made, those of others may take the place of what was known."""
+
+    class Meanwhile(StaticTable):
+        """Somebody else's tools are learned while these are."""
+
+        index: ToolIndex
+        others = False
+
+        async def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            if self.others:
+                self.others = False
+                await self.index.learn(TOOLS[2:])
+            return await super().vectors(texts)
+
+    table = Meanwhile()
+    index = table.index = ToolIndex(table)
+    await index.learn(TOOLS[:1])
+    table.others = True
+    await index.learn(TOOLS[:2])
+    assert await first(index, "how will the weather be?") == "weather_forecast"
+
+
 @pytest.mark.parametrize("talk", [[], [""], ["?!"], ["\ud800 🌧" * 10_000]])
 async def test_any_talk_is_ranked_and_alike_each_time(talk: list[str]) -> None:
     """Nothing said, signs alone, or far too much; and no tools at all."""

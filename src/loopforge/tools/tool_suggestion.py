@@ -170,9 +170,10 @@ class ToolIndex:
 
         views = [_views(tool) for tool in tools]
         wanted = dict.fromkeys(text for each in views for text in each)
-        new = [text for text in wanted if text not in self._vectors]
+        known = self._vectors  # others may take their place while the new ones are made
+        new = [text for text in wanted if text not in known]
         found = await embeddings.vectors(new) if new else ()
-        had = self._vectors | dict(zip(new, found, strict=True))
+        had = known | dict(zip(new, found, strict=True))
         self._vectors = {text: had[text] for text in wanted}
         weights = np.array(VIEWS, np.float32) / sum(VIEWS)
         late = None

@@ -87,13 +87,13 @@ class LineCounter:
         """Tokens of each entry by its id, joints included."""
         model = self._models.facts(route).name
         keys = {entry.id: (model, entry.id, entry.text.ref, entry.short) for entry in entries}
-        unknown = [entry for entry in entries if keys[entry.id] not in self._known]
-        if unknown:
+        found = {id: self._known[key] for id, key in keys.items() if key in self._known}
+        unknown = [entry for entry in entries if entry.id not in found]
+        if unknown:  # while these are counted, those that are known may be forgotten for others
             texts = [_text(entry) for entry in unknown]
             for entry, count in zip(unknown, await self._models.count(route, texts), strict=True):
                 files = len(entry.files) * PER_FILE
-                self._known[keys[entry.id]] = count + PER_LINE + files
-        found = {entry.id: self._known[keys[entry.id]] for entry in entries}
+                found[entry.id] = self._known[keys[entry.id]] = count + PER_LINE + files
         while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
         return found
