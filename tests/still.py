@@ -2,8 +2,9 @@
 
 `still(clock, ledger)` tells a SimClock of the ledger's threads and of `asyncio.to_thread`. Whoever
 makes a SimClock and a ledger calls it; else time runs past those who wait for a slow disk.
+`while_answering` tells it of models that answer over sockets.
 
-Does not cover what waits for a socket: await that before moving time on.
+Does not cover what else waits for a socket: await that before moving time on.
 """
 
 from __future__ import annotations
@@ -60,3 +61,12 @@ def still(clock: SimClock, ledger: SqlLedger) -> None:
     threads = _known[loop]
     clock.while_busy(lambda: threads.working)
     clock.while_busy(lambda: ledger.working)
+
+
+def while_answering(clock: SimClock, held: Callable[[], object]) -> None:
+    """Let it stand still, too, while a model answers, unless its answer is `held` up for good."""
+    clock.while_busy(lambda: not held() and _answering())
+
+
+def _answering() -> bool:
+    return any(task.get_name() == "model answer" for task in asyncio.all_tasks())

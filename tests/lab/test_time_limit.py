@@ -18,7 +18,7 @@ from loopforge.lab.run.time_limit import OutOfTime, within
 from loopforge.models.scripted_model import ScriptedModels
 from tests.lab.city import floor, laws, play, read
 
-SECONDS = 0.05
+SECONDS, PLENTY = 0.05, 60.0
 NOBODY = cast(AgentPerception, None)
 
 
@@ -63,10 +63,10 @@ def late(_: AgentPerception) -> Thinking:
         pass
 
 
-def run(mind: Callable[..., object]) -> list[bytes]:
+def run(mind: Callable[..., object], seconds: float = SECONDS) -> list[bytes]:
     """A step of the small city by this mind."""
     minds = Minds("own", own={"own": mind}, models=ScriptedModels(lambda _: "Yes."))  # type: ignore[dict-item]
-    minds.seconds = SECONDS
+    minds.seconds = seconds
     return play(read(steps_per_day=1), minds)
 
 
@@ -130,7 +130,7 @@ def test_what_comes_back_after_its_time_is_out_of_time_all_the_same() -> None:
 @pytest.mark.parametrize(("made", "kind"), [({"intent": "work"}, "dict"), (None, "None")])
 def test_what_is_no_plan_is_malformed(made: object, kind: str) -> None:
     """The row says what came back, and that it was no plan; it is not counted as an answer."""
-    for row in floor(run(lambda _: made)):
+    for row in floor(run(lambda _: made, PLENTY)):
         assert row.minded.outcome == "malformed"
         assert kind in row.minded.why
         assert row.verdict == "contained"
@@ -142,7 +142,7 @@ def test_a_mind_that_interrupts_harms_its_turn_alone() -> None:
     def interrupts(_: AgentPerception) -> AgentActionPlan:
         raise KeyboardInterrupt
 
-    for row in floor(run(interrupts)):
+    for row in floor(run(interrupts, PLENTY)):
         assert row.minded.outcome == "failed"
         assert "KeyboardInterrupt" in row.minded.why
 

@@ -22,6 +22,7 @@ from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.models.server import Behaviour, serving
 from tests.rooms.conftest import MATE, Home, living, write_mates
+from tests.still import while_answering
 
 CENT = DOLLAR // 100
 
@@ -206,6 +207,7 @@ async def test_where_little_is_left_the_cheapest_tier_answers(tmp_path: Path) ->
         }
         tiers = {"1": ["cheap"], "3": ["dear"]}
         async with living(tmp_path, None, models=models, tiers=tiers) as home:
+            while_answering(home.clock, lambda: server.waiting)
             await home.app.budgets.book.put(budget("home", 50 * CENT), "person:owner")
             for nth in range(8):
                 await home.hears("ana", f"@maya {nth}")

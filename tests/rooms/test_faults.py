@@ -24,6 +24,7 @@ from loopforge.core.room_vocabulary import Said, Told
 from loopforge.runtime.ports import Draft
 from tests.models.server import Behaviour, Server, serving
 from tests.rooms.conftest import Home, living
+from tests.still import while_answering
 
 RAW = "PROVIDER-SAYS"
 THOUGHT = "SECRET-THOUGHT"
@@ -209,12 +210,8 @@ async def house(path: Path, at: str) -> AsyncIterator[tuple[Home, Server]]:
             given: dict[str, Any] = {"environ": environ, "embedded_model": False}
             given |= {"models": {"a": {"base_url": base, "key": "OPENAI_API_KEY"}}}
             async with living(path, None, tiers={"1": ["a"]}, **given) as home:
-                home.clock.while_busy(lambda: not server.waiting and _answering())
+                while_answering(home.clock, lambda: server.waiting)
                 yield home, server
-
-
-def _answering() -> bool:
-    return any(task.get_name() == "model answer" for task in asyncio.all_tasks())
 
 
 @pytest.mark.sample(16)

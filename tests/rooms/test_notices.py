@@ -16,6 +16,7 @@ from loopforge.runtime.ports import Draft
 from tests.models.own import Kind, own
 from tests.models.server import Behaviour, Server, serving
 from tests.rooms.conftest import Home, living
+from tests.still import while_answering
 
 HERE = {"mode": "context", "rule": "", "narrative": "I answer.", "say": "Here.", "note": ""}
 REST = {"files": [], "again": False, "tool": "", "arguments": "{}"}
@@ -30,6 +31,7 @@ async def house(path: Path, *names: str) -> AsyncIterator[tuple[Home, Server]]:
         about = {"base_url": f"{server.url}/v1"}
         models = {name: {**about, "id": name, "small": name == "tiny"} for name in names}
         async with living(path, None, models=models, tiers={"1": list(names)}) as home:
+            while_answering(home.clock, lambda: server.waiting)
             yield home, server
 
 

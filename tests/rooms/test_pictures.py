@@ -23,6 +23,7 @@ from loopforge.runtime.ports import Question
 from tests.models.server import serving
 from tests.rooms.conftest import Home, living
 from tests.rooms.test_files import give
+from tests.still import while_answering
 
 
 def drawn(sides: tuple[int, int] = (64, 48), colour: str = "olive", kind: str = "PNG") -> bytes:
@@ -124,6 +125,7 @@ async def test_the_bytes_go_from_the_home_to_the_model(tmp_path: Path) -> None:
         eyes = {"base_url": f"{server.url}/v1", "vision": True}
         given: dict[str, Any] = {"models": {"eyes": eyes}, "tiers": {"1": ["eyes"]}}
         async with living(tmp_path, None, **given) as home:
+            while_answering(home.clock, lambda: server.waiting)
             await give(home, "@maya look", ("bed.png", drawn()))
     asked = [one.body for one in server.asked if one.path.endswith("/chat/completions")]
     assert b64encode(drawn()).decode() in str(asked[0]["messages"])
