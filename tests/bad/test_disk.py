@@ -153,7 +153,7 @@ async def test_killed_on_a_full_disk(home: Path) -> None:
     """A host killed on a full disk comes up when there is room, and has lost nothing."""
     filler = Filler(home / "data")
     async with sitting(home, "ana") as ana:
-        async with hosting(Options(home=str(home), wait=30)) as host:
+        async with hosting(Options(home=str(home), wait=600)) as host:
             assert await host.ready()
             seen = ana.sees(thinking)
             ana.say("@maya [k1] hello", "[k1]", "maya")

@@ -70,7 +70,7 @@ async def test_a_stop_is_durable(
     """Stopped, killed, begun anew: nothing is taken up or answered; a person's next line is."""
     home = tmp_path / "home"
     furnish(home)
-    slow = Options(home=str(home), wait=0.2, pause=2)
+    slow = Options(home=str(home), wait=0.2, pause=600)
     async with sitting(home, "ana") as ana:
         async with hosting(slow) as host:
             assert await host.ready()
@@ -103,7 +103,7 @@ async def test_a_host_killed_while_it_stops(tmp_path: Path, point: str) -> None:
     """Killed in the very append of a stop: the terminal says it again, and it holds, once."""
     home = tmp_path / "home"
     furnish(home)
-    slow = Options(home=str(home), wait=0.2, pause=2)
+    slow = Options(home=str(home), wait=0.2, pause=600)
     async with sitting(home, "ana") as ana:
         async with hosting(slow) as host:
             assert await host.ready()

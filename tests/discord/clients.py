@@ -56,8 +56,13 @@ async def online(city: Twin, bot: Bot) -> AsyncIterator[Ears]:
     tasks = Tasks()
     tasks.spawn(client.start(bot.token), f"client of {bot.name}")
     try:
-        await city.until(lambda: client.count("ready"))
+        await city.until(lambda: client.count("ready") and not any(map(_absent, client.guilds)))
         yield client
     finally:
         await client.close()
         await tasks.close()
+
+
+def _absent(guild: discord.Guild) -> bool:
+    """Whether a server that it is in has not been told of yet; on a busy machine it is ready before."""
+    return guild.unavailable

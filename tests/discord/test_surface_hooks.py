@@ -93,7 +93,9 @@ async def test_webhooks_take_turns_too(city: Twin, tmp_path: Path) -> None:
             await home.settled(plaza)
             await home.delivered(plaza)
         assert [call for call in city.calls if call.path.startswith("/webhooks/")]
-        assert home.surface.turns == [len(city.calls) + len(city.identified)]
+        await city.until(  # a call may have its turn and be on its way
+            lambda: home.surface.turns == [len(city.calls) + len(city.identified)]
+        )
 
 
 async def test_a_webhook_whose_making_fails_once(city: Twin, tmp_path: Path) -> None:
