@@ -1,0 +1,62 @@
+"""Traces, from a real home's turns to a collector on loopback: spans by the conventions, no texts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from loopforge.core.events import TurnEnded
+from loopforge.sinks.traces import TraceOutlet, TraceSettings
+from tests.rooms.conftest import living
+from tests.sinks.conftest import outlet_running
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_turn_is_a_trace(tmp_path: Path) -> None:
+    """A mate answers: its turn is the root, the model's answer a child within it; sent again, the same."""
+    got = list[dict[str, Any]]()
+
+    async def take(request: web.Request) -> web.Response:
+        for resource in json.loads(await request.read())["resourceSpans"]:
+            for scope in resource["scopeSpans"]:
+                got.extend(scope["spans"])
+        return web.json_response({})
+
+    collector = web.Application()
+    collector.router.add_post("/v1/traces", take)
+    runner = web.AppRunner(collector, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    endpoint = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    async with living(tmp_path) as home:
+        await home.hears("Ada", "maya, are there slugs? a secret")
+        turns = await home.bodies(TurnEnded)
+        options = TraceSettings(history=True, endpoint=endpoint)
+        for again in (1, 2):
+            if again == 2:
+                await home.app.ledger.change(
+                    lambda found: found.exec_driver_sql("DELETE FROM sink_cursors")
+                )
+            async with outlet_running(home.app.ledger, TraceOutlet(endpoint), options):
+                while sum(span["name"] == "invoke_agent maya" for span in got) < again:
+                    await asyncio.sleep(0.02)
+    await runner.cleanup()
+    assert turns
+    (root,) = {json.dumps(span) for span in got if span["name"] == "invoke_agent maya"}
+    top = json.loads(root)
+    chats = [span for span in got if span["name"].startswith("chat ")]
+    mine = [span for span in chats if span["traceId"] == top["traceId"]]
+    assert {span["parentSpanId"] for span in mine} == {top["spanId"]}
+    said = {each["key"]: each["value"] for each in mine[0]["attributes"]}
+    assert said["gen_ai.operation.name"] == {"stringValue": "chat"}
+    assert said["gen_ai.conversation.id"] == {"stringValue": "room:commons"}
+    assert int(said["gen_ai.usage.input_tokens"]["intValue"]) >= 0
+    assert (len(top["traceId"]), len(top["spanId"])) == (32, 16)
+    assert int(top["startTimeUnixNano"]) <= int(top["endTimeUnixNano"])
+    assert "secret" not in json.dumps(got)
