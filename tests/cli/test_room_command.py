@@ -74,7 +74,7 @@ def hosting(home: Path) -> Iterator[None]:
     thread = threading.Thread(target=asyncio.run, args=(host(),))
     thread.start()
     try:
-        assert up.wait(30)
+        assert up.wait(120)
         yield
     finally:
         down.set()
