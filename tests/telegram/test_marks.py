@@ -19,7 +19,7 @@ STILL = Manners(streams=False)
 async def signs(city: City) -> list[str]:
     """The reactions that bots put, in order; "" where one was taken off."""
     calls = await city.calls("setMessageReaction")
-    reactions = [json.loads(call.params["reaction"]) for call in calls if call.done]
+    reactions = [json.loads(call.params.get("reaction", "[]")) for call in calls if call.done]
     return ["".join(each["emoji"] for each in reaction) for reaction in reactions]
 
 
@@ -43,6 +43,23 @@ async def test_a_line_whose_answer_waits_says_so(tmp_path: Path, twin: Twin, cit
         await marked(city, "👀", "🤔")
         await city.release()
         await marked(city, "👀", "🤔", "👌")
+
+
+async def test_the_emoji_of_a_mate_stays(tmp_path: Path, twin: Twin, city: City) -> None:
+    """A mate that answers by an emoji alone has it on the line, and no mark takes its place."""
+    maya, ana = await pair(city)
+    answer = {"say": "", "react": "👍", "mode": "context", "narrative": "I am glad."}
+    async with on_telegram(tmp_path, maya, twin.base, script=lambda _: answer, manners=STILL):
+        await city.say(ana, maya, "thank you")
+        await city.until(lambda: _put(city, "👍"))
+        await city.say(ana, maya, "good night")
+        await city.until(lambda: _put(city, "👍", times=2))
+    assert [sign for sign in await signs(city) if sign not in ("👀", "")] == ["👍", "👍"]
+    assert (await signs(city))[-1] == "👍"
+
+
+async def _put(city: City, emoji: str, times: int = 1) -> bool:
+    return (await signs(city)).count(emoji) >= times
 
 
 async def test_a_line_whose_answer_is_lost_after_all(

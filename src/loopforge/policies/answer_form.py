@@ -57,7 +57,7 @@ LINK = re.compile(r"https?://[^\s/<>]", re.IGNORECASE)
 HANDLED = re.compile(r"\bfile [0-9a-f]{8}: ")
 """A kept file in what a tool gave, by its handle."""
 
-EMOJIS = ("", *"👍❤🔥👏😁🤣🤔😱😢🎉🙏💯🤗😎🤝")
+EMOJIS = ("", *"👍❤🔥👏😁🤣😱😢🎉🙏💯🤗😎🤝")
 """What a mate may put on a line: what every platform takes, and nothing that marks how a line of a
 person stands."""
 BRIEF = 60

@@ -93,6 +93,9 @@ class Sending:
         # What stands in no ledger: numbers of strangers, commands and notices, and when what we
         # sent was begun (ticks), with the number that it was given.
         self._met: dict[Like, deque[int]] = defaultdict(lambda: deque(maxlen=MET))
+        # Lines that a mate put an emoji on, and what keeps that and the marks of lines in order.
+        self.own = deque[tuple[str, str]](maxlen=SENT)
+        self.marking: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._sent: dict[Like, deque[tuple[float, int]]] = defaultdict(lambda: deque(maxlen=SENT))
 
     # ------------------------------------------------------------ the two of the port
@@ -239,9 +242,11 @@ class Sending:
         return there
 
     async def _react(self, out: Outgoing, mate: str, line: str, emoji: str) -> None:
+        self.own.append((out.place, line))
         if message := await self.message(out.place, line):
             at = where(out.place)
-            await TelegramMessages(self.by(mate, at)).react(at, message, emoji)
+            async with self.marking[out.place]:
+                await TelegramMessages(self.by(mate, at)).react(at, message, emoji)
 
     async def _again(self, out: Outgoing, line: str) -> str:
         """A line that was changed elsewhere is changed here, in the messages that it has.

@@ -114,10 +114,18 @@ class TelegramStage:
         return int(next(mine, 0))
 
     async def mark(self, place: str, line: str, mate: str, new: Mark, _old: Sequence[Mark]) -> None:
-        """Put a mark on the message that a line is, in place of the one that is there."""
-        if (number := await self._sending.message(place, line)) is not None:
-            at = where(place)
-            await TelegramMessages(self._sending.by(mate, at)).react(at, number, STATUS_EMOJIS[new])
+        """Put a mark on the message that a line is, in place of the one that is there.
+
+        A bot has one emoji on a message: where a mate put its own, that stays.
+        """
+        number = await self._sending.message(place, line)
+        if number is None:
+            return
+        at = where(place)
+        async with self._sending.marking[place]:
+            if (place, line) not in self._sending.own:
+                outward = TelegramMessages(self._sending.by(mate, at))
+                await outward.react(at, number, STATUS_EMOJIS[new])
 
     async def clear(self) -> None:
         """Take away what a home that died left standing of turns that said nothing."""
