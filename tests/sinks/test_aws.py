@@ -123,7 +123,7 @@ async def test_two_hours_of_throttling_lose_nothing(ledger: SqlLedger, aws: Faul
         for nth in range(1, TURNS):
             for stream in STREAMS:
                 await go_on(ledger, stream, nth)
-            await clock.advance(1200)
+            await clock.advance(7200 / (TURNS - 1))
         await clock.advance(240)
     found = await received(url)
     for stream in STREAMS:
