@@ -87,7 +87,10 @@ async def tour(ana: Person, site: Town) -> list[str]:
         "@maya **look**: https://example.org/" + "long" * 30 + " and `" + "code" * 30 + "`"
     )
     why = await (await ana.hears("Maya")).locator("a.why").get_attribute("href")
-    await ana.says("| a | b |\n|---|---|\n| 1 | 2 |")
+    await ana.says("| a | b |\n|---|---|\n| 1 | 2 |\n\n- [x] $x^2$")
+    await ana.says(
+        "```py\n@dataclass\nclass A:  # b\n    n: int = len('c') + 1\n```\n```diff\n- a\n+ b\n```"
+    )
     (site.path / "mates" / "broken.md").write_text("---\nname: Broken\ntier: eleven\n---\nHm.\n")
     await ana.opens("/mates/maya/edit")
     text = await ana.page.locator("#text").input_value()
@@ -111,6 +114,7 @@ async def tour(ana: Person, site: Town) -> list[str]:
         "tools",
         "usage",
         "budgets",
+        "owed",
         "ledger",
         "settings",
     )
@@ -119,6 +123,7 @@ async def tour(ana: Person, site: Town) -> list[str]:
         at,
         f"{at}/settings",
         f"{at}/delete",
+        f"{at}/owed",
         f"{at}/search?words=maya",
         f"{at}/search?words=nothing-like-it",
         str(why),

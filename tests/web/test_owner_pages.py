@@ -77,7 +77,7 @@ async def test_for_anybody_else_the_house_does_not_exist(site: Town, owner: Gues
     """A member gets 404 on every address of it, whatever it does; a stranger has to sign in."""
     ana, nobody = await site.guest("ana", by=owner), await site.stranger()
     before = await site.app.ledger.heads()
-    assert len(addresses()) == 36
+    assert len(addresses()) == 38
     for method, path in addresses(ana.person):
         ask = nobody.http.request(method, path, follow_redirects=False)
         if method == "POST":

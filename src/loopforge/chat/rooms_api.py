@@ -18,6 +18,7 @@ from loopforge.chat.room.platform_channels import Channels
 from loopforge.chat.room.room_store import PREFIX, stream_of
 from loopforge.chat.server import Rooms
 from loopforge.chat.service.approval_questions import ApprovalQuestions
+from loopforge.chat.service.failed_deliveries import OwedDeliveries
 from loopforge.chat.service.line_receipts import LineReceipts
 from loopforge.chat.service.room_closing import Closing
 from loopforge.chat.service.room_invites import Inviting
@@ -95,6 +96,7 @@ class Front:
         self.channels, self.receipts = Channels(ledger), LineReceipts(ledger)
         self.questions = ApprovalQuestions(ledger, rooms, tools)
         self.rung = RungReminders(ledger, rooms)
+        self.owed = OwedDeliveries(ledger, rooms.house, deliveries)
 
     async def react(
         self, room: str, person: str, line: str, emoji: str, *, back: bool = False

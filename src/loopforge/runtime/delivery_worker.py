@@ -219,6 +219,25 @@ class Deliveries:
             if where == stream and (":" in place or self._surface(place) is not None)
         )
 
+    async def again(self, failed: Event, body: Queued) -> None:
+        """Send what failed once more: a delivery of its own, whose cause is that one.
+
+        Asked for twice, also at once or in two programs, it is sent once.
+        """
+
+        async def head(_: int) -> int:
+            return (await self._ledger.heads(failed.stream)).get(failed.stream, 0)
+
+        async def attempt(seq: int) -> None:
+            later = await self._ledger.read(
+                failed.stream, after=failed.seq, kinds=["delivery.queued"]
+            )
+            if not any(event.cause == failed.id for event in later):
+                fact = self._stamp.fact(body, actor="runtime", cause=failed.id)
+                await self._ledger.append(failed.stream, [fact], expect=seq)
+
+        await self._ledger.decide(failed.stream, head, attempt)
+
     # ------------------------------------------------------------ pulled surfaces
 
     async def seen(self, stream: str, surface: str, upto: int, by: str) -> None:

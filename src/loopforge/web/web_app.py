@@ -39,6 +39,7 @@ from loopforge.web.admin import (
     ledger_page,
     model_files,
     model_keys,
+    owed_page,
     owner_pages,
     people_invites,
     settings_page,
@@ -88,7 +89,7 @@ PAGES = (
     *(lab_pages, run_viewer, side_panels, story_page, fork_compare),
 )
 ADMIN = (
-    *(owner_pages, first_steps, model_keys, model_files),
+    *(owner_pages, owed_page, first_steps, model_keys, model_files),
     *(people_invites, usage_page, budgets_page, ledger_page, settings_page, tools_page),
 )
 """The modules whose handlers are the pages; those of Admin are the owner's alone."""

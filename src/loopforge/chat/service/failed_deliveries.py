@@ -1,50 +1,142 @@
-"""What was not delivered lately, for the owner of a home: when, to which platform, and why.
+"""What platforms are owed: what failed, what may have arrived, what still waits; and sending again.
 
-Says nothing of what it was, nor of the room or the place: being the owner is no leave to read
-along.
+Sending again queues the same thing once more for the same place, as a delivery of its own whose
+cause is the one that failed; that one is owed no longer. Says of a delivery when, to where, whose
+it was and why, and never what was said; who may read the names is for those who show them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Literal
 
 from msgspec import Struct
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
-from loopforge.chat.room.event_wording import platform
-from loopforge.core.delivery_states import Failed, Queued, Uncertain
+from loopforge.chat.room.room_store import House
+from loopforge.core.delivery_states import Failed, PutOff, Queued, Uncertain
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import Heard, Said, Told
+from loopforge.errors import InputError, Unknown
 from loopforge.ledger.database.table_schema import events
-from loopforge.ledger.table_access import Readable
+from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.runtime.delivery_worker import Deliveries, Pending
 
-KINDS = ("delivery.failed", "delivery.uncertain")
+ENDED = ("delivery.failed", "delivery.uncertain")
+MOST = 200
+"""Failed deliveries that are looked at, the newest."""
+Owing = Literal["failed", "uncertain", "waits"]
 
 
-class LostDelivery(Struct, frozen=True, kw_only=True):
-    """A delivery that failed for good, or that nobody knows of whether it arrived."""
+class OwedDelivery(Struct, frozen=True, kw_only=True):
+    """A delivery that did not arrive. `place` is its key; `name` what people call it there.
 
+    `at`: since when. `who`: the mate's handle or the person's id whose it was, "" if neither's.
+    `again`: it can be sent again, for its place is still part of the room.
+    """
+
+    delivery: str
+    stream: str
+    seq: int
     at: datetime
-    platform: str
+    place: str
+    name: str
+    what: str
+    who: str
     why: str
-    uncertain: bool
+    state: Owing
+    attempts: int = 0
+    again: bool = False
 
 
-async def lost_lately(ledger: Readable, most: int = 5) -> list[LostDelivery]:
-    """The last few, newest first."""
-    query = select(events.c.id).where(events.c.kind.in_(KINDS)).order_by(events.c.id.desc())
-    ids = await ledger.look(lambda found: list(found.execute(query.limit(most)).scalars()))
-    rows = []
-    for id in ids:
-        event = await ledger.event(id)
-        if not isinstance(event.body, Failed | Uncertain):
-            continue
-        queued = (await ledger.event(event.body.delivery)).body
-        place = queued.surface if isinstance(queued, Queued) else ""
-        rows.append(
-            LostDelivery(
-                at=event.at,
-                platform=platform(place) or "a surface",
-                why=str(event.body.why),
-                uncertain=isinstance(event.body, Uncertain),
-            )
+class OwedDeliveries:
+    """What is owed to the places of rooms."""
+
+    def __init__(self, ledger: SqlLedger, house: House, deliveries: Deliveries) -> None:
+        self._ledger, self._house, self._deliveries = ledger, house, deliveries
+
+    async def every(self, stream: str = "", most: int = MOST) -> list[OwedDelivery]:
+        """All that is owed, in one room or in all, the newest first; what waits before all else."""
+        ended = await self._ledger.look(lambda found: _ended(found, stream, most))
+        waits = [
+            await self._waiting(one)
+            for one in await self._ledger.outbox()
+            if ":" in one.surface and stream in ("", one.stream)
+        ]
+        every = [*reversed(waits), *[await self._failed(id) for id in ended]]
+        return [one for one in every if one is not None]
+
+    async def send_again(self, stream: str, delivery: str) -> None:
+        """Send what failed to the same place once more. Raises Unknown, and InputError."""
+        owed = {one.delivery: one for one in await self.every(stream)}
+        if delivery not in owed or owed[delivery].state == "waits":
+            raise Unknown("That is owed no longer: it was sent again, or it has arrived.")
+        if not owed[delivery].again:
+            raise InputError("That place is no part of the room any more; nothing can be sent.")
+        event = await self._ledger.event(delivery)
+        assert isinstance(event.body, Queued)
+        await self._deliveries.again(event, event.body)
+
+    async def _failed(self, id: str) -> OwedDelivery | None:
+        end = await self._ledger.event(id)
+        assert isinstance(end.body, Failed | Uncertain)
+        queued = await self._ledger.event(end.body.delivery)
+        state: Owing = "uncertain" if isinstance(end.body, Uncertain) else "failed"
+        return await self._owed(queued, end.at, str(end.body.why), state)
+
+    async def _waiting(self, pending: Pending) -> OwedDelivery | None:
+        queued = await self._ledger.event(pending.delivery)
+        last = await self._ledger.read(
+            pending.stream, after=queued.seq, kinds=["delivery.put_off"], limit=50, newest=True
         )
-    return rows
+        whys = [
+            str(each.body.why)
+            for each in last
+            if isinstance(each.body, PutOff) and each.body.delivery == pending.delivery
+        ]
+        why = whys[-1] if whys else ""
+        return await self._owed(queued, queued.at, why, "waits", pending.attempts)
+
+    async def _owed(
+        self, queued: Event, at: datetime, why: str, state: Owing, attempts: int = 0
+    ) -> OwedDelivery | None:
+        """The delivery as it is owed; None for a word of the room, of what was late or lost say."""
+        assert isinstance(queued.body, Queued)
+        key = queued.body.surface
+        of = (await self._ledger.event(queued.body.of)).body
+        if isinstance(of, Told) and queued.body.what == "line":
+            return None
+        known = (await self._house.state(queued.stream)).places.get(key)
+        return OwedDelivery(
+            delivery=queued.id,
+            stream=queued.stream,
+            seq=queued.seq,
+            at=at,
+            place=key,
+            name=str(known.name) if known else "",
+            what=queued.body.what,
+            who=of.mate if isinstance(of, Said) else of.person if isinstance(of, Heard) else "",
+            why=why,
+            state=state,
+            attempts=attempts,
+            again=state != "waits" and known is not None,
+        )
+
+
+def _ended(connection: Connection, stream: str, most: int) -> Sequence[str]:
+    """The ids of the ends of deliveries that failed and were not sent again, newest first."""
+    query = select(events.c.id, events.c.stream, events.c.cause).where(events.c.kind.in_(ENDED))
+    if stream:
+        query = query.where(events.c.stream == stream)
+    rows = connection.execute(query.order_by(events.c.id.desc()).limit(most)).all()
+    again = _again(connection, {row.stream for row in rows}, {row.cause for row in rows})
+    return [row.id for row in rows if row.cause not in again]
+
+
+def _again(connection: Connection, streams: Iterable[str], sent: Iterable[str]) -> set[str]:
+    """Those of these deliveries that were sent again."""
+    query = select(events.c.cause).where(
+        events.c.stream.in_(streams), events.c.kind == "delivery.queued", events.c.cause.in_(sent)
+    )
+    return set(connection.execute(query).scalars())

@@ -18,7 +18,6 @@ from msgspec import Struct
 
 from loopforge.chat.room.room_census import RoomCounts, closed_rooms, counts
 from loopforge.chat.room.room_store import PREFIX
-from loopforge.chat.service.failed_deliveries import lost_lately
 from loopforge.chat.service.room_list import titled_for
 from loopforge.models.files.file_shelf import free_memory
 from loopforge.models.providers.known_services import PLACES
@@ -56,7 +55,7 @@ async def overview(request: Asked, site: Site, owner: Visitor) -> Template:
         set=sum(each.source != "default" for each in site.live.states()),
         examiner=ledger_page.examiner_of(request),
         platforms=_platforms(site),
-        lost=await lost_lately(site.ledger),
+        owed=len(await site.front.owed.every(most=50)),
         backed_up=await asyncio.to_thread(site.backed_up),
         backup_to=site.live.now.backup_to,
     )
