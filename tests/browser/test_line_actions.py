@@ -53,6 +53,13 @@ async def test_lines_are_changed_marked_and_taken_back(
     await chip.click()
     await expect(theirs.locator(".reaction")).to_have_text("🎉 2")
 
+    await theirs.get_by_text("More").press("Enter")
+    await theirs.get_by_role("button", name="Pin").press("Enter")
+    await expect(ana.line("Rye it was").locator(".pinned")).to_have_text("pinned")
+    await ana.page.get_by_role("link", name="Pinned lines").click()
+    await expect(ana.page.locator("#panel .finds")).to_contain_text("Rye it was")
+    await ana.page.keyboard.press("Escape")
+
     gone = ana.line("Rye it was")
     await gone.get_by_text("More").press("Enter")
     await gone.get_by_role("button", name="Delete").click()

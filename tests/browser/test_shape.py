@@ -124,6 +124,7 @@ async def tour(ana: Person, site: Town) -> list[str]:
         f"{at}/settings",
         f"{at}/delete",
         f"{at}/owed",
+        f"{at}/pins",
         f"{at}/search?words=maya",
         f"{at}/search?words=nothing-like-it",
         str(why),

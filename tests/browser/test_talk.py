@@ -149,7 +149,7 @@ async def test_people_are_seen_typing_by_others_and_not_by_themselves(
 
 
 async def test_stop_halts_a_mate_in_the_middle_of_a_word(tmp_path: Path, crowd: Crowd) -> None:
-    """A mate that would speak for minutes says nothing more, on both pages, and speaks when spoken to."""
+    """A mate that would speak for minutes is cut short on both pages, and speaks when spoken to."""
     long = " ".join(f"word{n}" for n in range(400))
 
     def endless(question: Question) -> ScriptedAnswer:
@@ -164,7 +164,7 @@ async def test_stop_halts_a_mate_in_the_middle_of_a_word(tmp_path: Path, crowd: 
         ben = await guest_of(room, ana, crowd)
         await ana.says("@maya tell me everything")
         for each in (ana, ben):
-            await expect(each.page.locator("#drafts .draft .words")).to_contain_text("word")
+            await expect(each.page.locator("#drafts .draft .words")).to_contain_text("word15")
         await ana.clicks("Stop")
         for each in (ana, ben):
             await expect(each.page.locator("#scene-body .halted")).to_be_visible()
@@ -172,6 +172,10 @@ async def test_stop_halts_a_mate_in_the_middle_of_a_word(tmp_path: Path, crowd: 
             await each.rests()
         events = await site.events(room)
         assert sum(isinstance(e.body, Stopped) for e in events) == 1
-        assert not any(isinstance(e.body, Said) for e in events)
+        assert [e.body.cut for e in events if isinstance(e.body, Said)] == [True]
+        for each in (ana, ben):
+            kept = each.page.locator("#lines > .line.said")
+            await expect(kept).to_have_count(1)
+            await expect(kept).to_contain_text("stopped here")
         await ben.says("@maya be short, please")
         await ana.sees("Short it is.")

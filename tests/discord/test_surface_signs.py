@@ -143,17 +143,20 @@ async def test_a_mate_that_is_gone_is_marked(city: Twin, tmp_path: Path) -> None
 
 
 async def test_a_stop_sign_on_a_draft(city: Twin, tmp_path: Path) -> None:
-    """A stop sign on what a mate is just saying stops it: the draft goes, nothing is said."""
+    """A stop sign on what a mate is just saying stops it: what it had said becomes its line."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
-    script = lambda _: slowly(WORDS, 600)  # noqa: E731
+    script = lambda _: slowly(f"{WORDS} " * 4, 600)  # noqa: E731
     async with lodged(city, tmp_path, {maya: "maya"}, script, manners=STREAM) as home:
         await city.say(ben, plaza, "maya, count")
         await city.until(lambda: len(city.lines(plaza)) == 2)
-        await city.react(ben, city.lines(plaza)[-1], "🛑")
-        await city.until(lambda: "Stopped." in city.lines(plaza)[-1].text)
-        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await city.until(lambda: "word12" in city.lines(plaza)[-1].text)
+        draft = city.lines(plaza)[-1]
+        await city.react(ben, draft, "🛑")
+        await city.until(lambda: any("Stopped." in line.text for line in city.lines(plaza)))
+        await city.until(lambda: city.line(draft).text.endswith(" …"))
         await home.settled(plaza)
-        assert await home.said(plaza) == []
+        assert city.line(draft).text.startswith("word0 word1 ")
+        assert len(city.lines(plaza)) == 3
         await home.no_drafts(plaza)
 
 

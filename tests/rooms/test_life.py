@@ -159,6 +159,27 @@ async def test_kept_lines_stay_and_spent_ones_go_first(tmp_path: Path) -> None:
         assert spent.id in purges[0].lines
 
 
+async def test_what_was_said_before_stop_stays(tmp_path: Path) -> None:
+    """From a sentence on, what a mate had said when it was stopped is a line; no mate answers it."""
+    words = " ".join(f"word{n}" for n in range(80))
+    slow = ScriptedAnswer(text=words, pieces=8, pause=10)
+    async with living(tmp_path, lambda question: slow) as home:
+        await home.says("ana", "@maya tell me a story")
+        await home.clock.advance(35)
+        await home.hears("ana", "stop")
+        await home.rest()
+        (said,) = [body for body in await home.bodies(Said) if body.mate == "maya"]
+        assert said.cut
+        assert str(said.text).endswith(" …")
+        assert words.startswith(str(said.text)[:-2])
+        assert (await home.app.front.rooms.scene("commons")).stopped
+        line = [e for e in await home.events() if isinstance(e.body, Said)][-1]
+        assert "stopped" in await home.app.front.why(line.id)
+        slow = ScriptedAnswer(text="Short it is.")
+        await home.hears("ana", "@maya shorter, please")
+        assert "word1 " in str(home.models.asked[-1].messages)
+
+
 async def test_stop_halts_drops_and_lasts(tmp_path: Path) -> None:
     """Stop ends the running turn and those that wait; a person's next line lifts it."""
     slow = ScriptedAnswer(text="A long story that nobody wants.", pieces=8, pause=10)

@@ -58,6 +58,27 @@ async def test_one_emoji_is_put_on_a_line(site: Town) -> None:
         assert await act(olu, room, line, "react", emoji=emoji) == 400, emoji
 
 
+async def test_pinned_lines_are_found_again(site: Town) -> None:
+    """A pinned line stands on the page of pins, for those who may see it, until it is taken back."""
+    olu = await site.owner()
+    room = await site.room(olu, "Bread")
+    first, second = [(await olu.says(room, text))["id"] for text in ("Rye", "Spelt")]
+    eve = await site.guest("eve", room, by=olu)
+    late = (await eve.says(room, "Oats"))["id"]
+    for line in (first, second, late):
+        assert await act(olu, room, line, "pin") == 200
+    assert await act(eve, room, first, "pin", back="yes") == 404
+    assert await act(olu, room, second, "pin", back="yes") == 200
+    shown = (await olu.get(f"/rooms/{room}/pins")).text
+    assert shown.index("Oats") < shown.index("Rye")
+    assert "Spelt" not in shown
+    theirs = (await eve.get(f"/rooms/{room}/pins")).text
+    assert "Oats" in theirs
+    assert "Rye" not in theirs
+    assert await act(olu, room, first, "delete") == 200
+    assert "Rye" not in (await olu.get(f"/rooms/{room}/pins")).text
+
+
 async def test_rooms_stand_beside_a_room(site: Town) -> None:
     """Beside a room stand the others one is in, with what is new there, and nobody else's."""
     olu = await site.owner()

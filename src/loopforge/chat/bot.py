@@ -18,7 +18,7 @@ from loopforge.chat.room.permissions import (
 )
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX
-from loopforge.chat.room_loop import SCRIBE, Conduct, RoomTurn
+from loopforge.chat.room_loop import SCRIBE, STOPPED, Conduct, RoomTurn
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.turns import room_titles
 from loopforge.chat.turns.apply_acts import (
@@ -45,7 +45,7 @@ from loopforge.core.model_trouble import MEND, Delay, Trouble, for_everybody, wo
 from loopforge.core.money.budget_limits import BudgetNote, stopping
 from loopforge.core.perception import Line
 from loopforge.core.policy import Call
-from loopforge.core.room_vocabulary import Noted
+from loopforge.core.room_vocabulary import Noted, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.turn_bounds import strictest
 from loopforge.runtime.effect_worker import ENDS
@@ -55,6 +55,8 @@ from loopforge.runtime.world import OVERTAKEN, Applied, OpeningView, Senses, Tak
 
 RECENT = 6
 """A mate may not say word for word what it said among its last so many lines."""
+SENTENCE = 60
+"""Characters that a mate must have said for them to be kept when a person stops it."""
 LOST = "{name} meant to send the file {file}, but {why}."
 BROKEN = "My last turn broke off half way; what I did then may or may not have happened."
 TROUBLE = {
@@ -238,6 +240,8 @@ class Bot:
             fact = self._ports.stamp.fact(noted, actor=f"mate:{handle}", cause=turn.id)
             trouble = "its policy failed" if ended.outcome == "failed" else ""
             broken = ended.outcome == "diverged" and ended.effects and ended.why != OVERTAKEN
+            if ended.why == STOPPED and (kept := self._cut(state, turn)):
+                return Applied(facts=kept)
             return Applied(
                 facts=[fact] if broken else (),
                 after=lambda: self._told(state, turn, "", trouble),
@@ -273,6 +277,19 @@ class Bot:
 
         gone = "" if done.spoke else refused or "it decided to say nothing"
         return Applied(facts=done.facts, after=after, withdrawn=gone)
+
+    def _cut(self, state: RoomState, turn: Taken) -> list[Fact]:
+        """What it had said when a person stopped it, where that is a sentence or so.
+
+        People have read it. Less than that is not worth keeping, nor is what a secret stands in.
+        """
+        text, _ = turn.egress.finish(turn.egress.shown)
+        if len(text) < SENTENCE or turn.egress.leak([text], spoken_here(state)):
+            return []
+        handle, stamp = turn.due.mate.handle, self._ports.stamp
+        said = Said(turn=turn.id, mate=handle, text=Words(f"{text} …"), cut=True)
+        fact = stamp.fact(said, actor=f"mate:{handle}", cause=turn.id)
+        return [fact, *queued(fact, (*self._rules.surfaces, *state.places), stamp)]
 
     def _relieved(self, state: RoomState, turn: Taken, *, reached: bool) -> list[Fact]:
         """What goes with the end of this turn, by whether a model answered."""

@@ -7,6 +7,7 @@ search, why, and what was shown.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from msgspec.structs import replace
 
@@ -35,6 +36,7 @@ from loopforge.core.room_vocabulary import (
     Heard,
     LineDeleted,
     LineEdited,
+    LinePinned,
     Marked,
     PersonReacted,
     Reacted,
@@ -50,6 +52,8 @@ from loopforge.people.accounts.invite_links import Links
 from loopforge.runtime.delivery_worker import Deliveries
 from loopforge.runtime.ports import Tools
 
+PINS = 500
+"""The newest events of pinning that are looked at."""
 USES = 30
 """Uses of tools before a line among which those of its turn are looked for."""
 
@@ -59,10 +63,15 @@ def changed(event: Event) -> str:
     match event.body:
         case Marked(line=line) | Reacted(to=line) | PersonReacted(to=line):
             return line
-        case LineEdited(line=line) | LineDeleted(line=line):
+        case LineEdited(line=line) | LineDeleted(line=line) | LinePinned(line=line):
             return line
         case _:
             return ""
+
+
+def spoken(event: Event) -> str | None:
+    """The words of a line of people or mates; None for any other event, and for forgotten ones."""
+    return event.body.text.text if isinstance(event.body, Heard | Said) else None
 
 
 AWAY = "[changed while you were away]"
@@ -104,6 +113,29 @@ class Front:
         """A person put an emoji on a line, or took it back."""
         body = PersonReacted(person=person, to=line, emoji=emoji, back=back)
         await self.rooms.add(room, person, body)
+
+    async def pin(self, room: str, person: str, line: str, *, back: bool = False) -> None:
+        """A person pinned a line, or took that back."""
+        await self.rooms.add(room, person, LinePinned(person=person, line=line, back=back))
+
+    async def pins(self, room: str, sight: MemberSight = EVERYTHING) -> list[Event]:
+        """The lines that are pinned, the last pinned first, as far as they may be seen."""
+        await self.rooms.state(room)
+        read = self._ledger.read(
+            stream_of(room), kinds=["room.line_pinned"], limit=PINS, newest=True
+        )
+        pinned = dict[str, bool]()
+        for event in sight.only(await read):
+            if isinstance(event.body, LinePinned):
+                pinned.pop(event.body.line, None)
+                pinned[event.body.line] = not event.body.back
+        found = []
+        for line in [line for line, stands in pinned.items() if stands][::-1]:
+            with suppress(Unknown):  # of a time they were not there
+                event = await self.line(room, line, sight)
+                if sight.follows(event) and spoken(event) is not None:
+                    found.append(event)
+        return found
 
     # ------------------------------------------------------------ places of platforms
 

@@ -242,6 +242,14 @@ class PersonReacted(
     back: bool = False
 
 
+class LinePinned(Struct, frozen=True, tag="room.line_pinned", kw_only=True, omit_defaults=True):
+    """A person pinned a line, so that people find it among the room's pins; or took it `back`."""
+
+    person: str
+    line: str
+    back: bool = False
+
+
 class PlaceJoined(Struct, frozen=True, tag="room.place_joined", kw_only=True, omit_defaults=True):
     """A place of a platform became part of this room: what is said in one is said in all.
 
@@ -314,7 +322,8 @@ class Said(Struct, frozen=True, tag="room.said", kw_only=True, omit_defaults=Tru
     """A mate said something; `mode`, `rule` and `narrative` stay its own, never in the room.
 
     `files` are texts that it wrote, which stand in the event, no bytes being kept beside it; and
-    kept files that it attached.
+    kept files that it attached. `cut`: a person said stop while it spoke, and this is how far it
+    had come; no plan stands behind it.
     """
 
     turn: str
@@ -325,6 +334,7 @@ class Said(Struct, frozen=True, tag="room.said", kw_only=True, omit_defaults=Tru
     rule: Words = public("")
     reply_to: str = ""
     files: tuple[File, ...] = ()
+    cut: bool = False
 
 
 class Noted(Struct, frozen=True, tag="room.noted", kw_only=True):
@@ -531,6 +541,7 @@ RoomEvent = (
     | LineEdited
     | LineDeleted
     | PersonReacted
+    | LinePinned
     | PlaceJoined
     | PlaceLeft
     | TalkSet

@@ -20,6 +20,7 @@ from loopforge.core.room_vocabulary import (
     DefaultMateSet,
     EnergySet,
     Heard,
+    LinePinned,
     Marked,
     MateJoined,
     MateLeft,
@@ -31,6 +32,7 @@ from loopforge.core.room_vocabulary import (
     PolicyChosen,
     Reacted,
     RightsSet,
+    Said,
     Stopped,
     TalkSet,
     Titled,
@@ -56,6 +58,7 @@ SHOWN = (
     "room.line_edited",
     "room.line_deleted",
     "room.person_reacted",
+    "room.line_pinned",
     "room.place_joined",
     "room.place_left",
     "room.talk_set",
@@ -91,6 +94,9 @@ def reads(
         case PersonReacted(person=person, to=to, emoji=emoji, back=back):
             did = ("took", "off") if back else ("put", "on")
             return f"{scene.person(person)} {did[0]} {quote(emoji)} {did[1]} {about(to)}."
+        case LinePinned(person=person, line=line, back=back):
+            does = "no longer pins" if back else "pinned"
+            return f"{scene.person(person)} {does} {about(line)}."
         case EnergySet(capacity=capacity, refill=refill):
             gives = f"each line of a person allows {refill} more."
             return f"Mates may say {capacity} lines here before they wait for a person; {gives}"
@@ -138,6 +144,8 @@ def asides(event: Event) -> list[str]:
         known = {"a bot": body.bot, "not known here": body.untrusted, "came late": body.late}
         found = [f"on {platform(body.surface)}"] if ":" in body.surface else []
         found += [told for told, holds in known.items() if holds]
+    if isinstance(body, Said) and body.cut:
+        found = ["stopped here"]
     if isinstance(event, Revised) and not event.revision.deleted:
         found.append("edited")
     return found

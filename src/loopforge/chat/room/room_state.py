@@ -66,6 +66,7 @@ from loopforge.core.room_vocabulary import (
     Heard,
     LineDeleted,
     LineEdited,
+    LinePinned,
     Marked,
     MateJoined,
     MateLeft,
@@ -252,7 +253,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
             case LineDeleted():
                 self.page.delete(body.line)
                 self.turns.deleted(body.line)
-            case PersonReacted() | MemoryAsked():
+            case PersonReacted() | LinePinned() | MemoryAsked():
                 pass
             case RightsSet():
                 self.rights[body.who] = Grant(rights=body.rights, tools=body.tools)
@@ -581,9 +582,8 @@ _decoder = msgspec.json.Decoder(RoomState, dec_hook=decode_stored)
 
 def snapshot(state: RoomState) -> bytes:
     """The state as JSON, with references for private texts (which must all be stored)."""
-    return msgspec.json.encode(
-        _Snapshot(version=VERSION, state=msgspec.Raw(_encoder.encode(state)))
-    )
+    raw = msgspec.Raw(_encoder.encode(state))
+    return msgspec.json.encode(_Snapshot(version=VERSION, state=raw))
 
 
 def restore(stored: bytes) -> RoomState:

@@ -100,7 +100,8 @@ class Egress:
     """The filter for one mate's words. `secrets` are values that must never be said.
 
     `name` is stripped where it stands before the words as a label. `length` bounds the whole, in
-    characters. `leaks` says how things that were kept in would have told a secret.
+    characters. `leaks` says how things that were kept in would have told a secret; `shown` is what
+    was let through last of a text that grew.
     """
 
     def __init__(self, secrets: Iterable[str] = (), name: str = "", length: int = 0) -> None:
@@ -109,6 +110,7 @@ class Egress:
         self._watch = watch_for(frozenset(known))
         self._gone: list[str] = []
         self.leaks: list[str] = []
+        self.shown = ""
         self._name, self._length = name.strip(), length
         self._label = (
             re.compile(
@@ -132,7 +134,8 @@ class Egress:
             text = self._unlabel(text)
         shown, _ = self._redact(text[: self._held(text)])
         shown = shown[: self._watch.clear_length(shown)]
-        return self._bound(shown).rstrip()
+        self.shown = self._bound(shown).rstrip()
+        return self.shown
 
     def finish(self, text: str) -> tuple[str, tuple[str, ...]]:
         """The whole text made fit, and the kinds of what was taken out of it."""

@@ -27,6 +27,7 @@ from loopforge.core.room_vocabulary import (
     Heard,
     LineDeleted,
     LineEdited,
+    LinePinned,
     Marked,
     PersonLeft,
     PersonReacted,
@@ -141,7 +142,7 @@ def _key(event: Event, scene: Scene, replied: Event | None) -> tuple[Any, ...]:
     match body:
         case Heard(person=person) | PersonLeft(person=person) | Stopped(person=person):
             who = scene.person(person)
-        case PersonReacted(person=person):
+        case PersonReacted(person=person) | LinePinned(person=person):
             who = scene.person(person)
         case Titled(by=by):
             who = scene.person(by)
@@ -255,6 +256,8 @@ def change_of(event: Event, scene: Scene) -> dict[str, Any]:
         case PersonReacted(to=line, emoji=emoji, person=person, back=back):
             put = {"kind": event.kind, "line": line, "emoji": emoji, "back": back}
             return put | {"who": f"person:{person}", "name": scene.person(person)}
+        case LinePinned(line=line, back=back):
+            return {"kind": event.kind, "line": line, "back": back}
         case LineEdited(line=line, text=text):
             return {"kind": event.kind, "line": line, "html": _words(text, names_of(scene))}
         case LineDeleted(line=line, by=by):

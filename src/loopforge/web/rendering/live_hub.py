@@ -41,6 +41,7 @@ CHANGES = (
     "room.marked",
     "room.reacted",
     "room.person_reacted",
+    "room.line_pinned",
     "room.line_edited",
     "room.line_deleted",
 )

@@ -1,4 +1,4 @@
-"""What people do to single lines of a room: change, delete, react, and have its words as written.
+"""What people do to single lines of a room: change, delete, react, pin, and read them as written.
 
 Each is one of the rooms' own verbs; what a person may see decides of which lines they may speak,
 and the rooms decide whose lines may be changed. The page is told by the stream.
@@ -10,13 +10,14 @@ from typing import Any
 
 import regex
 from litestar import Response, get, post
+from litestar.response import Template
 
+from loopforge.chat.rooms_api import spoken
 from loopforge.core.act_guard import LONGEST_EMOJI
-from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.errors import InputError, Unknown
 from loopforge.web.room.room_pages import done
 from loopforge.web.server.access_guards import RoomAccess
-from loopforge.web.server.page_context import Asked, Fields, Site
+from loopforge.web.server.page_context import Asked, Fields, Site, page
 from loopforge.web.server.request_limits import Paces
 
 EMOJI = regex.compile(r"(?=.*[\p{Extended_Pictographic}\p{Regional_Indicator}\u20e3])\X")
@@ -65,12 +66,32 @@ async def react(
     return done(request, place.room)
 
 
+@post("/rooms/{room:str}/lines/{line:str}/pin")
+async def pin(
+    request: Asked, site: Site, place: RoomAccess, line: str, data: Fields, paces: Paces
+) -> Response[Any]:
+    """Pin a line, or take that back."""
+    paces.changes.take(place.visitor.person)
+    await _words(site, place, line)
+    back = data.get("back", "") == "yes"
+    await site.front.pin(place.room, place.visitor.person, line, back=back)
+    return done(request, place.room)
+
+
+@get("/rooms/{room:str}/pins")
+async def pins(site: Site, place: RoomAccess) -> Template:
+    """The lines that are pinned in this room."""
+    found = await site.front.pins(place.room, place.sight)
+    lines = [
+        (event, await site.hub.render.line(event, place.scene, place.owner)) for event in found
+    ]
+    return page("pins.html", place.visitor, here="rooms", place=place, lines=lines)
+
+
 async def _words(site: Site, place: RoomAccess, line: str) -> str:
     """The words of a line of people or mates. Raises Unknown where this person may not see it."""
     event = await site.front.line(place.room, line, place.sight)
-    body = event.body
-    if isinstance(body, Heard | Said) and place.sight.follows(event):
-        words = body.text.text
-        if words is not None:
-            return words
+    words = spoken(event)
+    if words is not None and place.sight.follows(event):
+        return words
     raise Unknown("There is no such line here, or its words were forgotten.")

@@ -1,4 +1,4 @@
-/* What one can do with a line: answer, react, copy, quote, edit, delete, mark. The server decides
+/* What one can do with a line: answer, react, copy, quote, pin, edit, delete, mark. The server decides
    whether it may be; what came of it is told by the stream, to everybody. */
 
 export function acting({ lines, you, make, post, fields, problem, base, desk, change }) {
@@ -105,6 +105,7 @@ export function acting({ lines, you, make, post, fields, problem, base, desk, ch
       case "copy": return copied(button, await words(line));
       case "code": return copied(button, button.parentElement.querySelector("code").textContent);
       case "quote": return quote(line);
+      case "pin": return send(`${path(line)}/pin`, { back: line.dataset.pinned ?? "" });
       case "edit": return edit(line);
       case "delete": return remove(line, button);
       default: return mark(line, name);
@@ -148,6 +149,15 @@ export function acting({ lines, you, make, post, fields, problem, base, desk, ch
     chip.setAttribute("aria-label", `${emoji} from ${chip.title}`);
   }
 
+  function pinned(line, stands) {
+    if (stands) line.dataset.pinned = "yes";
+    else delete line.dataset.pinned;
+    const button = line.querySelector("[data-act=pin]"), known = line.querySelector(".pinned");
+    if (button) button.textContent = stands ? "Unpin" : "Pin";
+    if (stands && !known) line.querySelector("header").append(" ", make("span", "pinned", "pinned"));
+    if (!stands) known?.remove();
+  }
+
   /* A menu opens to where there is room for it; one is open at a time. */
   lines.addEventListener("toggle", ({ target }) => {
     const menu = target.open && target.querySelector(".pop"), log = lines.closest(".log").getBoundingClientRect();
@@ -162,7 +172,7 @@ export function acting({ lines, you, make, post, fields, problem, base, desk, ch
   });
 
   return {
-    act, equip, code, reacted,
+    act, equip, code, reacted, pinned,
     editLast() {
       const own = [...lines.querySelectorAll(".line.mine")].filter((line) => !line.querySelector(".words > .forgotten")).at(-1);
       if (own) edit(own);

@@ -139,6 +139,8 @@ import { around } from "./room-keys.js";
       for (const act of ["keep", "spent"]) {
         line.querySelector(`[data-act=${act}]`).setAttribute("aria-pressed", String(mark === act));
       }
+    } else if (kind === "room.line_pinned") {
+      deeds.pinned(line, !back);
     } else if (kind === "room.line_edited") {
       if (!html) return; // it came with the page, as it stands
       line.querySelector(".words").innerHTML = html; // safe: rendered and cleaned by the server
@@ -521,6 +523,7 @@ import { around } from "./room-keys.js";
     else if (plainly) return;
     else if ((link = on("[data-mention]"))) desk.mention(link.dataset.mention);
     else if ((link = on("a.quote, a.jump"))) { if (show(link.hash.slice(1))) { event.preventDefault(); if (narrow.matches) sheet.close(); } }
+    else if ((link = on("a.pins"))) { event.preventDefault(); open(link.href, "Pinned lines", link); if (main.classList.contains("aside-open")) aside(false); }
     else if ((link = on("#lines a.why, #panel a.why"))) { event.preventDefault(); open(link.href, "Why?", link); }
     else if ((link = on("#earlier"))) { event.preventDefault(); earlier(); }
     else if (on("#show-scene")) { event.preventDefault(); aside(true); }
