@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from loopforge.errors import InputError
@@ -77,6 +78,9 @@ class Program:
     given: Mapping[str, Any] = field(default_factory=dict)
     printed: list[str] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
+    size: int = 0
+    full: Callable[[], object] = field(default=lambda: None)
+    """Is called when it has printed more than it may."""
 
     @property
     def waits(self) -> bool:
@@ -85,16 +89,18 @@ class Program:
 
     def hear(self, _stream: str, text: str) -> None:
         """It prints."""
-        self.printed.append(text)
-        if sum(map(len, self.printed)) > PRINTED:
-            raise RuntimeError(f"a program may print {PRINTED:,} characters")
+        if self.size <= PRINTED:
+            self.printed.append(text)
+            self.size += len(text)
+            if self.size > PRINTED:
+                self.full()
 
 
 async def run_program(program: Program, door: ToolDoor | None) -> Any:
     """The value of its last line. Raises PeopleAsked, and InputError, which says how it failed."""
     from pydantic_monty import AsyncMonty, MontyError, MontyRuntimeError, MontySyntaxError
 
-    limits, world = program.limits, program.world
+    limits, world, loop = program.limits, program.world, asyncio.get_running_loop()
     most = limits.seconds + GRACE
     try:
         async with AsyncMonty(max_processes=1, request_timeout=most) as pool:
@@ -115,12 +121,19 @@ async def run_program(program: Program, door: ToolDoor | None) -> Any:
                     "random_start": {"seed": world.seed},
                 },
             )
-            async with session as begun, Tasks() as tasks:
-                return await _ProgramRun(program, door, tasks).output(begun)
+            async with asyncio.timeout(None) as bound, session as begun, Tasks() as tasks:
+                program.full = partial(loop.call_soon_threadsafe, bound.reschedule, 0)
+                given = await _ProgramRun(program, door, tasks).output(begun)
+    except TimeoutError:
+        if program.size <= PRINTED:
+            raise
     except (MontyRuntimeError, MontySyntaxError) as error:
         raise InputError(error.display()) from error
     except MontyError as error:
         raise InputError(f"the program broke off: {error}") from error
+    if program.size > PRINTED:
+        raise InputError(f"a program may print {PRINTED:,} characters")
+    return given
 
 
 class _ProgramRun:
