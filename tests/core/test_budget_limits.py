@@ -158,6 +158,8 @@ def test_a_budget_is_read_as_people_write_it() -> None:
     assert read == budget("home", DOLLAR // 2)
     many = read_budget(["1,200", "calls", "month"], "room", "a", keepers=True)
     assert many == budget("room", 1_200, "a", "calls", "month", keepers=True)
+    for written in ("$0.50 a day", "0.5 USD per day", "0.50 dollars/day", ".5 daily", "0.5 a day"):
+        assert read_budget(written.replace("/", " /").split(), "home", "", keepers=False) == read
     assert read_budget(["9", "calls"], "tool", "plot", keepers=False).unit == "uses"
     assert read_scope("room:a") == ("room", "a")
     assert read_scope("guests") == ("guests", "")

@@ -197,9 +197,15 @@ async def test_put_off_changed_and_cancelled(tmp_path: Path) -> None:
         await home.enter("ben")
         with pytest.raises(InputError, match="somebody else's"):
             await desk.cancel("room:commons", Asker(person=home.people["ben"]), 2)
-        await desk.cancel("room:commons", ana, 2)
+        found = await desk.move("room:commons", ana, 2, ten, snoozed=True)  # it did not ring yet
+        await passes(home, timedelta(minutes=15))
+        assert len(await rung(home)) == 3
         await passes(home, timedelta(hours=3))
-        assert len(await rung(home)) == 2
+        assert len(await rung(home)) == 3
+        await reminds(home, TEA)
+        await desk.cancel("room:commons", ana, 3)
+        await passes(home, timedelta(hours=3))
+        assert len(await rung(home)) == 3
 
 
 async def test_by_commands_alone(tmp_path: Path) -> None:

@@ -150,7 +150,10 @@ class ReminderDesk:
     async def move(
         self, stream: str, asker: Asker, number: int, form: ReminderForm, *, snoozed: bool = False
     ) -> Checked:
-        """Have it ring at another moment; `snoozed`: once more then. Raises Unknown, InputError."""
+        """Have it ring at another moment; `snoozed`: once more then, beside its rule.
+
+        One without a rule that did not ring yet is moved by that. Raises Unknown, InputError.
+        """
         one = self._own(await self._house.state(stream), asker, number)
         zone, _ = self.zone(asker.person)
         found = check(form, self._stamp.clock.now(), zone, one.language)
@@ -169,7 +172,7 @@ class ReminderDesk:
                 zone=found.zone,
                 rule=form.rule,
                 start=self._start(form, found) if form.rule else "",
-                snoozed=snoozed,
+                snoozed=snoozed and (bool(known.rule) or known.due is None),
             )
             return [body]
 

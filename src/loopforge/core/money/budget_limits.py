@@ -30,6 +30,14 @@ Level = Literal["free", "low", "spent"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 UNITS: tuple[Unit, ...] = get_args(Unit)
 PERIODS: tuple[Period, ...] = get_args(Period)
+SAME = {
+    **dict.fromkeys(("dollar", "usd", "$"), "dollars"),
+    **dict.fromkeys(("daily", "days"), "day"),
+    **dict.fromkeys(("monthly", "months"), "month"),
+    **{unit[:-1]: unit for unit in ("calls", "uses", "answers")},
+}
+"""Other words that people write, and those they stand for."""
+BETWEEN = ("a", "per", "each", "every")
 ALONE = ("home", "places", "people", "guests")
 """Scopes that name nobody in particular."""
 UNCOUNTED = ("", "terminal")
@@ -363,13 +371,15 @@ def check_subject(
 
 
 def read_budget(words: Sequence[str], scope: Scope, subject: str, *, keepers: bool) -> Budget:
-    """A budget as it is written: ["5", "dollars", "day"]. Raises InputError.
+    """A budget as it is written: ["5", "dollars", "day"], ["$2", "a", "day"]. Raises InputError.
 
     Unit and period may be left out: dollars, a day.
     """
-    amount, unit, period, *more = [*words, *("", "", "")][: max(3, len(words))]
-    unit, period = unit or "dollars", period.removeprefix("a").strip() or "day"
-    if more or unit not in UNITS or period not in PERIODS:
+    said = [SAME.get(each, each) for word in words if (each := word.lower().strip("/"))]
+    amount, *rest = [each for each in said if each not in BETWEEN] or [""]
+    unit = rest.pop(0) if rest and rest[0] in UNITS else "dollars"
+    period = rest.pop(0) if rest and rest[0] in PERIODS else "day"
+    if rest or not amount:
         raise InputError(
             "A budget is written: AMOUNT UNIT PERIOD, such as 5 dollars day, or 200 calls month. "
             f"Units are {listed(UNITS)}; periods are {listed(PERIODS)}."
@@ -386,7 +396,7 @@ def read_budget(words: Sequence[str], scope: Scope, subject: str, *, keepers: bo
         scope=scope,
         subject=subject,
         unit=unit,  # type: ignore[arg-type]
-        period=period,
+        period=period,  # type: ignore[arg-type]
         amount=found,
         keepers=keepers,
     )
