@@ -16,12 +16,14 @@ from loopforge.lab.report.html_report import report
 from loopforge.ledger.database.database_engine import settled
 from loopforge.models.embeddings.sentence_model import SentenceModel
 from loopforge.runtime.installation.extras import EXTRAS, require
+from loopforge.sinks.aws_client import AwsClient
 from tests.source import parsed
 
 WITHOUT: dict[str, Callable[[Path], object]] = {
     "scipy": lambda folder: report(folder, folder / "report.html"),
     "polars": lambda folder: export(folder, "parquet"),
     "psycopg": lambda _: settled("postgresql://home@localhost/loopforge"),
+    "botocore": lambda _: AwsClient("sqs", "eu-west-1").called("list_queues", {}),
     **dict.fromkeys(EXTRAS["embeddings"], lambda _: SentenceModel()),
 }
 """By library, what cannot be had without it."""
@@ -60,7 +62,7 @@ def test_a_home_without_them_is_healthy(monkeypatch: pytest.MonkeyPatch) -> None
         (
             "extras",
             "ok",
-            "left out: reports, parquet, postgres, embeddings. `make install-all` gets them.",
+            "left out: reports, parquet, postgres, aws, embeddings. `make install-all` gets them.",
         )
     ]
 

@@ -57,6 +57,10 @@ class ModelChoice:
         now = self._settings()
         return self.at(place_for(type, role, now.type_places, now.role_places))
 
+    def tiers(self) -> tuple[int, ...]:
+        """The tiers that models serve."""
+        return tuple(tier for tier in (1, 2, 3, 4) if self._models.of_tier(tier))
+
     def role(self, role: WorkRole) -> ChosenModel:
         """The one of a role."""
         return self.at(self._settings().role_places.get(role.handle, role.model))

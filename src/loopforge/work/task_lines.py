@@ -28,6 +28,7 @@ from loopforge.core.work.work_vocabulary import (
     TaskSteered,
     TaskStopped,
     TaskSummarized,
+    TierChosen,
     WorkEvent,
     WorkspaceSaved,
 )
@@ -52,6 +53,17 @@ def lines_of(event: Event) -> list[str]:
             return []
 
 
+def first_tier_line(body: TierChosen) -> str:
+    """With which tier a task begins, and why."""
+    if body.by == "tried":
+        return f"It begins with tier {body.tier}, by lot: to see what such tasks cost there."
+    known = next(one for one in body.records if one.tier == body.tier)
+    return (
+        f"It begins with tier {body.tier}: {known.approved} of {known.tasks} such tasks were "
+        f"approved that began there, for ${known.dollars:.4f} in all."
+    )
+
+
 def _task(body: WorkEvent) -> list[str]:
     match body:
         case TaskOpened():
@@ -59,6 +71,8 @@ def _task(body: WorkEvent) -> list[str]:
         case TaskClassified(task_type=type, role=role, complexity=complexity, flow=flow):
             model = f", {body.model}" if body.model else ""
             return [f"Taken as {type}, {complexity}, by {flow} ({role}{model}). {body.reason}"]
+        case TierChosen():
+            return [first_tier_line(body)]
         case TaskQueued(behind=behind):
             return [f"Its thread is held by the task {behind[-8:]}; it waits until that is over."]
         case PlanSet(steps=steps):

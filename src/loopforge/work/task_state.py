@@ -45,6 +45,7 @@ from loopforge.core.work.work_vocabulary import (
     TaskSteered,
     TaskStopped,
     TaskSummarized,
+    TierChosen,
     WorkEvent,
     WorkspaceSaved,
 )
@@ -111,6 +112,7 @@ class TaskState(Struct, kw_only=True):
     spent_seconds: float = 0.0
     confidence: float = task_confidence.START
     model: str = ""
+    tier: int = 0
     model_seen: str = ""
     fresh: list[ToolUse] = field(default_factory=list)
     uses: list[ToolUse] = field(default_factory=list)
@@ -259,6 +261,8 @@ class TaskState(Struct, kw_only=True):
     def _after(self, event: Event) -> None:
         """What came of it, and what people said of that."""
         match event.body:
+            case TierChosen():
+                self.tier, self.model = event.body.tier, ""
             case TaskRated():
                 self.ratings.append(event.body)
                 self.confidence = event.body.confidence
@@ -338,7 +342,7 @@ class TaskState(Struct, kw_only=True):
     ) -> None:
         match body:
             case TaskClassified():
-                self.classified = body
+                self.classified, self.tier = body, 0
                 self.model = body.model
             case TaskQueued():
                 self.behind = body.behind

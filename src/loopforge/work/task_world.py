@@ -60,6 +60,7 @@ from loopforge.work.task_state import PREFIX, TaskState
 from loopforge.work.task_store import TaskStore
 from loopforge.work.task_summary import summary_of
 from loopforge.work.thread_lease import ThreadLeases
+from loopforge.work.tier_history import TierHistory
 from loopforge.work.turn_outcome import TurnOutcomes
 from loopforge.work.work_place import WorkPlaces
 from loopforge.work.work_settings import WorkSettings
@@ -105,6 +106,7 @@ class TaskWorld:
         self._ports, self._store, self._leases, self._places = ports, store, leases, places
         self.calls, self._choice, self._settings, self._zone = calls, choice, settings, zone
         self.outcomes = TurnOutcomes(ports.stamp, choice)
+        self.tiers = TierHistory(store, choice, settings)
         self.learning = AttemptLearning(ports, choice, settings, book)
         self.fold = store.state
         self.hosted = False
@@ -132,6 +134,8 @@ class TaskWorld:
             return await self._lease(state)
         if limit := self._limit(state):
             return limit
+        if chosen := await self.tiers.first(state):
+            return [self._fact(chosen, state)]
         if state.turns - self._kept_at(state) >= EVERY:
             return await self._saved(state)
         return await self._learned(state) or self._turn(state)

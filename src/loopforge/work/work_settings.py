@@ -57,6 +57,19 @@ class WorkSettings:
         "between; those that are not configured are passed over.",
         live=True,
     )
+    first_tier: Literal["tables", "learned"] = setting(
+        "tables",
+        "With which tier of models a task begins: as the `tables` have it, or `learned` from what "
+        "people approved of past tasks, and what those cost.",
+        live=True,
+    )
+    explore: float = setting(
+        0.1,
+        "Where that is learned, the share of tasks that begin with any tier, by lot.",
+        least=0.02,
+        most=0.5,
+        live=True,
+    )
     minutes: int = setting(
         60,
         "Minutes that a task may work before somebody says go on.",

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import typer
 
 from loopforge.cli import Json, Yes, existing, listed, on_app, print_json, settings
@@ -281,6 +282,41 @@ def calibration(context: typer.Context, as_json: Json = False) -> None:
             typer.echo(f"thought {one.thought:.0%}, came {one.came:.0%}, of {one.tasks}")
 
     on_app(context, work)
+
+
+@app.command("tiers")
+def first_tiers(context: typer.Context, as_json: Json = False) -> None:
+    """Say with which tier of models tasks of each type would best begin, by what people approved.
+
+    `work_first_tier = "learned"` in loopforge.toml has tasks begin so.
+    """
+    from loopforge.core.work.first_tier import advice_of, price
+    from loopforge.work.tier_history import decided_tasks
+
+    async def work(home: App) -> list[dict[str, Any]]:
+        return [
+            {
+                "type": one.type,
+                "tier": one.tier,
+                "regret": round(one.regret, 6),
+                "records": [
+                    {**msgspec.structs.asdict(row), "price": round(price(row), 6)}
+                    for row in one.records
+                ],
+            }
+            for one in advice_of(await decided_tasks(home.work.desk.store))
+        ]
+
+    def line(row: dict[str, Any]) -> str:
+        said = f"tier {row['tier']}" if row["tier"] else "too little is known"
+        tiers = "; ".join(
+            f"tier {one['tier']}: {one['approved']} of {one['tasks']} approved, "
+            f"${one['price']:.4f} for each that is"
+            for one in row["records"]
+        )
+        return f"{row['type']:<10} {said} ({tiers}); regret ${row['regret']:.4f}"
+
+    listed(on_app(context, work), as_json, line, "No result was approved or rejected yet.")
 
 
 def _told(context: typer.Context, do: Callable[[App, str], Awaitable[str]]) -> None:

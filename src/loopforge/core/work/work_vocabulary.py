@@ -77,6 +77,28 @@ class TaskClassified(Struct, frozen=True, tag="task.classified", kw_only=True, o
     model: str = ""
 
 
+class TierRecord(Struct, frozen=True, kw_only=True):
+    """What came of tasks that began with a tier: how many, how many approved, dollars in all."""
+
+    tier: int
+    tasks: int
+    approved: int
+    dollars: float
+
+
+class TierChosen(Struct, frozen=True, tag="task.tier_chosen", kw_only=True):
+    """With which tier it begins: by what past tasks of its type came to, or by lot, to try it.
+
+    With what stood on record then, so that the same choice can be made again.
+    """
+
+    tier: int
+    by: Literal["learned", "tried"]
+    records: tuple[TierRecord, ...]
+    tiers: tuple[int, ...]
+    explore: float
+
+
 class TaskQueued(Struct, frozen=True, tag="task.queued", kw_only=True):
     """Its thread is held by another task; it waits until that is over."""
 
@@ -320,6 +342,7 @@ class TaskLearned(Struct, frozen=True, tag="task.learned", kw_only=True, omit_de
 WorkEvent = (
     TaskOpened
     | TaskClassified
+    | TierChosen
     | TaskQueued
     | TaskLeased
     | PlanSet

@@ -16,6 +16,7 @@ from litestar.response import Redirect, Template
 from msgspec import Struct
 
 from loopforge.core.money.money_amounts import rounded
+from loopforge.core.work.first_tier import advice_of
 from loopforge.core.work.task_lifecycle import TaskStage
 from loopforge.errors import BadLine, BadSettings, InputError, NotLetIn
 from loopforge.people.accounts.account_values import Visitor
@@ -25,6 +26,7 @@ from loopforge.web.server.request_limits import Paces
 from loopforge.web.work.calibration_chart import CalibrationFigure, figure_of
 from loopforge.web.work.task_access import RoomStands, TaskAccess, access_to
 from loopforge.work.task_state import TaskState
+from loopforge.work.tier_history import decided_tasks
 from loopforge.work.work_desk import calibration_of
 
 MOST = 200
@@ -151,6 +153,7 @@ async def _tasks(site: Site, visitor: Visitor, chosen: str = "", **more: Any) ->
         filters=[(name, words, kinds.count(name)) for name, words in FILTERS.items()],
         chosen=chosen if chosen in FILTERS else "",
         figure=_figure([one.state for one in seen]),
+        advice=advice_of(await decided_tasks(site.work.store)) if visitor.right == "owner" else (),
         **_form(site),
         **{"error": "", "typed": {}, **more},
     )

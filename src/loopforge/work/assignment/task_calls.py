@@ -58,7 +58,7 @@ class TaskCalls:
         mate = self.roles.mate_for(state.task.mate, found.role if found else "general")
         if found is None:
             return mate
-        return replace(mate, tier=found.tier or mate.tier, model=state.model)
+        return replace(mate, tier=state.tier or found.tier or mate.tier, model=state.model)
 
     def flaw(self, state: TaskState) -> str:
         """Why nobody can do it: the home's own file of its role is broken, and how; "" for nothing.
