@@ -30,6 +30,7 @@ texts = st.text(max_size=20)
 refs = st.binary(min_size=2, max_size=2).map(lambda salt: digest("x", salt))
 stored_words = texts.map(public) | refs.map(lambda ref: Words("unspeakable", ref))
 st.register_type_strategy(Words, stored_words)
+st.register_type_strategy(float, st.floats(allow_nan=False, allow_infinity=False))
 st.register_type_strategy(
     Weight,  # a default that is made anew each time is more than Hypothesis can infer
     st.builds(

@@ -173,7 +173,7 @@ async def test_what_is_edited_in_one_place_is_edited_in_all(
 async def test_a_stop_sign_on_discord_stops_what_was_asked_for_at_the_terminal(
     tmp_path: Path, city: Discord, twin: Telegram
 ) -> None:
-    """The turn ends, its draft goes everywhere, nothing is said, and everybody can know why."""
+    """The turn ends, what it had said stays everywhere as a line, and everybody can know why."""
     async with evening(settings_of(tmp_path), scripted(endless), city, twin) as there:
         await there.ana.says("maya, tell me a tale")
         await there.until(lambda: len(there.ben.seen()) == 2 and there.olu.page.data("draft"))
@@ -184,14 +184,16 @@ async def test_a_stop_sign_on_discord_stops_what_was_asked_for_at_the_terminal(
         (ended,) = [body for body in bodies if isinstance(body, TurnEnded)]
         assert ended.outcome == "stopped"
         assert sum(isinstance(body, Stopped) for body in bodies) == 1
-        asked = Shown("ana", "terminal", "maya, tell me a tale")
-        await there.until(lambda: there.ben.said() == [asked])
-        await there.eventually(there.cleo.seen, [asked])
-        await there.until(lambda: there.olu.page.data("withdrawn"))
-        assert there.olu.seen() == unplaced([asked])
-        told = "[ben said stop. Mates stay still until somebody speaks to them.]"
-        await there.until(lambda: told in there.ana.notices())
-        assert there.ana.seen() == []
+        told = await there.told()
+        asked, (who, _, words) = told
+        assert (asked.text, who) == ("maya, tell me a tale", "Maya")
+        assert TALE.startswith(words.removesuffix(" …"))
+        await there.until(lambda: there.ben.said() == told)
+        await there.eventually(there.cleo.seen, told)
+        await there.until(lambda: there.olu.seen() == unplaced(told))
+        await there.until(lambda: there.ana.seen() == told[1:])
+        notice = "[ben said stop. Mates stay still until somebody speaks to them.]"
+        await there.until(lambda: notice in there.ana.notices())
 
 
 async def test_a_place_that_leaves_keeps_no_draft(

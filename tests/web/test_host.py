@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from loopforge.core.delivery_states import Attempting, Failed, Queued
-from loopforge.core.room_vocabulary import Told
+from loopforge.core.room_vocabulary import Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.host import KEY_FILE, connected, opened
 from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
@@ -64,16 +64,17 @@ async def test_the_owner_sees_the_platforms(site: Town) -> None:
 
 
 async def test_the_owner_sees_what_was_not_delivered(site: Town) -> None:
-    """What a platform never took stands on the house page, with why, and not a word of it."""
+    """What a platform never took stands on a page of its own, with why, and not a word of it."""
     stamp, ledger = site.app.stamp, site.app.ledger
-    line = stamp.fact(Told(text=Words("a secret of the kitchen")), actor="room")
-    queued = stamp.fact(Queued(surface="discord:4711", of=line.id), actor="runtime")
+    secret = Said(turn="", mate="maya", text=Words("a secret of the kitchen"))
+    line = stamp.fact(secret, actor="mate:maya")
+    queued = stamp.fact(Queued(surface="discord:4711", of=line.id), actor="runtime", cause=line.id)
     why = Words("the bot was sent away.")
     tried = stamp.fact(Attempting(delivery=queued.id, nth=1), actor="runtime")
-    failed = stamp.fact(Failed(delivery=queued.id, why=why), actor="runtime")
+    failed = stamp.fact(Failed(delivery=queued.id, why=why), actor="runtime", cause=queued.id)
     await ledger.append("room:kitchen", [line, queued, tried, failed])
     async with opened(site.app) as address:
         await reachable(address)
-        page = (await (await replace(site, address=address).owner()).get("/admin")).text
+        page = (await (await replace(site, address=address).owner()).get("/admin/owed")).text
     assert "the bot was sent away." in page
     assert "a secret of the kitchen" not in page

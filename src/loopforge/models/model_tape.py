@@ -54,7 +54,6 @@ def key_of(question: Question) -> str:
         del built["pictures"]
     if question.fits == "any":  # likewise of what any model may answer
         del built["fits"]
-    built["route"] = _written(question.route)
     if not question.exact:
         del built["exact"]
     if not question.tools:
@@ -63,14 +62,6 @@ def key_of(question: Question) -> str:
     for how in ("field", "aloud", "longest", "charge"):
         del built[how]
     return hashlib.sha256(json.dumps(built, sort_keys=True).encode()).hexdigest()[:32]
-
-
-def _written(route: Route) -> dict[str, object]:
-    """A route as tapes have it: what came to it later stands there where it is set."""
-    built: dict[str, object] = msgspec.to_builtins(route)
-    if route.top_p is None:
-        del built["top_p"]
-    return built
 
 
 class Tape:
@@ -138,7 +129,7 @@ class Tape:
 
         Minds may ask otherwise of a small model, so what was known of it belongs to its answers.
         """
-        key = f"{FACTS}{msgspec.json.encode(_written(route), order='sorted').decode()}"
+        key = f"{FACTS}{msgspec.json.encode(route, order='sorted').decode()}"
         known = self._known.get((key, 0))
         if known is not None:
             return msgspec.json.decode(known.reply.text, type=ModelFacts)

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from msgspec import UNSET
+
 from loopforge.errors import ModelError
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.providers.native_tools import definitions, form_of, native
@@ -235,7 +237,7 @@ def settings_of(spec: ModelSpec, question: Question) -> ModelSettings:
     else:
         if question.route.temperature is not None:
             settings["temperature"] = question.route.temperature
-        if question.route.top_p is not None:
+        if question.route.top_p is not UNSET:
             settings["top_p"] = question.route.top_p
     if _goes_as_it_is(spec, question):
         turns = turns_of(spec, question)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from loopforge.core.events import Attempt, Usage
 from loopforge.core.model_trouble import Delay
@@ -23,18 +23,20 @@ if TYPE_CHECKING:
 class Route(Struct, frozen=True, kw_only=True):
     """Which model to ask: a tier (1 to 4), or one model by its name in loopforge.toml.
 
-    `temperature` and `top_p` are how it draws its words; None is the model's own.
+    `temperature` and `top_p` are how it draws its words; None and UNSET are the model's own. What
+    is unset is not written: so the keys of old tapes and runs hold.
     """
 
     tier: int = 1
     model: str = ""
     temperature: float | None = None
-    top_p: float | None = None
+    top_p: float | UnsetType = UNSET
 
     @classmethod
     def of(cls, mate: Mate) -> Route:
         """The model that a mate asks for, and how it draws its words."""
-        return cls(tier=mate.tier, model=mate.model, temperature=mate.temperature, top_p=mate.top_p)
+        top_p = UNSET if mate.top_p is None else mate.top_p
+        return cls(tier=mate.tier, model=mate.model, temperature=mate.temperature, top_p=top_p)
 
 
 class Pictured(Struct, frozen=True, kw_only=True):
