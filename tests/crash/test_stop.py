@@ -114,7 +114,7 @@ async def test_a_host_killed_while_it_stops(tmp_path: Path, point: str) -> None:
             ana.say("please stop")
             assert await host.dies()
             assert host.died == point
-        async with hosting(Options(home=str(home))) as host:
+        async with hosting(Options(home=str(home), wait=600)) as host:  # it does not answer before
             assert await host.ready()
             await quiet(ana)
     events = await events_of(home)
