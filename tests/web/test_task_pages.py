@@ -98,6 +98,8 @@ async def test_a_task_is_given_answered_and_taken(works: Town) -> None:
     listed = words(await owner.get("/work"))
     assert "approved · python-coder" in listed
     assert "Brier score" in listed
+    assert "With which models should a task begin?" in listed
+    assert "coding too little is known tier 2: 1 of 1 ($0.0000 in all) $0.0000" in listed
     assert GIVEN in words(await owner.get("/work?which=over"))
     assert "None of them stands so." in words(await owner.get("/work?which=stopped"))
 
