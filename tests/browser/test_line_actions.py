@@ -17,6 +17,7 @@ RICH = (
 )
 
 
+@pytest.mark.patient  # its home was once not closed to its end
 async def test_lines_are_changed_marked_and_taken_back(
     site: Town, ana: Person, crowd: Crowd
 ) -> None:
