@@ -16,7 +16,7 @@ from typing import Any
 from loopforge.app import open_ledger_of
 from loopforge.chat.room.turn_queue import REMINDING
 from loopforge.core.events import TurnEnded
-from loopforge.core.room_vocabulary import PersonJoined, Said
+from loopforge.core.room_vocabulary import PersonJoined, Said, Stopped
 from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall
@@ -187,3 +187,25 @@ async def test_it_is_so_after_a_crash_too(tmp_path: Path) -> None:
 async def test_tools_that_remind_are_known_by_their_names(home: Home) -> None:
     """The state of a room names them, since it knows no tools."""
     assert set(REMINDING) <= {tool.name for tool in home.app.tools.known()}
+
+
+async def test_what_it_had_said_does_not_stay_for_who_came_in_as_it_was_stopped(
+    tmp_path: Path,
+) -> None:
+    """A line that is cut off by a stop is kept for those who read it, and for nobody else."""
+    tale = f"They are {WORD}, " + "and there is much more to be told of them. " * 20
+    draft = ScriptedAnswer(data=_say("") | {"say": tale}, pieces=8, pause=60)
+
+    async with scene(tmp_path, lambda _: draft) as home:
+        for also in (
+            (),
+            (PersonJoined(person=home.people["bo"], name=Words("bo"), surface="web"),),
+        ):
+            await home.says("ana", ASK)
+            await home.clock.advance(130)
+            ana, before = home.people["ana"], len(await home.bodies(Said))
+            await home.app.rooms.add(home.room, ana, *also, Stopped(person=ana))
+            task = asyncio.ensure_future(home.app.front.rooms.settled(home.room))  # noqa: TID251
+            await home.clock.until(task)
+            kept = (await home.bodies(Said))[before:]
+            assert [WORD in str(one.text) for one in kept] == ([] if also else [True])

@@ -281,9 +281,12 @@ class Bot:
     def _cut(self, state: RoomState, turn: Taken) -> list[Fact]:
         """What it had said when a person stopped it, where that is a sentence or so.
 
-        People have read it. Less than that is not worth keeping, nor is what a secret stands in.
+        People have read it. Less than that is not worth keeping, nor is what a secret stands in;
+        and what was recalled for others than those who are here by now is not theirs.
         """
         text, _ = turn.egress.finish(turn.egress.shown)
+        if (begun := state.open.get(turn.id)) is not None and begun.overtaken:
+            return []
         if len(text) < SENTENCE or turn.egress.leak([text], spoken_here(state)):
             return []
         handle, stamp = turn.due.mate.handle, self._ports.stamp
