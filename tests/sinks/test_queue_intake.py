@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -76,6 +78,36 @@ async def test_each_is_heard_once(tmp_path: Path, aws: FaultyAws) -> None:
             await hear(home.app, IntakeLine(f"m{nth}", "commons", "4711", "Ada", f"Line {nth}."))
         assert len(await home.bodies(Heard)) == 4
     client.close()
+
+
+class OddAnswers(AwsClient):
+    """A queue whose first answers lack what they should have."""
+
+    def __init__(self) -> None:
+        super().__init__("sqs", REGION)
+        good = {"MessageId": "q2", "Body": '{"account": "a", "text": "Hi."}', "ReceiptHandle": "r"}
+        self.left: list[dict[str, Any]] = [{}, {"QueueUrl": "http://q"}, {"Messages": None}]
+        self.left += [{"Messages": [{"MessageId": "q1"}]}, {"Messages": [good]}]
+
+    async def call(
+        self, operation: str, arguments: dict[str, Any], *, known: Collection[str] = ()
+    ) -> dict[str, Any] | None:
+        """The next of them."""
+        if operation == "delete_message":
+            return {}
+        if not self.left:
+            await asyncio.Event().wait()
+        return self.left.pop(0)
+
+
+async def test_an_odd_answer_ends_nothing() -> None:
+    """What lacks an address, a body or a list is passed over; what comes later is heard."""
+    heard = asyncio.Queue[IntakeLine]()
+    async with Tasks() as tasks:
+        intake = QueueIntake(IntakeSettings(open=True), OddAnswers(), heard.put, Hasty())
+        tasks.spawn(intake.run(), "intake")
+        async with asyncio.timeout(60):
+            assert (await heard.get()).text == "Hi."
 
 
 class Hasty(SystemClock):

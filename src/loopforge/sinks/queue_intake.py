@@ -87,8 +87,9 @@ class QueueIntake:
             while True:
                 try:
                     await self._some()
-                except LoopforgeError as error:
-                    log.warning("the queue %s cannot be read: %s", self._options.queue, error)
+                except (LoopforgeError, LookupError, TypeError) as error:  # or an odd answer
+                    said = f"{type(error).__name__}: {error}"
+                    log.warning("the queue %s cannot be read: %s", self._options.queue, said)
                     await self._clock.sleep(PAUSE)
         finally:
             self._client.close()
