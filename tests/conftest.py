@@ -107,6 +107,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=_turn)
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name what is long by its head: a name travels with each report, and files of megabytes did."""
+    if isinstance(val, str | bytes) and len(val) > 60:
+        head = val[:40] if isinstance(val, str) else val[:40].decode("latin-1")
+        return f"{head.encode('unicode_escape').decode()}...{len(val)}"
+    return None
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Groups that the scheduler does not see would start a model and a Chromium in each worker."""
     if getattr(session.config.option, "loadgroup", False):  # in a worker
