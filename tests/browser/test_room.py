@@ -300,7 +300,7 @@ async def test_the_mark_of_what_is_new_stands_where_it_begins(
         await ana.sees(text)
     for each in (wide, narrow):
         await each.opens(f"/rooms/{room}")
-        mark = each.page.get_by_text("New since you were here")
+        mark = each.page.get_by_text("New since you were here", exact=True)
         await expect(mark).to_be_visible()
         places = each.page.locator("#log"), mark, each.line("after"), each.line("before")
         boxes = [await place.bounding_box() for place in places]
