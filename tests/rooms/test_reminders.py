@@ -237,12 +237,16 @@ async def test_a_command_needs_no_colon(tmp_path: Path) -> None:
                 ("me to call Anna on Friday at nine", "call Anna"),
                 ("in two hours to go to bed", "go to bed"),
                 ("mich am Freitag um neun daran, die Blumen zu gießen", "die Blumen zu gießen"),
+                ("in 5 minutes tea", "tea"),
+                ("me call Anna on Friday at nine", "call Anna"),
             ),
             1,
         ):
             told = await home.does("ana", "remind", said)
             assert told.startswith(f"Reminder {nth}: "), told
             assert f"{nth}. {what}: " in await home.does("ana", "reminders")
+        told = await home.does("ana", "remind", "next Friday at nine call Anna")
+        assert "Which is meant: Friday" in told
         for said in ("me to call Anna", "me when tea is ready to drink it", "to be or not to be"):
             with pytest.raises(InputError, match="Say when, a colon"):
                 await home.does("ana", "remind", said)

@@ -19,7 +19,7 @@ from loopforge.chat.server import Rooms
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Clock
 from loopforge.schedule.form_check import filled_form
-from loopforge.schedule.phrases.phrase_reading import spoken_language
+from loopforge.schedule.phrases.phrase_reading import is_time, spoken_language
 from loopforge.schedule.quiet_hours import hours_in
 from loopforge.schedule.reminder_form import AsksBack, Checked, Fits, ReminderForm
 
@@ -36,6 +36,7 @@ _SPOKEN = tuple(
     )
 )
 """How people say it without a colon: on Friday to call Anna, to call Anna on Friday."""
+_ME = re.compile(r"^(?:me|mich)\s+", re.IGNORECASE)
 
 
 class ReminderCommands:
@@ -74,6 +75,15 @@ class ReminderCommands:
             form = filled_form(parts["when"], self._clock.now(), zone, language)
             if way is _PARTS or form.at or form.after or form.rule:
                 return replace(form, what=parts["what"]), language
+        words = _ME.sub("", argument).split()
+        for most in range(len(words) - 1, 0, -1):
+            rest = len(words) - most
+            for when, what in ((words[:most], words[most:]), (words[rest:], words[:rest])):
+                said = " ".join(when)
+                language = spoken_language(said)
+                if is_time(said, language):
+                    form = filled_form(said, self._clock.now(), zone, language)
+                    return replace(form, what=" ".join(what)), language
         raise InputError(f"{HOW}.")
 
     async def reminders(self, asked: CommandRequest) -> str:

@@ -147,6 +147,12 @@ def spoken_language(said: str) -> str:
     return min(left, key=lambda name: left[name])
 
 
+def is_time(said: str, language: str) -> bool:
+    """Whether these words say when, and not one of them says anything else."""
+    found = read(said, language)
+    return not (found.empty or found.unread or found.strange)
+
+
 @cache
 def _patterns(language: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
     return compiled(TABLES[language])
