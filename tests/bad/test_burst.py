@@ -16,7 +16,7 @@ from tests.crash.tally import count, read
 from tests.crash.terminal import sitting
 
 LINES = 500
-"""For each of --kills: 2,500 in a test run, 15,000 where somebody is patient."""
+"""For each of --kills: 25,000 in all with fifty."""
 GROWTH = (200 + 250) << 20
 """Bytes that a host may grow by: with its lines, by 15 MB when this was written; and once by the
 sentence model, where that is installed and lines are quiet for long enough to be given vectors."""
@@ -24,6 +24,7 @@ sentence model, where that is installed and lines are quiet for long enough to b
 
 @pytest.mark.patient
 @pytest.mark.crash
+@pytest.mark.timeout(3600)
 async def test_thousands_of_lines_in_a_burst(tmp_path: Path, pytestconfig: pytest.Config) -> None:
     """All are in the ledger once, in each person's order, on every screen, and answered merged."""
     lines = LINES * int(pytestconfig.getoption("kills"))

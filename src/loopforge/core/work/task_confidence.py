@@ -73,8 +73,8 @@ def error_of(seen: SeenResult) -> str:
     code = exit_code(seen.value)
     if seen.outcome == "returned" and not code:
         return ""
-    if seen.outcome in ("deferred", "cancelled"):
-        return ""
+    if seen.outcome in ("deferred", "cancelled", "unknown"):
+        return ""  # unknown: the program ended under it, which the mind did not bring about
     lines = ERROR.findall(seen.value)
     line = lines[-1] if lines else f"{seen.tool} {seen.outcome} {code if code is not None else ''}"
     return NUMBERS.sub("#", " ".join(line.split()))[:200]
