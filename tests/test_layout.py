@@ -31,6 +31,7 @@ ELSEWHERE = {
     "reminder_events.py": "core/test_events.py",
     "memory_vocabulary.py": "core/test_events.py",
     "room_vocabulary.py": "core/test_events.py",
+    "watch_events.py": "core/test_events.py",
     "work_vocabulary.py": "core/test_events.py",
     **dict.fromkeys(
         (

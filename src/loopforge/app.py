@@ -376,7 +376,7 @@ def _wired(
     kept = task_memory(memory, people, ledger)
     work = work_parts(ports, cast, models, live, lambda: worlds.secrets(), site, kept)
     looking_back = memory_opening.notes_of(memory, house, models, cast, rules, live, ledger, stamp)
-    timers, kinds = LocalTimers(lambda on: lanes.wake(on), clock), (bot, work.world, looking_back)
+    timers, kinds = LocalTimers(lambda on: lanes.wake(on), clock), (bot, *work.worlds, looking_back)
     worlds = Worlds(ports, timers, policies, kinds, lambda: untold.union(secrets(), tools.keys()))
     lanes = LocalLanes(worlds.work, clock)
     notice, patience = notice_of(models), timedelta(hours=settings.platform_patience_hours)

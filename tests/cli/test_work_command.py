@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -89,6 +90,26 @@ def test_the_page_on_tasks_does_what_it_says(run: Run) -> None:
         short = short or json.loads(run("list", "--json")[1])[0]["id"][-8:]
         shown = re.sub(r"\d+\.\d s\]", "0.1 s]", out.replace(short, TASK))
         assert (code, shown) == (0, told), error
+
+
+def test_a_repository_is_watched_as_the_page_says(run: Run, home: Path) -> None:
+    """The command of docs/work.md begins it; nothing new asks nobody; then it is watched no more."""
+    project = home / "parser"
+    project.mkdir()
+    (project / "app.py").write_text("def f(): pass\n")
+    for words in (("init", "-qb", "main"), ("add", "."), ("commit", "-qm", "begin")):
+        who = ("-c", "user.name=Ana", "-c", "user.email=ana@example.org")
+        subprocess.run(["git", "-C", str(project), *who, *words], check=True)
+    assert run("run", "run echo hello")[0] == 0
+    page = DOCS.read_text("utf-8").partition("## Watching a repository\n\n    loopforge work ")[2]
+    typed = page.partition("\n")[0].replace("../parser", str(project))
+    assert "every day, 09:00; first" in run(*shlex.split(typed))[1]
+    assert run("watch", "look", "parser")[1] == "No docstring is missing in what is new.\n"
+    (row,) = json.loads(run("watch", "list", "--json")[1])
+    assert (row["repo"], row["mate"], row["budget"]) == ("parser", "maya", 0.5)
+    assert "$0.5 a task; by maya" in run("watch", "list")[1]
+    assert run("watch", "stop", "parser")[1] == "parser is watched no longer.\n"
+    assert "is not watched" in run("watch", "look", "parser")[2]
 
 
 def test_what_cannot_be_is_told(run: Run) -> None:

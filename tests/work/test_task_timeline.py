@@ -61,7 +61,8 @@ async def test_what_was_taken_back_is_marked(place: Path) -> None:
     assert gone == list(range(turns + 1, 10))
     said = next(one for one in drawn if isinstance(one, TaskNote) and one.said)
     assert (said.text, said.person) == ("once more", "ana")
-    assert drawn[-1] == next(one for one in drawn if getattr(one, "kind", "") == "undone")
+    rest = [one.kind for one in drawn if isinstance(one, TaskNote)]
+    assert set(rest[rest.index("undone") + 1 :]) <= {"scored"}  # which it may be already
 
 
 def test_rows_of_a_diff_are_told_apart() -> None:

@@ -28,6 +28,7 @@ from loopforge.core.platform_events import PlatformEvent
 from loopforge.core.room_vocabulary import RoomEvent
 from loopforge.core.schedule.reminder_events import ReminderEvent, TimeChosen
 from loopforge.core.text.erasable_text import Words, decode_stored, encode_stored, public
+from loopforge.core.work.watch_events import WatchEvent
 from loopforge.core.work.work_vocabulary import ThreadEvent, WorkEvent
 
 # ---------------------------------------------------------------- the facts of a turn
@@ -268,6 +269,8 @@ TaskBody = WorkEvent | TurnEvent | EffectEvent | Erased
 """What can stand in the stream of a task ("task:ID")."""
 ThreadBody = ThreadEvent | Erased
 """What can stand in the stream of a thread ("thread:NAME")."""
+WatchBody = WatchEvent | Erased
+"""What can stand in the stream of a watch over a repository ("watch:NAME")."""
 Body = (
     RoomBody
     | PeopleBody
@@ -276,6 +279,7 @@ Body = (
     | MemoryBody
     | TaskBody
     | ThreadBody
+    | WatchBody
     | PlatformEvent
     | LabEvent
 )

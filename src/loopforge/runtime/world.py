@@ -151,8 +151,8 @@ class _Begun(NamedTuple):
     spent: Spent = UNSPENT
 
 
-class World(Protocol[S, D]):
-    """One kind of stream: those whose name begins with `prefix`.
+class Chores(Protocol[S]):
+    """One kind of stream, those whose name begins with `prefix`, in which no mind takes turns.
 
     `waking` are the kinds of event that may make something due.
     """
@@ -164,8 +164,23 @@ class World(Protocol[S, D]):
         """What is true in this stream now."""
         ...
 
+    async def due(self, state: S) -> Sequence[Fact] | datetime | None:
+        """What is to be done next: facts to append; a moment to come back at; nothing."""
+        ...
+
+
+class World(Protocol[S, D]):
+    """One kind of stream, as in `Chores`, in which minds take turns."""
+
+    prefix: str
+    waking: Collection[str]
+
+    async def fold(self, stream: str) -> S:
+        """What is true in this stream now."""
+        ...
+
     async def due(self, state: S) -> D | Sequence[Fact] | datetime | None:
-        """What is to be done next: a turn; facts to append; a moment to come back at; nothing."""
+        """What is to be done next; it may be a turn."""
         ...
 
     async def perceive(self, state: S, due: D) -> OpeningView:
@@ -200,7 +215,7 @@ class Worlds:
         ports: Ports,
         timers: Timers,
         policies: Mapping[str, tuple[Policy, str]],
-        worlds: Iterable[World[Any, Any]],
+        worlds: Iterable[World[Any, Any] | Chores[Any]],
         secrets: Callable[[], Collection[str]] = frozenset,
     ) -> None:
         self._ports, self.timers, self.policies = ports, timers, policies
@@ -208,7 +223,7 @@ class Worlds:
 
     async def work(self, stream: str) -> None:
         """Do everything that is due in this stream; what its lane runs when it is woken."""
-        world = next(each for each in self._worlds if stream.startswith(each.prefix))
+        world: Any = next(each for each in self._worlds if stream.startswith(each.prefix))
         while True:
             state = await world.fold(stream)
             match await world.due(state):

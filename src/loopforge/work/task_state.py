@@ -140,6 +140,7 @@ class TaskState(Struct, kw_only=True):
     checkpoints: list[WorkspaceSaved] = field(default_factory=list)
     finished: TaskFinished | None = None
     offered: ResultOffered | None = None
+    retried: bool = False
     attempts: AttemptTrace = field(default_factory=AttemptTrace)
     ratings: list[TaskRated] = field(default_factory=list)
     last: datetime | None = None
@@ -243,6 +244,7 @@ class TaskState(Struct, kw_only=True):
                 self._enter("told", "", body.why, event)
             case TaskResumed():
                 self.extra += body.budget
+                self.retried = self.retried or not body.by
                 self._anew()
             case TaskFinished():
                 self.finished, self.summarized, self.saved = body, False, False
@@ -273,6 +275,8 @@ class TaskState(Struct, kw_only=True):
                 self.summary, self.summarized = event.body.text, True
             case ResultOffered():
                 self.offered = event.body
+                if not event.body.commit:
+                    self._enter("told", "", event.body.message, event)
             case ChangeUndone():
                 self._undone(event.body)
             case _:

@@ -41,6 +41,7 @@ from loopforge.core.work.work_vocabulary import (
     TaskClassified,
     TaskLeased,
     TaskQueued,
+    TaskResumed,
     TaskStopped,
     TaskSummarized,
     WorkAct,
@@ -68,6 +69,14 @@ from loopforge.work.work_settings import WorkSettings
 EVERY = 5
 """The workspace is kept every so many turns."""
 STOPPED = "the task was stopped"
+DOCSTRINGS = TaskClass(
+    "coding",
+    "python-coder",
+    "MEDIUM",
+    "sequential-thinking",
+    "A watch over the repository found docstrings missing.",
+)
+"""As what a task is taken that may change docstrings only."""
 SECONDS = 540.0
 """Of one turn, in which tools are used; a lease of its thread is longer."""
 
@@ -165,8 +174,15 @@ class TaskWorld:
             return [self._fact(TaskSummarized(text=Words(summary_of(state))), state)]
         if state.stage == "finished" and state.offered is None and state.task.repo:
             return await self._places.offer(state)
+        if self._sent_back(state):
+            return [self._fact(TaskResumed(by=""), state)]
         await self._leases.release(state.thread, state.id)
         return None
+
+    def _sent_back(self, state: TaskState) -> bool:
+        """Whether it goes on once more, told why its result is not offered: nobody waits for it."""
+        refused = state.offered is not None and not state.offered.commit
+        return bool(state.task.only) and state.stage == "finished" and refused and not state.retried
 
     async def _learned(self, state: TaskState) -> TurnDue | list[Fact] | None:
         """What is still to be learned of what there was."""
@@ -244,7 +260,8 @@ class TaskWorld:
     # ------------------------------------------------------------ as what it is taken
 
     def _triage(self, state: TaskState) -> TurnDue | list[Fact]:
-        found = self._glass(state) or classified(str(state.task.text))
+        found = DOCSTRINGS if state.task.only else None
+        found = found or self._glass(state) or classified(str(state.task.text))
         if found is not None:
             return [self._fact(self.classified(found), state)]
         mate, chosen = self.calls.mate(state), self._choice.planner()

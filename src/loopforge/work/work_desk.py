@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from functools import partial
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from loopforge.core.effect_states import EffectApproved, EffectDenied
 from loopforge.core.events import Body, Event, Fact
@@ -73,10 +73,12 @@ class WorkDesk:
         surface: str = "terminal",
         owner: bool = False,
         line: str = "",
+        only: Literal["", "docstrings"] = "",
     ) -> str:
         """Give a task; its id. Raises BadLine, and Unknown for a repository that is not one.
 
         `line` is what it was given by, an event of its own stream: of one line comes one task.
+        `only` is all that it may change.
         """
         text = self.world.calls.without_keys(checked_text(text))
         if mate and not self.world.is_mate(mate):
@@ -93,6 +95,7 @@ class WorkDesk:
             budget=float(budget),
             surface=surface,
             owner=owner,
+            only=only,
         )
         fact = self._stamp.fact(body, actor=f"person:{person}", cause=line)
         if not (line and PREFIX + id in await self.store.streams()):

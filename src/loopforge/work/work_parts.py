@@ -1,7 +1,7 @@
-"""The parts of work on tasks, put together for a home: a world and a desk.
+"""The parts of work on tasks, put together for a home: worlds and desks.
 
 parts = work_parts(ports, ...)          # the composition root
-Worlds(..., [bot, parts.world])
+Worlds(..., [bot, *parts.worlds])
 await parts.follow(lanes.wake)          # stop, threads that become free, what rooms are told
 tasks.spawn(parts.keep_up())            # where the home is run
 """
@@ -31,6 +31,8 @@ from loopforge.work.task_store import TaskStore
 from loopforge.work.task_world import TaskWorld
 from loopforge.work.thread_lease import THREAD, ThreadLeases
 from loopforge.work.threads.thread_posts import ThreadPosts
+from loopforge.work.watching.repository_watch import RepositoryWatch
+from loopforge.work.watching.watch_desk import WatchDesk
 from loopforge.work.work_desk import WorkDesk
 from loopforge.work.work_place import WorkPlaces
 from loopforge.work.work_settings import WorkSettings
@@ -79,12 +81,19 @@ class WorkParts(NamedTuple):
     store: TaskStore
     forgetting: TaskForgetting
     ports: Ports
+    watch: WatchDesk
     posts: ThreadPosts | None = None
+
+    @property
+    def worlds(self) -> tuple[TaskWorld, RepositoryWatch]:
+        """The kinds of streams that are worked on."""
+        return self.world, self.watch.world
 
     async def follow(self, wake: Callable[[str], None]) -> None:
         """Work on tasks here: halt what is stopped, wake what waited for a thread that is free."""
         self.world.hosted = True
         self.forgetting.follow()
+        self.watch.world.follow(wake)
         ledger, signals = self.ports.ledger, self.ports.signals
 
         def stopped(stream: str, events: Sequence[Event]) -> None:
@@ -165,4 +174,6 @@ def work_parts(
 
     desk = WorkDesk(ports.ledger, ports.stamp, store, places, world, halt, address)
     forgetting = TaskForgetting(ports.ledger, memory.erase, store, repositories)
-    return WorkParts(world, desk, store, forgetting, ports)
+    watching = RepositoryWatch(ports.ledger, ports.stamp, desk)
+    watch = WatchDesk(ports.ledger, ports.stamp, desk, watching, lambda: live.zone)
+    return WorkParts(world, desk, store, forgetting, ports, watch)

@@ -58,7 +58,7 @@ class WorkPlaces:
         ]
         note = ResultNote(str(state.finished.result)[:600], tests[-3:], state.task.mate)
         try:
-            found = await self.repositories.propose(state.stream, note)
+            found = await self.repositories.propose(state.stream, note, state.task.only)
         except (LoopforgeError, OSError) as error:
             body = ResultOffered(
                 commit="", branch=Words(""), base="", message=Words(str(error)), diff=Words("")

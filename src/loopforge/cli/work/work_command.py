@@ -20,6 +20,7 @@ from loopforge.cli.work.task_watching import (
     plain,
     repository_of,
 )
+from loopforge.cli.work.watch_commands import watch
 
 if TYPE_CHECKING:
     from loopforge.app import App
@@ -29,6 +30,7 @@ app = typer.Typer(
     no_args_is_help=True, help="Give tasks to mates, watch them, and decide on what comes of them."
 )
 app.add_typer(insights, name="insights")
+app.add_typer(watch, name="watch")
 app.command()(bench)
 Which = Annotated[str, typer.Argument(help="The task's id, or its last digits.")]
 

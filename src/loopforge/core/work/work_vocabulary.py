@@ -47,6 +47,7 @@ class TaskOpened(Struct, frozen=True, tag="task.opened", kw_only=True, omit_defa
     `thread` is where it belongs: of one thread one task is worked on at a time. `repo` is the
     registered repository that it works on; `budget` is in US dollars (0: what the home allows);
     `owner`: who gave it is the owner of the home. `mate` may be "": the role's mate takes it.
+    `only` is all that it may change; "" for anything.
     """
 
     text: Words
@@ -57,6 +58,7 @@ class TaskOpened(Struct, frozen=True, tag="task.opened", kw_only=True, omit_defa
     budget: float = 0.0
     surface: str = "terminal"
     owner: bool = False
+    only: Literal["", "docstrings"] = ""
 
 
 class TaskClassified(Struct, frozen=True, tag="task.classified", kw_only=True, omit_defaults=True):

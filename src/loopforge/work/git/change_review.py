@@ -49,12 +49,16 @@ _RUNS = (
 
 
 class PathChange(NamedTuple):
-    """One path that differs. Modes are git's, NOTHING where there is none; `new` is its object."""
+    """One path that differs. Modes are git's, NOTHING where there is none.
+
+    `new` is its object, `old` the one before.
+    """
 
     path: str
     was: str
     mode: str
     new: str
+    old: str
 
     @property
     def goes(self) -> bool:
@@ -66,8 +70,8 @@ def read_changes(parts: Sequence[str]) -> list[PathChange]:
     """What `git diff-tree -r -z --no-renames --raw` wrote, cut at its zero bytes."""
     changes = []
     for head, path in zip(parts[::2], parts[1::2], strict=True):
-        was, mode, _, new, _ = head.removeprefix(":").split(" ")
-        changes.append(PathChange(path, was, mode, new))
+        was, mode, old, new, _ = head.removeprefix(":").split(" ")
+        changes.append(PathChange(path, was, mode, new, old))
     return changes
 
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from loopforge.errors import Changed, RepositoryError
-from loopforge.work.git.change_review import read_changes, shown_path
+from loopforge.work.git.change_review import PathChange, shown_path
 from loopforge.work.git.host_git import HostGit
+from loopforge.work.git.tree_reading import file_contents, tree_changes
 
 NOBODY = "0" * 40
 PERSONAL = (
@@ -84,6 +85,14 @@ class PersonRepository:
         return (
             await self._git.run("merge-base", "--is-ancestor", commit, head, ok=(0, 1))
         ).code == 0
+
+    async def changes(self, before: str, after: str) -> list[PathChange]:
+        """Which paths differ between two commits."""
+        return await tree_changes(self._git, before, after)
+
+    async def contents(self, objects: Collection[str]) -> dict[str, bytes]:
+        """The bytes of files, by their objects."""
+        return await file_contents(self._git, objects)
 
     async def take(self, pack: bytes) -> None:
         """Take in commits; no branch is moved by it."""
@@ -190,10 +199,7 @@ class PersonRepository:
 
     async def _nothing_lost(self, git: HostGit, folder: Path, commit: str, before: str) -> None:
         """Raise where a person's files stand in the way: changed ones, and those git ignores."""
-        parts = await git.parts(
-            *("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", before, commit)
-        )
-        changes = read_changes(parts)
+        changes = await tree_changes(git, before, commit)
         touched = {change.path for change in changes}
         status = await git.parts(
             *("diff-index", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules", before)

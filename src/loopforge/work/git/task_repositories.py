@@ -31,10 +31,12 @@ from msgspec.structs import replace
 from loopforge.core.mates.mate_file import slug
 from loopforge.errors import BadSettings, Changed, InputError, RepositoryError, Unknown
 from loopforge.runtime.ports import Clock
+from loopforge.work.docstrings.docstring_check import FilePair, only_docstrings
+from loopforge.work.git.change_review import FILE, PROGRAM, shown_path
 from loopforge.work.git.commit_messages import branch_name
 from loopforge.work.git.host_git import checked_commit
 from loopforge.work.git.person_repository import NOBODY, PersonRepository
-from loopforge.work.git.proposal_making import ResultNote, make_proposal
+from loopforge.work.git.proposal_making import MOST_TOLD, ResultNote, make_proposal
 from loopforge.work.git.proposals import Merged, MergeState, Proposal, TaskBranch
 from loopforge.work.git.registered_repositories import RegisteredRepositories
 from loopforge.work.git.task_clone import REF, TaskClone
@@ -130,11 +132,13 @@ class TaskRepositories:
 
     # ------------------------------------------------------------ showing
 
-    async def propose(self, task: str, note: ResultNote) -> Proposal:
+    async def propose(
+        self, task: str, note: ResultNote, only: Literal["", "docstrings"] = ""
+    ) -> Proposal:
         """Take over what the clone holds, reviewed, and put it onto the task's branch.
 
         The person's own branches stay as they are. Raises RepositoryError for what is not taken
-        over; then nothing was.
+        over, such as a change of something else than it was to change `only`; then nothing was.
         """
         record = self._record(task)
         branch, shelf = record.branch, self._shelf(task)
@@ -142,6 +146,8 @@ class TaskRepositories:
         await clone.commit(note.summary)
         result = await shelf.add_result(await clone.bundle(), REF)
         head = await self._given(person, shelf, branch.target)
+        if only:
+            await self._only_docstrings(shelf, result, head)
         made = await make_proposal(
             shelf, branch, result, head, note, self._secrets(), self._clock.now()
         )
@@ -156,6 +162,20 @@ class TaskRepositories:
         await person.set_branch(branch.branch, made.tip, before)
         await self._keep(task, replace(record, proposal=made))
         return made
+
+    async def _only_docstrings(self, shelf: TaskShelf, result: str, head: str) -> None:
+        """Raise where a result changes anything else than docstrings of Python code."""
+        base = await shelf.common(result, head)
+        changes = await shelf.changes(base, result) if base else []
+        wrong = [one for one in changes if one.was != one.mode or one.mode not in (FILE, PROGRAM)]
+        files = [one for one in changes if one not in wrong]
+        held = await shelf.contents({each for one in files for each in (one.old, one.new)})
+        pairs = [FilePair(shown_path(one.path), held[one.old], held[one.new]) for one in files]
+        why = [f"{shown_path(one.path)}: it is new, gone, or of another kind" for one in wrong]
+        why += await only_docstrings(pairs)
+        if why:
+            told = "; ".join(why[:MOST_TOLD])
+            raise RepositoryError(f"Nothing but docstrings was to be changed. {told}.")
 
     def proposal(self, task: str) -> Proposal:
         """What was proposed last, and what became of it. Raises Unknown."""

@@ -19,9 +19,10 @@ from typing import NamedTuple
 from loopforge.core.egress.egress_filter import SHORTEST
 from loopforge.errors import RepositoryError
 from loopforge.work.git.bundle_header import only_commit, read_head
-from loopforge.work.git.change_review import PathChange, read_changes
+from loopforge.work.git.change_review import PathChange
 from loopforge.work.git.commit_messages import MAIL, NAME
 from loopforge.work.git.host_git import HostGit
+from loopforge.work.git.tree_reading import file_contents, tree_changes
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 MOST_OBJECTS, MOST_BYTES = 200_000, 256 << 20
@@ -123,10 +124,7 @@ class TaskShelf:
 
     async def changes(self, before: str, after: str) -> list[PathChange]:
         """Which paths differ between two commits or trees."""
-        parts = await self._git.parts(
-            *("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", before, after)
-        )
-        return read_changes(parts)
+        return await tree_changes(self._git, before, after)
 
     async def paths(self, tree: str) -> list[str]:
         """All paths of a commit or tree."""
@@ -134,17 +132,7 @@ class TaskShelf:
 
     async def contents(self, objects: Collection[str]) -> dict[str, bytes]:
         """The bytes of files, by their objects."""
-        if not objects:
-            return {}
-        asked = "\n".join([*objects, ""]).encode()
-        told = (await self._git.run("cat-file", "--batch", stdin=asked)).output
-        found, at = dict[str, bytes](), 0
-        while at < len(told):
-            end = told.index(b"\n", at)
-            name, _, size = told[at:end].decode().split(" ")
-            found[name] = told[end + 1 : end + 1 + int(size)]
-            at = end + 2 + int(size)
-        return found
+        return await file_contents(self._git, objects)
 
     async def counts(self, before: str, after: str) -> dict[str, tuple[int | None, int | None]]:
         """How many lines each path gains and loses; None where it is no text."""

@@ -1,0 +1,130 @@
+"""loopforge work watch: repositories in which new code is looked at, and docstrings are offered."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from loopforge.cli import Json, existing, listed, on_app
+from loopforge.cli.work.task_watching import (
+    TaskWatcher,
+    beside,
+    onward,
+    person_of,
+    plain,
+    repository_of,
+)
+
+if TYPE_CHECKING:
+    from loopforge.app import App
+    from loopforge.work.watching.watch_desk import WatchShown
+
+watch = typer.Typer(
+    no_args_is_help=True,
+    help="Have new commits of a repository looked at, and missing docstrings offered on a branch.",
+)
+Repo = Annotated[str, typer.Argument(help="A registered repository, by its name or folder.")]
+
+
+@watch.command("start")
+def start_watch(
+    context: typer.Context,
+    repo: Annotated[Path, typer.Argument(help="The folder of a git repository.")],
+    every: Annotated[
+        str, typer.Option("--every", help='When it is looked at, such as "every day at 9:00".')
+    ] = "every hour",
+    budget: Annotated[
+        float, typer.Option("--budget", help="US dollars that each task may cost.", min=0.01)
+    ] = 0.5,
+    mate: Annotated[str, typer.Option("--mate", help="The mate that writes them.")] = "",
+    room: Annotated[str, typer.Option("--room", help="The room that is told of it.")] = "",
+) -> None:
+    """Watch a repository, or otherwise than before: what is there already is left as it is."""
+
+    async def work(home: App) -> str:
+        person = await person_of(home)
+        thread = (await home.rooms.state(room)).stream if room else ""
+        name = await repository_of(home, repo)
+        return await home.work.watch.begin(name, person, every, budget, mate=mate, thread=thread)
+
+    typer.echo(f"It is looked at {on_app(context, work)}.")
+
+
+@watch.command("list")
+def list_watches(context: typer.Context, as_json: Json = False) -> None:
+    """List the repositories that are watched: when, by whom, and what waits."""
+
+    async def work(home: App) -> list[dict[str, Any]]:
+        return [_row(one) for one in await home.work.watch.shown()]
+
+    def line(row: dict[str, Any]) -> str:
+        next_look = datetime.fromisoformat(row["next"]).strftime("%Y-%m-%d %H:%M")
+        told = [f"next look {next_look}", f"${row['budget']:g} a task"]
+        told += [f"by {row['mate']}"] if row["mate"] else []
+        told += [f"{len(row['missing'])} docstrings wait"] if row["missing"] else []
+        told += [f"task {row['task'][-8:]} is {row['stage']}"] if row["task"] else []
+        told += [row["trouble"]] if row["trouble"] else []
+        return plain(f"{row['repo']:<16} {'; '.join(told)}")
+
+    listed(on_app(context, work), as_json, line, "No repository is watched.")
+
+
+def _row(one: WatchShown) -> dict[str, Any]:
+    """A watch for programs."""
+    state = one.state
+    assert state.began is not None
+    return {
+        "repo": state.repo,
+        "rule": state.began.rule,
+        "zone": state.began.zone,
+        "next": one.next.isoformat() if one.next else "",
+        "mate": state.began.mate,
+        "budget": state.began.budget,
+        "commit": state.mark,
+        "missing": [f"{place.path}: {place.name}" for place in state.missing],
+        "task": state.task,
+        "stage": one.task,
+        "trouble": one.trouble,
+    }
+
+
+@watch.command("look")
+def look_now(context: typer.Context, repo: Repo) -> None:
+    """Look at a repository now, and watch the task that comes of it.
+
+    Where nobody runs this home, this process does so long.
+    """
+
+    async def work() -> int:
+        async with beside(existing(context)) as (home, here):
+            person = await person_of(home)
+            stream = await home.work.watch.want_look(repo, person)
+            if not here:
+                typer.echo("The process that runs this home looks at it now.")
+                return 0
+            await home.lanes.settled(stream)
+            (row,) = [one for one in await home.work.watch.shown() if one.state.stream == stream]
+            if row.task in ("finished", "waiting", "stopped"):
+                task = await home.work.desk.store.named(row.state.task)
+                typer.echo(f"Task {task.id[-8:]} is {row.task}. {onward(task)}")
+                return 0
+            if not row.task:
+                typer.echo(row.trouble or "No docstring is missing in what is new.")
+                return 0
+            return await TaskWatcher(home, here, as_json=False).watch(row.state.task, person)
+
+    raise typer.Exit(asyncio.run(work()))
+
+
+@watch.command("stop")
+def stop_watch(context: typer.Context, repo: Repo) -> None:
+    """Watch a repository no longer; a task that is open stays."""
+
+    async def work(home: App) -> str:
+        return await home.work.watch.end(repo, await person_of(home))
+
+    typer.echo(on_app(context, work))

@@ -1,0 +1,1 @@
+"""Watching repositories: new commits are looked at, and docstrings that are missing are offered."""
