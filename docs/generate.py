@@ -2,18 +2,21 @@
 
 `cli.md` and `settings.md` are generated whole. In `architecture.md` the blocks between
 `<!-- drawn: NAME -->` and `<!-- end -->` are, and the prose around them is kept; those of
-`surfaces.md` hold the files of the example.
+`surfaces.md` hold the files of the example. The curve of `learning.md` and its table are drawn from
+figures that `learning_curve.py` found.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 from types import UnionType
 from typing import Any, get_args
@@ -28,8 +31,11 @@ from loopforge.core.effect_states import EFFECT_TABLE, EffectEvent
 from loopforge.core.events import TurnEvent
 from loopforge.core.people_events import MateEvent, PeopleEvent
 from loopforge.core.room_vocabulary import RoomAct, RoomEvent
+from loopforge.core.statistics.rate_statistics import Interval, paired_difference, wilson
 from loopforge.core.work.task_lifecycle import TASK_TABLE
 from loopforge.core.work.work_vocabulary import ThreadEvent, WorkAct, WorkEvent
+from loopforge.lab.charts.bar_charts import percent
+from loopforge.lab.charts.line_charts import CurveLine, curves
 from loopforge.lab.world.protocols import shipped
 from loopforge.models.providers.known_services import PLACES
 from loopforge.runtime.plugins.setting_rows import SettingsRow
@@ -250,8 +256,8 @@ def architecture(text: str) -> str:
 
 def surfaces(text: str) -> str:
     """The page with the example as it is."""
-    files = sorted((DOCS.parent / "examples" / "lines").glob("*.py"))
-    return _drawn(text, "surfaces.md", {file.name: partial(_listing, file) for file in files})
+    there = sorted((DOCS.parent / "examples" / "lines").glob("*.py"))
+    return _drawn(text, "surfaces.md", {file.name: partial(_listing, file) for file in there})
 
 
 def _listing(file: Path) -> str:
@@ -268,13 +274,84 @@ def _drawn(text: str, page: str, blocks: Mapping[str, Callable[[], str]]) -> str
     return text
 
 
+# ---------------------------------------------------------------- the curve of learning
+
+CURVE = "learning-curve"
+ARMS = {
+    "on": ("from its own", "g1", "what its own attempts taught"),
+    "off": ("nothing given", "ink", "nothing"),
+    "shuffled": ("from others", "g2", "what others taught"),
+}
+"""How the arms are called in the picture, in which colour, and in words."""
+SHEET = files("loopforge.lab") / "shipped" / "report" / "report.css"
+"""Where colours of drawings are: a picture of its own brings them along."""
+
+
+def _ran() -> dict[str, list[list[int]]]:
+    """Which plants ran, by arm and attempt."""
+    found: dict[str, list[str]] = json.loads((DOCS / "learning_curve.json").read_text("utf-8"))
+    return {arm: [[int(one) for one in row] for row in found[arm]] for arm in ARMS}
+
+
+def curve_picture() -> str:
+    """Attempts against the share that came to something, for each arm, with intervals."""
+    lines, ran = [], _ran()
+    for nth, (arm, found) in enumerate(ran.items()):
+        rates = [(at, wilson(sum(row), len(row))) for at, row in enumerate(found, 1)]
+        points = tuple((float(at), (one.low, one.estimate, one.high)) for at, one in rates)
+        lines.append(CurveLine(label=ARMS[arm][0], role=ARMS[arm][1], nth=nth, points=points))
+    title = "Plants that ran, by attempt"
+    says = "Of forty plants: " + "; ".join(
+        f"{ARMS[arm][0]} {', '.join(str(sum(row)) for row in found)}" for arm, found in ran.items()
+    )
+    along = "attempt: share of plants that ran"
+    drawn = curves(CURVE, title, says, lines, percent, along=along, whole=True)
+    rules = SHEET.read_text("utf-8").partition("*, *::before")[0]
+    rules += "\n".join(re.findall(r"^\.(?:f-|chart).*", SHEET.read_text("utf-8"), re.MULTILINE))
+    head = f"<style>{rules}\n.chart {{ font-family: sans-serif; }}</style>"
+    paper = '<rect width="100%" height="100%" style="fill: var(--paper)"/>'
+    opened = '<svg xmlns="http://www.w3.org/2000/svg" width="680" height="436" '
+    return drawn.replace("<svg ", opened, 1).replace("<desc", f"{head}{paper}<desc", 1) + "\n"
+
+
+def curve_table() -> str:
+    """The same in figures, and how second attempts differ from those that were given nothing."""
+    ran = _ran()
+    told = ["| attempt | " + " | ".join(f"given {ARMS[arm][2]} (`{arm}`)" for arm in ran) + " |"]
+    told.append("| --- |" + " --- |" * len(ran))
+    for nth in range(len(ran["off"])):
+        cells = [_cell_of(wilson(sum(each[nth]), len(each[nth]))) for each in ran.values()]
+        told.append(f"| {nth + 1} | {' | '.join(cells)} |")
+    apart = []
+    for arm in ("on", "shuffled"):
+        pairs = zip(ran["off"][1], ran[arm][1], strict=True)
+        found = paired_difference({k: ((a, 1), (b, 1)) for k, (a, b) in enumerate(pairs)}).interval
+        points = ", ".join(f"{100 * each:+.0f}" for each in (found.low, found.high))
+        apart.append(f"{100 * found.estimate:+.0f} points for `{arm}` (95 %: {points})")
+    told += ["", f"Second attempts against those that were given nothing: {', '.join(apart)}."]
+    return "\n".join(told) + "\n"
+
+
+def _cell_of(rate: Interval) -> str:
+    ran = round(rate.estimate * rate.n)
+    return f"{ran} of {rate.n} ({100 * rate.low:.0f} to {100 * rate.high:.0f} %)"
+
+
+def learning(text: str) -> str:
+    """The page with the table anew."""
+    return _drawn(text, "learning.md", {CURVE: curve_table})
+
+
 # ---------------------------------------------------------------- all of it
 
 
 def pages() -> dict[Path, str]:
     """What each generated page should hold."""
     page, written = DOCS / "architecture.md", DOCS / "surfaces.md"
+    learnt = DOCS / "learning.md"
     return {
+        learnt: learning(learnt.read_text("utf-8")),
+        DOCS / "images" / f"{CURVE}.svg": curve_picture(),
         written: surfaces(written.read_text("utf-8")),
         DOCS / "cli.md": command_line(),
         DOCS / "settings.md": settings(),
@@ -291,10 +368,10 @@ def main(check: bool) -> int:
     }
     for path, text in stale.items():
         if check:
-            print(f"docs/{path.name} is not what the code says; run `make docs`")
+            print(f"docs/{path.relative_to(DOCS)} is not what the code says; run `make docs`")
         else:
             path.write_text(text, "utf-8")
-            print(f"wrote docs/{path.name}")
+            print(f"wrote docs/{path.relative_to(DOCS)}")
     return 1 if check and stale else 0
 
 
