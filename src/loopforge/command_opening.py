@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from loopforge.chat.commands.approval_commands import ApprovalCommands
 from loopforge.chat.commands.budget_commands import BudgetCommands
 from loopforge.chat.commands.deletion_commands import DeletionCommands
+from loopforge.chat.commands.line_versions import LineVersions
 from loopforge.chat.commands.memory_commands import MemoryCommands
 from loopforge.chat.commands.reminder_commands import ReminderCommands
+from loopforge.chat.commands.version_commands import VersionCommands
 
 if TYPE_CHECKING:
     from loopforge.budgets.budget_desk import Budgets
@@ -37,7 +39,14 @@ def more_commands(
     memory: RoomMemory,
     live: LiveSettings,
     closing: Closing,
-) -> tuple[ApprovalCommands, BudgetCommands, ReminderCommands, MemoryCommands, DeletionCommands]:
+) -> tuple[
+    ApprovalCommands,
+    BudgetCommands,
+    ReminderCommands,
+    MemoryCommands,
+    DeletionCommands,
+    VersionCommands,
+]:
     """Commands of rooms about uses of tools, money, time and memories, and their deletion."""
     return (
         ApprovalCommands(rooms, tools, ledger, clock),
@@ -45,4 +54,5 @@ def more_commands(
         ReminderCommands(rooms, book, clock),
         MemoryCommands(rooms, memory.desk, memory.store, lambda: live.zone),
         DeletionCommands(rooms, closing),
+        VersionCommands(LineVersions(ledger, rooms)),
     )

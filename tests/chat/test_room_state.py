@@ -9,15 +9,8 @@ from hypothesis import strategies as st
 
 from loopforge.chat.room.participants import StandIn
 from loopforge.chat.room.permissions import Grant
-from loopforge.chat.room.room_state import (
-    AUTHORS,
-    SOURCES,
-    VERSION,
-    RoomState,
-    fold,
-    restore,
-    snapshot,
-)
+from loopforge.chat.room.room_state import AUTHORS, SOURCES, RoomState, fold
+from loopforge.chat.room.room_store import VERSION, restore, snapshot
 from loopforge.chat.room.visible_lines import HELD
 from loopforge.core.events import Erased
 from loopforge.core.platform_events import CaughtUp

@@ -23,11 +23,13 @@ from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.turns import room_titles
 from loopforge.chat.turns.apply_acts import (
     EGRESS,
+    ActsOutcome,
     carry_out,
     filtered,
     kept_in,
     queued,
     safe_plan,
+    said_anew,
     spoken_here,
 )
 from loopforge.chat.turns.attached_files import attached
@@ -77,6 +79,7 @@ class Bot:
     prefix = PREFIX
     waking: Collection[str] = (
         "room.heard",
+        "room.answer_wanted",
         "room.stopped",
         "room.closed",
         "room.line_deleted",
@@ -132,7 +135,7 @@ class Bot:
                 return permission
             return permission._replace(verdict="refused", by=EGRESS, why=KEPT_IN)
 
-        charge = charged(state, turn.due.called.lines)
+        charge = turn.due.called.by or charged(state, turn.due.called.lines)
         if mate == SCRIBE:
             return Senses(permit=permit, charge=charge)
         through = max((asked_through(state, line) for line in lines), default=0)
@@ -216,7 +219,7 @@ class Bot:
         handle = turn.due.mate.handle
         own = [e for e in state.lines.values() if e.kind == "said" and e.who == handle]
         return Rights(
-            energy=state.energy.left,
+            energy=max(state.energy.left, bool(turn.due.anew)),
             steps=self._rules.steps - 1 - turn.due.step,
             stopped=state.stopped,
             max_say=self._rules.say_limit,
@@ -226,6 +229,7 @@ class Bot:
             may_title=handle == SCRIBE and state.titled_by in ("", "room"),
             may_say=handle != SCRIBE,
             recent=tuple(str(entry.text) for entry in own[-RECENT:]),
+            anew=bool(turn.due.anew),
         )
 
     # ------------------------------------------------------------ what it comes to
@@ -247,16 +251,7 @@ class Bot:
                 after=lambda: self._told(state, turn, "", trouble),
                 withdrawn=ended.why or ended.outcome,
             )
-        done = carry_out(
-            plan,
-            verdicts,
-            stamp=self._ports.stamp,
-            turn=turn.id,
-            mate=handle,
-            surfaces=(*self._rules.surfaces, *state.places),
-            attached=turn.attached,
-            grounds=grounds_of(state, turn.perception, turn.due.called.lines),
-        )
+        done = self._done(state, turn, plan, verdicts)
         refused = next((v.why for v in verdicts if v.act == "say" and not v.allowed), "")
 
         def after() -> list[Fact]:
@@ -278,6 +273,24 @@ class Bot:
         gone = "" if done.spoke else refused or "it decided to say nothing"
         return Applied(facts=done.facts, after=after, withdrawn=gone)
 
+    def _done(
+        self, state: RoomState, turn: Taken, plan: AgentActionPlan, verdicts: Sequence[Verdict]
+    ) -> ActsOutcome:
+        """The facts of what it may do."""
+        handle, stamp = turn.due.mate.handle, self._ports.stamp
+        if line := turn.due.anew:
+            return said_anew(plan, verdicts, stamp, turn.id, handle, line, state.places)
+        return carry_out(
+            plan,
+            verdicts,
+            stamp=stamp,
+            turn=turn.id,
+            mate=handle,
+            surfaces=(*self._rules.surfaces, *state.places),
+            attached=turn.attached,
+            grounds=grounds_of(state, turn.perception, turn.due.called.lines),
+        )
+
     def _cut(self, state: RoomState, turn: Taken) -> list[Fact]:
         """What it had said when a person stopped it, where that is a sentence or so.
 
@@ -285,6 +298,8 @@ class Bot:
         and what was recalled for others than those who are here by now is not theirs.
         """
         text, _ = turn.egress.finish(turn.egress.shown)
+        if turn.due.anew:
+            return []
         if (begun := state.open.get(turn.id)) is not None and begun.overtaken:
             return []
         if len(text) < SENTENCE or turn.egress.leak([text], spoken_here(state)):
@@ -327,6 +342,8 @@ class Bot:
             why = trouble.rstrip(".")
             again = "" if why == MEND else " Say it again to try once more."
             text = f"{name} gave no answer ({why}).{again}"
+            if turn.due.anew:
+                text = f"{name} found no other words ({why})."
             facts += self._notice(state, turn, text, turn.troubles)
         return facts
 

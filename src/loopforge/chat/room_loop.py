@@ -23,7 +23,7 @@ from loopforge.chat.room import guest_rules
 from loopforge.chat.room.permissions import heeded
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import House
-from loopforge.chat.room.turn_queue import GREETING, Due, OpenTurn
+from loopforge.chat.room.turn_queue import ANEW, GREETING, Due, OpenTurn
 from loopforge.chat.speaking import triggers
 from loopforge.chat.speaking.line_routing import LineRouting, posted
 from loopforge.chat.speaking.room_rules import Rules
@@ -179,7 +179,7 @@ class Conduct:
             return STOPPED
         if due.step >= self._rules.steps:
             return f"it has taken {due.step} steps in a row"
-        if state.energy.left < 1:
+        if state.energy.left < 1 and due.summons != ANEW:
             return SPENT
         return ""
 
@@ -211,6 +211,7 @@ class Conduct:
             summons=due.summons,
             step=due.step,
             longest=self._rules.say_limit,
+            anew=due.line if due.summons == ANEW else "",
             open=open,
             over=over,
             halted=halted,

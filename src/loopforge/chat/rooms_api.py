@@ -12,6 +12,7 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from loopforge.chat.commands.command_dispatch import Commands
+from loopforge.chat.commands.line_versions import LineVersions
 from loopforge.chat.commands.rung_reminders import RungReminders
 from loopforge.chat.room.event_wording import SHOWN
 from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight
@@ -80,7 +81,10 @@ AWAY = "[changed while you were away]"
 def _withheld(event: Event) -> Event:
     """A line that says something else by now, to somebody who was not there for that."""
     body = event.body
-    if not isinstance(body, Heard) or body.text.text is None:
+    of_a_turn = isinstance(body, Said) and bool(body.mode or body.cut)
+    if not isinstance(body, Heard | Said) or body.text.text is None:
+        return event
+    if isinstance(body, Said) and not of_a_turn:  # a mate's post on its work, which goes on
         return event
     return replace(event, body=replace(body, text=public(AWAY)))
 
@@ -106,6 +110,7 @@ class Front:
         self.questions = ApprovalQuestions(ledger, rooms, tools)
         self.rung = RungReminders(ledger, rooms)
         self.owed = OwedDeliveries(ledger, rooms.house, deliveries)
+        self.versions = LineVersions(ledger, rooms)
 
     async def react(
         self, room: str, person: str, line: str, emoji: str, *, back: bool = False

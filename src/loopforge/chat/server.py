@@ -28,12 +28,12 @@ from loopforge.chat.room.room_snapshot import MateCard, Scene
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, House, stream_of
 from loopforge.chat.room.turn_queue import GREETING
+from loopforge.chat.room.visible_lines import NewestLine
 from loopforge.chat.room_loop import GONE, HALTING, SCRIBE, STOPPED
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.speaking.stop_words import is_stop
-from loopforge.chat.turns.apply_acts import queued
+from loopforge.chat.turns.apply_acts import going_out, queued
 from loopforge.core.delivery_states import What
-from loopforge.core.effect_states import EffectApproved, EffectDenied
 from loopforge.core.events import Body, Event, Fact
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.money.budget_limits import Charge
@@ -316,6 +316,7 @@ class Rooms:
             questions=tuple(one.asks for one in state.turns.effects.values() if one.asks),
             asked=state.turns.asked,
             waiting=waiting_of(state),
+            newest=state.page.newest if state.page.newest.line in state.lines else NewestLine(),
         )
 
     def _card(self, handle: str) -> MateCard:
@@ -547,17 +548,13 @@ class Rooms:
         """Add what a person decides on the room as it stands in that moment; it may raise.
 
         What the room tells of it goes to its places as well, where the question went; and what it
-        comes to, so that the question no longer asks there.
+        comes to, so that the question no longer asks there; and a line that has other words.
         """
         actor = f"person:{person}" if person else "room"
 
         async def attempt(state: RoomState) -> tuple[Event, ...]:
             facts = [self._stamp.fact(body, actor=actor) for body in decide(there(state))]
-            told = [fact for fact in facts if isinstance(fact.body, Told)]
-            sent = [one for fact in told for one in queued(fact, state.places, self._stamp)]
-            ends = [fact for fact in facts if isinstance(fact.body, EffectApproved | EffectDenied)]
-            for end in ends:
-                sent += queued(end, state.places, self._stamp, "approval")
+            sent = going_out(facts, state.places, self._stamp)
             return await self._ledger.append(state.stream, [*facts, *sent], expect=state.seq)
 
         return await self._decide(room, attempt)

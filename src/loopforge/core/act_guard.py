@@ -47,7 +47,7 @@ class Rights(Struct, frozen=True, kw_only=True):
     characters of a line; `max_file`: bytes of a file that goes with one. `lines`: ids of lines
     there are.
     `recent`: what it said last, word for word. `may_say`: it has a voice at all (the scribe of a
-    room has none).
+    room has none). `anew`: it says a line once more, and does nothing else.
     """
 
     energy: int
@@ -61,6 +61,7 @@ class Rights(Struct, frozen=True, kw_only=True):
     may_title: bool = False
     may_say: bool = True
     recent: tuple[str, ...] = ()
+    anew: bool = False
 
 
 class Rule(Struct, frozen=True):
@@ -102,6 +103,13 @@ TABLE = (
         "words of a mind that has no voice in the room: its scribe",
         "The room itself never says a line.",
         lambda step, _: not step.rights.may_say,
+    ),
+    Rule(
+        "anew",
+        tuple(act for act in ALL if act != "say"),
+        "anything but words, where a line is said once more",
+        "It was asked for other words alone.",
+        lambda step, _: step.rights.anew,
     ),
     Rule(
         "silence",

@@ -10,24 +10,35 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from loopforge.core.events import Event
-from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.core.room_vocabulary import Heard, LineEdited, Said
 from loopforge.core.text.erasable_text import Words, public
 
 
 class Revision(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The change that made a line what it is now: which event, and by whom (an actor)."""
+    """The change that made a line what it is now: which event, and by whom (an actor).
+
+    `aside` is what people are told of it, beside the line.
+    """
 
     line: str
     by: str
     deleted: bool = False
     event: str = ""
     seq: int = 0
+    aside: str = "edited"
 
 
 class Revised(Event, frozen=True, kw_only=True):
     """A line as it stands now, after this change."""
 
     revision: Revision
+
+
+def edit_aside(body: LineEdited) -> str:
+    """What people are told of an edit beside the line; nothing where it says what it first said."""
+    if not body.anew:
+        return "edited"
+    return "" if body.version == body.line else "another version"
 
 
 def revised(event: Event, revision: Revision, text: Words | None = None) -> Event:

@@ -216,12 +216,42 @@ class Heard(Struct, frozen=True, tag="room.heard", kw_only=True, omit_defaults=T
     called: bool = False
 
 
-class LineEdited(Struct, frozen=True, tag="room.line_edited", kw_only=True):
-    """A person changed what they had said in `line`, on the surface where they said it."""
+class LineEdited(Struct, frozen=True, tag="room.line_edited", kw_only=True, omit_defaults=True):
+    """A person changed what they had said in `line`, on the surface where they said it.
+
+    Or a mate's line has other words: those of another `turn`, in which it was said anew; or of an
+    earlier `version` (the event that first had them), which a person chose. `mode`, `rule` and
+    `narrative` are then as in Said.
+    """
 
     line: str
     text: Words
     by: str
+    turn: str = ""
+    version: str = ""
+    mode: str = ""
+    narrative: Words = public("")
+    rule: Words = public("")
+
+    @property
+    def anew(self) -> bool:
+        """Whether it is another version of a mate's line."""
+        return bool(self.turn or self.version)
+
+
+class AnswerWanted(Struct, frozen=True, tag="room.answer_wanted", kw_only=True, omit_defaults=True):
+    """A person wants a mate's last `line` said anew ("again"), or that it goes on ("more").
+
+    `surface`, `owner` and `guest` are as in Heard.
+    """
+
+    person: str
+    line: str
+    mate: str
+    how: Literal["again", "more"]
+    surface: str = ""
+    owner: bool = False
+    guest: bool = False
 
 
 class LineDeleted(Struct, frozen=True, tag="room.line_deleted", kw_only=True):
@@ -539,6 +569,7 @@ RoomEvent = (
     | BoundsSet
     | TriggersSet
     | LineEdited
+    | AnswerWanted
     | LineDeleted
     | PersonReacted
     | LinePinned

@@ -104,7 +104,7 @@ class TurnSeat:
     wait, as in draft_stream.py; models that did not answer are added to `troubles`. A line is at
     most `longest` characters long (0: any). It asks at most `most` times, and has no more done by
     tools than `bounds` allow, of which `spent` is gone. `charge` says for whom it is paid, beside
-    this mate in this stream.
+    this mate in this stream. `anew` is the line that it says once more.
     """
 
     stream: str
@@ -122,6 +122,7 @@ class TurnSeat:
     bounds: TurnBounds = UNBOUND
     spent: Spent = UNSPENT
     charge: Charge | None = None
+    anew: str = ""
 
     @property
     def payer(self) -> Charge:
@@ -403,7 +404,8 @@ class Turn:
     def _draft(self, words: str) -> None:
         text = self._seat.safe(words)
         if text:
-            draft = Draft(turn=self._seat.turn, mate=self._seat.mate, text=text)
+            seat = self._seat
+            draft = Draft(turn=seat.turn, mate=seat.mate, text=text, anew=seat.anew)
             self._ports.signals.publish(self._seat.stream, draft)
 
     def _hear_news(self) -> tuple[Line, ...]:

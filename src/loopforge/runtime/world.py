@@ -57,8 +57,9 @@ EXCHANGE = ("effect.proposed", "turn.asked", "turn.answered", "turn.called", "tu
 class TurnDue:
     """A turn that a mate is to take now as a policy, called by an event; `step` counts from 0.
 
-    It says at most `longest` characters (0: any). `open` is the id of one that has begun and was
-    broken off; `over` says why that is not to be taken up, `halted` that a person had it halted.
+    It says at most `longest` characters (0: any); `anew` is the line that it says once more. `open`
+    is the id of one that has begun and was broken off; `over` says why that is not to be taken up,
+    `halted` that a person had it halted.
     """
 
     mate: Mate
@@ -67,6 +68,7 @@ class TurnDue:
     summons: str
     step: int = 0
     longest: int = 0
+    anew: str = ""
     open: str = ""
     over: str = ""
     halted: bool = False
@@ -347,6 +349,7 @@ class Worlds:
             bounds=senses.bounds,
             spent=replace(begun.spent, depth=senses.depth),
             charge=senses.charge,
+            anew=turn.due.anew,
         )
         return Turn(self._ports, seat, begun.opening)
 

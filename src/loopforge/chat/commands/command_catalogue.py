@@ -60,6 +60,12 @@ COMMANDS: tuple[RoomCommand, ...] = (
         name="new", argument="", help="begin a new conversation; mates start from a clean page"
     ),
     RoomCommand(name="end", argument="", help="end this conversation"),
+    RoomCommand(
+        name="again",
+        argument="[N]",
+        help="have a mate say its last line anew; N: let version N of it stand",
+    ),
+    RoomCommand(name="more", argument="", help="have a mate go on from its last line"),
     _asked("status", "who is here, what is running, what is still on its way"),
     _asked(
         "why",

@@ -21,7 +21,7 @@ from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_intake import data_of, forgotten, plain_name
 from loopforge.chat.export.markdown_quoting import label, quoted
 from loopforge.chat.export.zip_stream import Part, zipped
-from loopforge.chat.room.event_wording import asides, reads
+from loopforge.chat.room.event_wording import asides, edited, reads
 from loopforge.chat.room.member_visibility import MemberSight
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.chat.rooms_api import Front, changed
@@ -150,8 +150,8 @@ class RoomExport:
         match event.body:
             case Told(text=text):
                 return str(text)
-            case LineEdited(by=by):
-                return f"{self._author(by)} edited a line."
+            case LineEdited(by=by) as body:
+                return edited(body, self._author(by), self._scene)
             case LineDeleted(by=by):
                 return f"{self._author(by)} deleted a line."
             case _:

@@ -19,16 +19,17 @@ from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
 from loopforge.budgets.budget_book import BudgetBook, BudgetRules
+from loopforge.chat.room.turn_queue import ANEW, MORE
 from loopforge.core.events import Event, Perceived
 from loopforge.core.money.budget_limits import WHOSE, Charge, Limit, Scope, Standing
-from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.core.room_vocabulary import AnswerWanted, Heard, LineEdited, Said
 from loopforge.core.text.spoken_lists import counted
 from loopforge.ledger.database.table_schema import events
 from loopforge.ledger.table_access import Readable
 from loopforge.runtime.ports import Clock
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-COUNTED = ("room.heard", "turn.perceived", "room.said")
+COUNTED = ("room.heard", "room.answer_wanted", "turn.perceived", "room.said", "room.line_edited")
 ONE: dict[Scope, str] = {"places": "one place", "people": "one person", "guests": "one guest"}
 
 
@@ -53,12 +54,19 @@ class Quota:
             match event.body:
                 case Heard():
                     self._origin[event.id] = event.actor
-                case Perceived(line=line):
-                    self._origin[event.id] = self._origin.get(line, "")
-                case Said(turn=turn):
+                case AnswerWanted(line=line):
+                    self._origin[_wanted(line)] = event.actor
+                case Perceived(line=line, summons=summons):
+                    self._origin[event.id] = self._caller(line, summons)
+                case Said(turn=turn) | LineEdited(turn=turn) if turn:
                     self._said(stream, event.id, turn)
                 case _:
                     pass
+
+    def _caller(self, line: str, summons: str) -> str:
+        """Whom a turn answers; who wanted it, where a person wants a line anew or gone on from."""
+        wanted = self._origin.get(_wanted(line), "") if summons in (ANEW, MORE) else ""
+        return wanted or self._origin.get(line, "")
 
     def _said(self, stream: str, line: str, turn: str) -> None:
         if line in self._origin:
@@ -127,8 +135,12 @@ class Quota:
                 told = msgspec.json.decode(body, type=_Body)
                 if told.turn:
                     self._said(stream, id, told.turn)
-                else:
-                    self._origin[id] = self._origin.get(told.line, "") if told.line else actor
+                elif told.how:
+                    self._origin[_wanted(told.line)] = actor
+                elif told.summons:
+                    self._origin[id] = self._caller(told.line, told.summons)
+                elif not told.line:
+                    self._origin[id] = actor
 
 
 class _Body(msgspec.Struct):
@@ -136,6 +148,13 @@ class _Body(msgspec.Struct):
 
     turn: str = ""
     line: str = ""
+    how: str = ""
+    summons: str = ""
+
+
+def _wanted(line: str) -> str:
+    """Where it stands who wanted other words of a line."""
+    return f"wanted {line}"
 
 
 def _since(connection: Connection, micros: int) -> list[tuple[str, str, str, str]]:

@@ -20,6 +20,7 @@ from loopforge.core.room_vocabulary import (
     DefaultMateSet,
     EnergySet,
     Heard,
+    LineEdited,
     LinePinned,
     Marked,
     MateJoined,
@@ -137,6 +138,13 @@ def reads(
             return None
 
 
+def edited(body: LineEdited, who: str, scene: Scene, about: str = "a line") -> str:
+    """What an edit reads like, by somebody who is called so."""
+    if body.turn:
+        return f"{scene.mate(body.by.removeprefix('mate:')).name} said {about} anew."
+    return f"{who} {'chose another version of' if body.version else 'edited'} {about}."
+
+
 def asides(event: Event) -> list[str]:
     """What is said quietly beside a line: where and who they are, and whether it was changed."""
     body, found = event.body, []
@@ -146,8 +154,8 @@ def asides(event: Event) -> list[str]:
         found += [told for told, holds in known.items() if holds]
     if isinstance(body, Said) and body.cut:
         found = ["stopped here"]
-    if isinstance(event, Revised) and not event.revision.deleted:
-        found.append("edited")
+    if isinstance(event, Revised) and not event.revision.deleted and event.revision.aside:
+        found.append(event.revision.aside)
     return found
 
 

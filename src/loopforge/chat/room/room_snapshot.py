@@ -10,6 +10,7 @@ import hashlib
 
 from msgspec import Struct
 
+from loopforge.chat.room.visible_lines import NewestLine
 from loopforge.people.identity.account_names import folded
 
 NO_MATE = "not the mate"
@@ -57,7 +58,7 @@ class Scene(Struct, frozen=True, kw_only=True):
     itself its title (0: a person did); that is made of what was said until then. `reserved` are the
     handles and names of the home's mates: another speaker of such a name is marked. `questions` are
     the numbers of those that wait for somebody's yes, `asked` is the last number that was given.
-    `waiting` are its reminders, the next first.
+    `waiting` are its reminders, the next first. `newest` is the last line of a mate.
     """
 
     room: str
@@ -81,6 +82,7 @@ class Scene(Struct, frozen=True, kw_only=True):
     questions: tuple[int, ...] = ()
     asked: int = 0
     waiting: tuple[WaitingReminder, ...] = ()
+    newest: NewestLine = NewestLine()
 
     def person(self, id: str) -> str:
         """What people read of who a person is: the name, which no mate bears; "somebody" for none.

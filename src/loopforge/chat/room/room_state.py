@@ -1,7 +1,7 @@
 """RoomState: what is true in one room now, as the fold of its stream.
 
     state = fold(events)          from the beginning, or
-    state = restore(snapshot)     and then state.apply(event) for what came after
+    state = restore(snapshot)     (room_store.py) and then state.apply(event) for what came after
 
 It stays small however long the room lives: of the lines it keeps those of this conversation that
 some mate may still see (visible_lines.py), of everything else a bounded rest. The history is the
@@ -26,7 +26,7 @@ from loopforge.chat.room.energy_limit import Energy
 from loopforge.chat.room.participants import Member, Participant, RoomPlace, StandIn
 from loopforge.chat.room.permissions import Grant, may
 from loopforge.chat.room.turn_queue import Due, OpenTurn, Turns
-from loopforge.chat.room.visible_lines import SPOKEN, LineBody, VisibleLines, entry_of
+from loopforge.chat.room.visible_lines import SPOKEN, LineBody, VisibleLines, entry_of, remember
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.delivery_states import (
     Accepted,
@@ -58,6 +58,7 @@ from loopforge.core.events import (
     TurnEnded,
 )
 from loopforge.core.room_vocabulary import (
+    AnswerWanted,
     BoundsSet,
     ConversationBegan,
     ConversationEnded,
@@ -96,13 +97,10 @@ from loopforge.core.room_vocabulary import (
     Weighed,
 )
 from loopforge.core.schedule.reminder_events import ReminderEvent
-from loopforge.core.text.erasable_text import Words, decode_stored, encode_stored, public
+from loopforge.core.text.erasable_text import Words, public
 from loopforge.core.text.turn_bounds import TurnBounds
-from loopforge.errors import LedgerBehind, LedgerBroken
+from loopforge.errors import LedgerBroken
 from loopforge.schedule.reminder_book import ReminderBook
-
-VERSION = 12
-"""The form of a snapshot; one of another version is not read but folded anew."""
 
 SOURCES = 2000
 """How many recent lines a surface's repetition is recognised of."""
@@ -131,9 +129,9 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
     `conversation` is the id of its ConversationBegan, "" between two; `began` its sequence number.
     `weighed` is the sequence number up to which lines were weighed. `spoken` counts lines of people
     and mates in this conversation, `heard` those of people. `titled_by` is a person's id or "room",
-    `titled_at` the sequence number of that,
-    `basis` what the title was made from; `untitled` and `untried` count lines since it was given
-    and since it was last tried. `authors` says who said a recent line ("mate:maya").
+    `titled_at` the sequence number of that, `basis` what the title was made from; `untitled` and
+    `untried` count lines since it was given and since it was last tried. `authors` says who said a
+    recent line ("mate:maya").
     """
 
     stream: str = ""
@@ -249,12 +247,13 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
             case TalkSet():
                 self.quiet = not body.free
             case LineEdited():
-                self.page.edit(body.line, body.text)
+                self.page.edit(event.id, body)
+            case AnswerWanted():
+                self.stopped = False
+                self.turns.want(body)
             case LineDeleted():
                 self.page.delete(body.line)
                 self.turns.deleted(body.line)
-            case PersonReacted() | LinePinned() | MemoryAsked():
-                pass
             case RightsSet():
                 self.rights[body.who] = Grant(rights=body.rights, tools=body.tools)
             case DefaultMateSet():
@@ -273,14 +272,16 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
                 self.conversation = ""
             case Erased():
                 self.forget(body.refs)
-            case Asked() | Answered() | Planned() | Drafted():
-                pass  # surfaces fold drafts (chat/room/platform_channels.py)
+            case PersonReacted() | LinePinned() | MemoryAsked() | Asked() | Answered() | Planned():
+                pass
             case Called():
                 self.turns.affected(body.turn)
             case Returned():
                 self.turns.told(body)
-            case Queued() | Attempting() | Accepted() | PutOff() | Failed() | Uncertain():
-                pass
+            case (
+                Queued() | Attempting() | Accepted() | PutOff() | Failed() | Uncertain() | Drafted()
+            ):
+                pass  # surfaces fold drafts (chat/room/platform_channels.py)
             case _:
                 assert_never(body)
 
@@ -410,11 +411,11 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
         self.spoken += 1
         self.untitled += 1
         self.untried += 1
-        _remember(self.authors, event.id, author, AUTHORS)
+        remember(self.authors, event.id, author, AUTHORS)
 
     def _met(self, surface: str, source: str, id: str) -> None:
         if source:
-            _remember(self.sources, _source(surface, source), id, SOURCES)
+            remember(self.sources, _source(surface, source), id, SOURCES)
 
     # ------------------------------------------------------------ turns
 
@@ -481,8 +482,13 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
         turn = self.turns.end(body, onward=member is not None and not self.stopped)
         if turn is None or member is None:
             return
-        asked = turn.due is not None and turn.due.verdict == "ask"
-        if asked and body.outcome == "done" and not turn.spoke and not turn.again:
+        if (
+            turn.due
+            and turn.due.verdict == "ask"
+            and body.outcome == "done"
+            and not turn.spoke
+            and not turn.again
+        ):
             member.declined += 1
         for line in body.took_in:
             entry = self.lines.get(line)
@@ -552,14 +558,6 @@ def _source(surface: str, source: str) -> str:
     return f"{surface}\x1f{source}"
 
 
-def _remember(table: dict[str, str], key: str, value: str, most: int) -> None:
-    """Put it last; the first goes when there are too many."""
-    table.pop(key, None)
-    table[key] = value
-    if len(table) > most:
-        del table[next(iter(table))]
-
-
 # ---------------------------------------------------------------- whole states
 
 
@@ -569,32 +567,3 @@ def fold(events: Iterable[Event], state: RoomState | None = None) -> RoomState:
     for event in events:
         state.apply(event)
     return state
-
-
-class _Snapshot(Struct, kw_only=True):
-    version: int
-    state: msgspec.Raw
-
-
-_encoder = msgspec.json.Encoder(enc_hook=encode_stored)
-_decoder = msgspec.json.Decoder(RoomState, dec_hook=decode_stored)
-
-
-def snapshot(state: RoomState) -> bytes:
-    """The state as JSON, with references for private texts (which must all be stored)."""
-    raw = msgspec.Raw(_encoder.encode(state))
-    return msgspec.json.encode(_Snapshot(version=VERSION, state=raw))
-
-
-def restore(stored: bytes) -> RoomState:
-    """The state of a snapshot; its private texts are to be put back with `fill`.
-
-    Raises LedgerBehind for a snapshot of another version: fold the stream instead.
-    """
-    read = msgspec.json.decode(stored, type=_Snapshot)
-    if read.version != VERSION:
-        raise LedgerBehind(
-            f"the snapshot is of version {read.version}, this program reads {VERSION}; "
-            "fold the stream from its beginning"
-        )
-    return _decoder.decode(read.state)

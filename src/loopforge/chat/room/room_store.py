@@ -9,13 +9,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from loopforge.chat.room.room_state import VERSION, RoomState, restore, snapshot
+import msgspec
+from msgspec import Struct
+
+from loopforge.chat.room.room_state import RoomState
 from loopforge.core.events import Event
+from loopforge.core.text.erasable_text import decode_stored, encode_stored
+from loopforge.errors import LedgerBehind
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.runtime.ports import Signals
 from loopforge.runtime.turn_record import Recorder
 
 log = logging.getLogger(__name__)
+VERSION = 13
+"""The form of a snapshot; one of another version is not read but folded anew."""
 PREFIX = "room:"
 EVERY = 500
 """A snapshot is saved when this many events have come since the last one."""
@@ -98,3 +105,35 @@ class House:
         """Save what is worth saving."""
         for stream in self._states:
             await self.save(stream, least=50)
+
+
+# ---------------------------------------------------------------- whole states
+
+
+class _Snapshot(Struct, kw_only=True):
+    version: int
+    state: msgspec.Raw
+
+
+_encoder = msgspec.json.Encoder(enc_hook=encode_stored)
+_decoder = msgspec.json.Decoder(RoomState, dec_hook=decode_stored)
+
+
+def snapshot(state: RoomState) -> bytes:
+    """The state as JSON, with references for private texts (which must all be stored)."""
+    raw = msgspec.Raw(_encoder.encode(state))
+    return msgspec.json.encode(_Snapshot(version=VERSION, state=raw))
+
+
+def restore(stored: bytes) -> RoomState:
+    """The state of a snapshot; its private texts are to be put back with `fill`.
+
+    Raises LedgerBehind for a snapshot of another version: fold the stream instead.
+    """
+    read = msgspec.json.decode(stored, type=_Snapshot)
+    if read.version != VERSION:
+        raise LedgerBehind(
+            f"the snapshot is of version {read.version}, this program reads {VERSION}; "
+            "fold the stream from its beginning"
+        )
+    return _decoder.decode(read.state)

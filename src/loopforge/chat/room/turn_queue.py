@@ -24,13 +24,16 @@ from msgspec.structs import replace
 
 from loopforge.core.effect_states import EffectProposed
 from loopforge.core.events import Judged, Perceived, Returned, TurnEnded
-from loopforge.core.room_vocabulary import StoodIn, Weight
+from loopforge.core.money.budget_limits import Charge
+from loopforge.core.room_vocabulary import AnswerWanted, StoodIn, Weight
 
 RANK = ("mention", "reply", "name", "default", "alone", "continue", "conversation")
 """Summons by strength: of two calls that are answered by one turn, the stronger is named."""
 
 GREETING = "greeting"
 """The summons of a mate that is to greet somebody who came in."""
+ANEW, MORE = "again", "more"
+"""The summons of a mate that is to say its last line anew, or to go on from it."""
 AGAIN = ("continue", "use_tool")
 """Acts that make another step follow, where the guard allows them; the second is of before there
 were effects."""
@@ -45,7 +48,7 @@ class Due(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `step` counts from 0; a step that follows another one's Continue, or the end of a tool it
     had used, is `continue`. `after` is what the newest end of a tool in it makes due: the event's
-    sequence number, lines and step.
+    sequence number, lines and step. `by` is who pays for it, where that is not whom it answers.
     """
 
     mate: str
@@ -55,6 +58,7 @@ class Due(Struct, frozen=True, kw_only=True, omit_defaults=True):
     score: int = 0
     step: int = 0
     after: tuple[int, tuple[str, ...], int] = (0, (), 0)
+    by: Charge | None = None
 
     @property
     def line(self) -> str:
@@ -146,6 +150,13 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
                 self.due[place] = _merged(old, new)
                 return
         self.due.append(new)
+
+    def want(self, body: AnswerWanted) -> None:
+        """A person wants a mate's last line said anew, or that it goes on."""
+        who, owner = body.person, body.owner
+        by = Charge(person=who, surface=body.surface, guest=body.guest, owner=owner)
+        if not any(due.mate == body.mate for due in self.due):
+            self.due.append(Due(mate=body.mate, lines=(body.line,), summons=body.how, by=by))
 
     def take(self, mate: str, line: str) -> Due | None:
         """The due turn of a mate that answers this line is due no longer."""

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from loopforge.core.context_window import ContextEntry, Mark, readable, sees
 from loopforge.core.events import Event
-from loopforge.core.room_vocabulary import Heard, Noted, Said, Told, ToolUsed
+from loopforge.core.room_vocabulary import Heard, LineEdited, Noted, Said, Told, ToolUsed
 from loopforge.core.text.erasable_text import Words, public
 
 HELD = 4000
@@ -27,15 +27,30 @@ SPOKEN = ("heard", "said")
 """The kinds of entry that call for an answer."""
 
 
+class NewestLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The last line of a mate: the events that hold its `versions`, and the one that stands."""
+
+    line: str = ""
+    versions: tuple[str, ...] = ()
+    now: str = ""
+
+    @property
+    def place(self) -> int:
+        """Which of its versions stands, from 1; 0 without a line."""
+        return self.versions.index(self.now) + 1 if self.now in self.versions else 0
+
+
 class VisibleLines(Struct, kw_only=True, omit_defaults=True):
     """Entries by id, in order, and by mate the ids that have left its context.
 
-    `bound` are those that only who is present now may know.
+    `bound` are those that only who is present now may know. `newest` is the last line of a mate,
+    and which versions of it there are.
     """
 
     lines: dict[str, ContextEntry] = {}
     purged: dict[str, set[str]] = {}
     bound: set[str] = set()
+    newest: NewestLine = NewestLine()
 
     # ------------------------------------------------------------ reading
 
@@ -71,6 +86,8 @@ class VisibleLines(Struct, kw_only=True, omit_defaults=True):
     def add(self, entry: ContextEntry, weighed: int) -> None:
         """A line comes to the end. Beyond HELD the oldest go, but none after `weighed`."""
         self.lines[entry.id] = entry
+        if entry.kind == "said":
+            self.newest = NewestLine(line=entry.id, versions=(entry.id,), now=entry.id)
         if len(self.lines) > HELD or entry.files:
             self._bound(weighed)
 
@@ -79,10 +96,20 @@ class VisibleLines(Struct, kw_only=True, omit_defaults=True):
         if entry := self.lines.get(line):
             self.lines[line] = replace(entry, mark=mark)
 
-    def edit(self, line: str, text: Words) -> None:
+    def edit(self, event: str, body: LineEdited) -> None:
         """A line says something else from now on."""
-        if entry := self.lines.get(line):
-            self.lines[line] = replace(entry, text=text)
+        if entry := self.lines.get(body.line):
+            if body.anew:
+                said = {"mode": body.mode, "rule": body.rule, "narrative": body.narrative}
+                entry = replace(entry, **said)
+            self.lines[body.line] = replace(entry, text=body.text)
+        if body.anew and body.line == self.newest.line:
+            held = self.newest.versions
+            self.newest = NewestLine(
+                line=body.line,
+                versions=(*held, event) if body.turn else held,
+                now=event if body.turn else body.version,
+            )
 
     def delete(self, line: str) -> None:
         """A line is gone, for every mate."""
@@ -198,3 +225,11 @@ def entry_of(event: Event, body: LineBody, *, name: Words, answers: str) -> Cont
             )
         case Told():
             return replace(entry, text=body.text, who=body.person)
+
+
+def remember(table: dict[str, str], key: str, value: str, most: int) -> None:
+    """Put it last; the first goes when there are too many."""
+    table.pop(key, None)
+    table[key] = value
+    if len(table) > most:
+        del table[next(iter(table))]

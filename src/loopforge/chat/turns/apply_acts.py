@@ -19,6 +19,7 @@ from loopforge.chat.turns import room_titles
 from loopforge.chat.turns.memory_grounds import MemoryGrounds
 from loopforge.core.action_plan import Act, AgentActionPlan
 from loopforge.core.delivery_states import Queued, What
+from loopforge.core.effect_states import EffectApproved, EffectDenied
 from loopforge.core.egress.egress_filter import Egress
 from loopforge.core.events import Body, Fact, Verdict
 from loopforge.core.room_vocabulary import (
@@ -26,6 +27,7 @@ from loopforge.core.room_vocabulary import (
     Entitle,
     File,
     Forget,
+    LineEdited,
     Mark,
     Marked,
     Note,
@@ -40,6 +42,7 @@ from loopforge.core.room_vocabulary import (
     Schedule,
     StaySilent,
     Titled,
+    Told,
 )
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.runtime.system_clock import Stamp
@@ -48,6 +51,15 @@ EGRESS = "egress"
 """What stands for a rule where the filter took something out of an act, or let none of it go."""
 SPOKEN = 40
 """Lines of mates that are looked at with a new one, for a secret that goes out piece by piece."""
+
+
+GOES_OUT: dict[type[Body], What] = {
+    Told: "line",
+    LineEdited: "edit",
+    EffectApproved: "approval",
+    EffectDenied: "approval",
+}
+"""As what a person's decision goes to the places of a room."""
 
 
 @dataclass
@@ -67,6 +79,16 @@ def queued(
         stamp.fact(Queued(surface=each, of=fact.id, what=what), actor="runtime", cause=fact.id)
         for each in surfaces
     )
+
+
+def going_out(facts: Sequence[Fact], places: Iterable[str], stamp: Stamp) -> list[Fact]:
+    """The facts that of these, which a person decided, all that places show is to go there."""
+    return [
+        one
+        for fact in facts
+        if (what := GOES_OUT.get(type(fact.body)))
+        for one in queued(fact, places, stamp, what)
+    ]
 
 
 def safe_plan(
@@ -140,6 +162,33 @@ def filtered(verdicts: Sequence[Verdict], taken: Sequence[tuple[str, ...]]) -> t
         else verdict
         for verdict, kinds in zip(verdicts, taken, strict=True)
     )
+
+
+def said_anew(
+    plan: AgentActionPlan,
+    verdicts: Sequence[Verdict],
+    stamp: Stamp,
+    turn: str,
+    mate: str,
+    line: str,
+    places: Iterable[str],
+) -> ActsOutcome:
+    """A line's other words, as far as the guard allows them."""
+    judged = zip(plan.acts, verdicts, strict=True)
+    words = [act.text for act, verdict in judged if verdict.allowed and isinstance(act, Say)]
+    if not words:
+        return ActsOutcome()
+    body = LineEdited(
+        line=line,
+        text=Words("\n\n".join(words)),
+        by=f"mate:{mate}",
+        turn=turn,
+        mode=plan.mode,
+        rule=Words(plan.rule) if plan.rule else public(""),
+        narrative=Words(plan.narrative),
+    )
+    fact = stamp.fact(body, actor=f"mate:{mate}", cause=turn)
+    return ActsOutcome(facts=[fact, *queued(fact, places, stamp, "edit")], spoke=True)
 
 
 def _given(file: Paper) -> File:

@@ -21,7 +21,8 @@ from msgspec.structs import replace
 from loopforge.chat.room.participants import namesakes
 from loopforge.chat.room.permissions import charged, tools_in_turn, unasked
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.room.turn_queue import GREETING, Due
+from loopforge.chat.room.turn_queue import ANEW, GREETING, MORE, Due
+from loopforge.chat.room.visible_lines import SPOKEN
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.turns.lore_lines import LoreReader, most_lore
 from loopforge.chat.turns.turn_recall import Remembered, TurnRecall
@@ -68,6 +69,17 @@ LONGEST_TITLE = 80
 """Characters of a title that mates are told."""
 MADE = re.compile("room-[0-9a-f]{12}")
 """A slug that was made for a room without a title."""
+WISHED = {
+    ANEW: "a wish for another answer than the one you gave",
+    MORE: "a wish that you go on from your last line, saying nothing of it again",
+}
+"""What a mate is told of a summons that is no word for it."""
+AS_THEN = Edit(
+    kind="withheld",
+    what="the line that it says anew, and what came after it",
+    by="room",
+    why="it is asked for another answer in the same moment",
+)
 SHORT_LINES = 3
 """Energy that has to be left for several short lines in place of one: none is lost then."""
 REMEMBERED = 20_000
@@ -196,11 +208,14 @@ class Viewer:
         facts = self._models.facts(route)
         whole = entries is None
         entries = state.visible(mate.handle) if entries is None else entries
+        due, since = _as_then(state, due)
+        later = {entry.id for entry in since}
+        entries = [entry for entry in entries if entry.id not in later]
         tokens = await self.counter.entries(route, entries)
         pictures = pictures_of(entries) if facts.vision else frozenset[Place]()
         for id, _ in pictures:
             tokens[id] += PICTURE_TOKENS
-        tools = await self._offered(state, mate, due, entries)
+        tools = () if due.by else await self._offered(state, mate, due, entries)
         system = await self.counter.prompt(route, mate) + TAIL_TOKENS
         system += 0 if facts.small else tool_tokens(tools)
         system += self._memory.most(facts) if self._memory else 0
@@ -226,17 +241,7 @@ class Viewer:
             self._shown = ShownContext(self._rules.zone)
         lines = self._shown.lines(state.stream, mate.handle, seen, names, fitted.cuts, pictures)
         lines = told_apart(lines, seen, which)
-        purged = (
-            Purged(
-                mate=mate.handle,
-                lines=fitted.purged,
-                before=fitted.before,
-                after=fitted.after,
-                shortened=fitted.shortened,
-            )
-            if fitted.purged or fitted.shortened
-            else None
-        )
+        purged = _purged(mate.handle, fitted)
         memory = Remembered()
         if self._memory and whole:
             near = seen[-SMALL_SEES:] if facts.small else seen
@@ -264,8 +269,9 @@ class Viewer:
         )
         spoken = sum(entry.kind in ("heard", "said") for entry in seen)
         short = [entry.id for entry in seen if entry.short]
-        gone = max(state.spoken - spoken, len(fitted.purged))
-        edits = _edits(gone, fitted.cuts, short)
+        after = sum(entry.kind in SPOKEN for entry in since)
+        gone = max(state.spoken - spoken - after, len(fitted.purged))
+        edits = (*_edits(gone, fitted.cuts, short), *([AS_THEN] if since else []))
         return RoomView(perception, edits, purged, system + fitted.after, memory.notes)
 
     async def _fitted(
@@ -314,7 +320,7 @@ class Viewer:
 
     async def _spendable(self, state: RoomState, mate: Mate, due: Due) -> dict[str, str]:
         """What is left of the budgets that bind this turn, so that it can be sparing."""
-        named = charged(state, due.lines) or Charge()
+        named = due.by or charged(state, due.lines) or Charge()
         left = await self._left(replace(named, stream=state.stream, mate=mate.handle))
         return {"left": left} if left else {}
 
@@ -358,26 +364,51 @@ class Viewer:
 
     def _context(self, state: RoomState, mate: Mate, due: Due, facts: ModelFacts) -> dict[str, str]:
         caller = state.lines.get(due.line)
+        to = row_name(str(caller.name or self._called(caller.who))) if caller else ""
+        if due.by and due.by.person in state.people:
+            to = row_name(str(state.people[due.by.person].name))
         energy = band(state.energy.left / max(1, state.energy.capacity))
         return {
             "character": mate.prompt,
             "voice": mate.voice,
             "handle": mate.handle,
-            "summons": due.summons,
+            "summons": WISHED.get(due.summons, due.summons),
             "decide": "yes" if due.verdict == "ask" else "no",
             "line": due.line,
-            "to": row_name(str(caller.name or self._called(caller.who))) if caller else "",
+            "to": to,
             "now": now_said(self._clock, self._rules),
             "model": "small" if facts.small else "full",
-            **self._may_write(facts),
+            **({} if due.by else self._may_write(facts)),
             "energy": energy,
-            **_manners(state, facts),
+            **({} if due.by else _manners(state, facts)),
             "people": _people(state),
             "mates": ", ".join(self._called(handle) for handle in state.mates),
             "others": self._others(state, mate),
             "place": self._where(state, mate),
             **({"greeting": _greeting(state, mate)} if due.summons == GREETING else {}),
         }
+
+
+def _purged(mate: str, fitted: Fit) -> Purged | None:
+    """What left its context now; None where nothing did."""
+    if not (fitted.purged or fitted.shortened):
+        return None
+    return Purged(
+        mate=mate,
+        lines=fitted.purged,
+        before=fitted.before,
+        after=fitted.after,
+        shortened=fitted.shortened,
+    )
+
+
+def _as_then(state: RoomState, due: Due) -> tuple[Due, list[ContextEntry]]:
+    """For a line that is said anew: the call of then, and what is there since, itself included."""
+    line = state.lines.get(due.line)
+    if due.summons != ANEW or line is None:
+        return due, []
+    since = [entry for entry in state.lines.values() if entry.seq >= line.seq]
+    return replace(due, lines=(line.answers,)) if line.answers else due, since
 
 
 def _manners(state: RoomState, facts: ModelFacts) -> dict[str, str]:

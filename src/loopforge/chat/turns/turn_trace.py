@@ -57,6 +57,7 @@ OF_TURNS = (
     "room.said",
     "room.noted",
     "room.memory_asked",
+    "room.line_edited",
     "room.reacted",
     "room.tool_used",
     "room.marked",

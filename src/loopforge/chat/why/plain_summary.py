@@ -27,6 +27,8 @@ SUMMONS = {
     "name": "called {name} by name",
     "default": "spoke to mates and named none, and {name} is the one who answers that here",
     "greeting": "came in, the first here, and {name} greets whoever is",
+    "again": "was to be said anew, for a person wanted another answer of {name}",
+    "more": "was to be gone on from, for a person wanted more of {name}",
     "alone": "could only be meant for {name}, the one mate here with the one person",
 }
 OUTCOMES = {

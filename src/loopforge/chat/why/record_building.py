@@ -47,6 +47,7 @@ from loopforge.core.events import Answered, Event, Perceived, Returned, TurnEnde
 from loopforge.core.perception import REMEMBERED, Line
 from loopforge.core.room_vocabulary import (
     Heard,
+    LineEdited,
     PlaceJoined,
     PlaceLeft,
     Purged,
@@ -86,6 +87,7 @@ async def gather(ledger: Readable, id: str, names: Names = HANDLES) -> Flight:
     event = await ledger.event(id)
     if isinstance(event.body, Said) and event.cause and not event.body.mode:
         event = await ledger.event(event.cause)  # said of what goes on beside the room
+    event = await _version(ledger, event, EVERYTHING)
     found = await _trace(ledger, event)
     events, lines, _ = _texts(found)
     ids = {line.id for line in lines} | {event.id for event in events}
@@ -118,6 +120,7 @@ async def gather_for(
         raise nothing from None
     if event.stream != stream or not sight.sees(event.seq):
         raise nothing
+    event = await _version(ledger, event, sight)
     found = await _trace(ledger, event)
     if isinstance(found, TurnTrace) and not sight.sees(found.began.seq):
         raise nothing
@@ -145,6 +148,24 @@ async def _located(ledger: Ledger, record: Flight, sight: MemberSight) -> Flight
                 pass
     found = [replace(one, place=names.get(one.surface, "")) for one in record.deliveries]
     return replace(record, deliveries=tuple(found))
+
+
+async def _version(ledger: Readable, event: Event, sight: MemberSight) -> Event:
+    """Of a mate's line, or of an edit of one, the event whose turn said what stands there."""
+    body = event.body
+    if isinstance(body, Said):
+        found = (await ledger.look(lambda tables: latest(tables, [event.id]))).get(event.id)
+        if found is None or found.deleted or not sight.sees(found.seq):
+            return event
+        edit = await ledger.event(found.event)
+        return await _version(ledger, edit, sight) if _anew(edit) else event
+    if isinstance(body, LineEdited) and body.version:
+        return await ledger.event(body.version)
+    return event
+
+
+def _anew(event: Event) -> bool:
+    return isinstance(event.body, LineEdited) and event.body.anew
 
 
 async def _trace(ledger: Ledger, event: Event) -> Trace:

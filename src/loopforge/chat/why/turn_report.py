@@ -56,6 +56,7 @@ from loopforge.core.money.budget_limits import noting
 from loopforge.core.money.money_amounts import dollars, picos
 from loopforge.core.perception import Line
 from loopforge.core.room_vocabulary import (
+    LineEdited,
     Marked,
     MemoryAsked,
     Noted,
@@ -322,6 +323,8 @@ def _deed(event: Event, view: RecordRedaction) -> ActRecord | None:
     match event.body:
         case Said(text=text):
             kind, told = "said", view.line(text, event.id)
+        case LineEdited(text=text):
+            kind, told = "said anew", view.words(text)
         case Noted(text=text):
             kind, told = "noted", view.words(text)
         case MemoryAsked(want=want, text=text):
@@ -447,6 +450,8 @@ def _what(event: Event, found: TurnTrace, name: str) -> str:
             return f"the turn was over: {outcome}"
         case Said():
             return f"{name} said it"
+        case LineEdited():
+            return f"{name} said it in place of what it had said"
         case Noted():
             return f"{name} made a note"
         case MemoryAsked(want=want):

@@ -201,6 +201,8 @@ class RoomWatch:
                     if place not in turn.typing:
                         work = self._type(place, turn.mate)
                         turn.typing[place] = self._tasks.spawn(work, "typing")
+            case Draft(anew=line) if line:
+                pass  # the line is edited when it is said
             case Draft(text=text):
                 if self._streams and not (turn.spoke or turn.withdrawn):
                     for place in places:

@@ -288,6 +288,8 @@ class Guest:
             await self._catch_up()
             last = 0
             async for what in self._ear:
+                if isinstance(what, Draft) and what.anew:
+                    continue  # the line is edited when it is said
                 if not isinstance(what, Event):
                     what = wire_protocol.shown_draft(what) if isinstance(what, Draft) else what
                     await self._tell(what)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.core.events import Event
-from loopforge.core.line_revision import Revised, Revision, revised
+from loopforge.core.line_revision import Revised, Revision, edit_aside, revised
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, PersonJoined, Said, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.io.socket.socket_client import Joined, Update
@@ -53,7 +53,8 @@ class Minutes:
         """Note a line, which may be an old one."""
         match event.body:
             case LineEdited(line=line, by=by):
-                return self._revise(event, Revision(line=line, by=by), event.body.text)
+                aside = edit_aside(event.body)
+                return self._revise(event, Revision(line=line, by=by, aside=aside), event.body.text)
             case LineDeleted(line=line, by=by):
                 return self._revise(event, Revision(line=line, by=by, deleted=True))
             case Told(asks=number) if number:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, tzinfo
 
-from loopforge.chat.room.event_wording import reads
+from loopforge.chat.room.event_wording import edited, reads
 from loopforge.core.events import Event
 from loopforge.core.line_revision import Revised
 from loopforge.core.model_trouble import for_owner
@@ -109,4 +109,5 @@ def _changed(body: LineEdited | LineDeleted, minutes: Minutes) -> str:
     which = reference(line) if line else "an earlier line"
     if isinstance(body, LineDeleted):
         return f"{who} deleted {which}." if who else f"{which} was deleted where it was said."
-    return f"{who or 'Somebody'} edited {which}: {one_line(str(body.text), 200)}"
+    told = edited(body, who or "Somebody", minutes.scene, which).removesuffix(".")
+    return f"{told}: {one_line(str(body.text), 200)}"

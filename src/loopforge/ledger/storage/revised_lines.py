@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from msgspec.structs import replace
 from sqlalchemy import BigInteger, Boolean, Column, PrimaryKeyConstraint, Table, select, union
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
-from loopforge.core.line_revision import Revision, revised
+from loopforge.core.line_revision import Revision, edit_aside, revised
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, Said
 from loopforge.ledger.database.table_schema import Name, metadata, texts
 from loopforge.ledger.storage.row_codec import COLUMNS, events_of, listed, within
@@ -78,13 +79,19 @@ def standing(connection: Connection, events: Sequence[Event]) -> list[Event]:
     if not found:
         return list(events)
     edits = by_id(connection, [one.event for one in found.values() if not one.deleted])
-    edited = {edit.id: edit.body.text for edit in edits if isinstance(edit.body, LineEdited)}
+    edited = {edit.id: edit.body for edit in edits if isinstance(edit.body, LineEdited)}
     return [
-        revised(event, found[event.id], edited.get(found[event.id].event))
+        _revised(event, found[event.id], edited.get(found[event.id].event))
         if event.id in found
         else event
         for event in events
     ]
+
+
+def _revised(event: Event, revision: Revision, edit: LineEdited | None) -> Event:
+    if edit is not None:
+        revision = replace(revision, aside=edit_aside(edit))
+    return revised(event, revision, edit.text if edit else None)
 
 
 def by_id(connection: Connection, ids: Collection[str]) -> list[Event]:

@@ -18,11 +18,15 @@ class Thinking(Struct, frozen=True, tag="thinking", kw_only=True):
 
 
 class Draft(Struct, frozen=True, tag="draft", kw_only=True):
-    """What a mate is saying so far: the whole text, not a piece. A draft is not Said."""
+    """What a mate is saying so far: the whole text, not a piece. A draft is not Said.
+
+    `anew` is the line that it would stand in place of; "" for one of its own.
+    """
 
     turn: str
     mate: str
     text: str
+    anew: str = ""
 
 
 class Withdrawn(Struct, frozen=True, tag="withdrawn", kw_only=True):

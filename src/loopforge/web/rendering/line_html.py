@@ -18,10 +18,10 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from loopforge.artifacts.media_types import PICTURES
-from loopforge.chat.room.event_wording import asides, reads
+from loopforge.chat.room.event_wording import asides, edited, reads
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.core.events import Body, Event
-from loopforge.core.line_revision import Revised
+from loopforge.core.line_revision import Revised, edit_aside
 from loopforge.core.model_trouble import for_owner
 from loopforge.core.room_vocabulary import (
     Heard,
@@ -172,7 +172,7 @@ def _line(event: Event, body: Heard | Said, scene: Scene) -> dict[str, Any]:
     shown["long"] = _long(body)
     shown["asides"] = asides(event)
     shown["files"] = _files(body)
-    shown["beside"] = isinstance(body, Said) and not body.mode and bool(event.cause)
+    shown["beside"] = isinstance(body, Said) and not (body.mode or body.cut) and bool(event.cause)
     if isinstance(event, Revised) and event.revision.deleted:
         shown["words"] = Markup('<p class="forgotten">{}</p>').format(_deletion(event, scene))
     if isinstance(body, Said):
@@ -258,8 +258,9 @@ def change_of(event: Event, scene: Scene) -> dict[str, Any]:
             return put | {"who": f"person:{person}", "name": scene.person(person)}
         case LinePinned(line=line, back=back):
             return {"kind": event.kind, "line": line, "back": back}
-        case LineEdited(line=line, text=text):
-            return {"kind": event.kind, "line": line, "html": _words(text, names_of(scene))}
+        case LineEdited(line=line, text=text, turn=turn) as body:
+            made = {"turn": turn, "aside": edit_aside(body), "html": _words(text, names_of(scene))}
+            return {"kind": event.kind, "line": line, **made}
         case LineDeleted(line=line, by=by):
             who = _author(by, scene)
             told = f"Deleted by {who}." if who else "Deleted where it was said."
@@ -273,8 +274,8 @@ def sentence(event: Event, scene: Scene) -> str | None:
     match event.body:
         case Told(text=text):
             return FORGOTTEN if text.text is None else markdown_html.render(text.text)
-        case LineEdited(by=by):
-            return f"{_author(by, scene) or 'Somebody'} edited a line."
+        case LineEdited(by=by) as body:
+            return edited(body, _author(by, scene) or "Somebody", scene)
         case LineDeleted(by=by):
             who = _author(by, scene)
             return f"{who} deleted a line." if who else "A line was deleted where it was said."

@@ -24,7 +24,7 @@ from loopforge.chat.rooms_api import Front, changed
 from loopforge.chat.service.approval_questions import ANSWER
 from loopforge.chat.service.room_list import titled_for
 from loopforge.core.events import Event
-from loopforge.core.room_vocabulary import Heard, PersonLeft, RoomClosed, Said
+from loopforge.core.room_vocabulary import Heard, LineEdited, PersonLeft, RoomClosed, Said
 from loopforge.errors import LoopforgeError
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Draft, Rested, Signal, Thinking, ToolProgress, Withdrawn
@@ -52,6 +52,8 @@ SCENERY = frozenset(
     {
         "room.heard",
         "room.said",
+        "room.line_edited",
+        "room.line_deleted",
         "room.person_joined",
         "room.person_left",
         "room.mate_joined",
@@ -219,7 +221,7 @@ class PageChannel:
             for listener in tuple(self.listeners):
                 listener.close(message("gone", {"why": "This room was deleted."}))
             return
-        if isinstance(event.body, Said):
+        if isinstance(event.body, Said | LineEdited):
             self._over.append(event.body.turn)
         if event.kind in CHANGES:
             about = (await self._front.line(self.room, changed(event))).seq
@@ -288,6 +290,7 @@ class PageChannel:
         mate = scene.mate(draft.mate)
         html = self._render.words(draft.text, scene)
         told = {"turn": draft.turn, "mate": draft.mate, "name": mate.name, "html": html}
+        told["anew"] = draft.anew
         return message("draft", told)
 
 

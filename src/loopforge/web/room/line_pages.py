@@ -12,6 +12,7 @@ import regex
 from litestar import Response, get, post
 from litestar.response import Template
 
+from loopforge.chat.commands.line_versions import Wish
 from loopforge.chat.rooms_api import spoken
 from loopforge.core.act_guard import LONGEST_EMOJI
 from loopforge.errors import InputError, Unknown
@@ -75,6 +76,23 @@ async def pin(
     await _words(site, place, line)
     back = data.get("back", "") == "yes"
     await site.front.pin(place.room, place.visitor.person, line, back=back)
+    return done(request, place.room)
+
+
+@post("/rooms/{room:str}/lines/{line:str}/answer")
+async def answer_anew(
+    request: Asked, site: Site, place: RoomAccess, line: str, data: Fields, paces: Paces
+) -> Response[Any]:
+    """Have a mate's last line said anew, gone on from, or stand in another of its versions."""
+    paces.changes.take(place.visitor.person)
+    await _words(site, place, line)
+    versions, person, owner = site.front.versions, place.visitor.person, place.owner
+    nth = data.get("version", "")
+    if nth.isdecimal() and len(nth) < 6:
+        await versions.choose(place.room, person, int(nth), line=line, owner=owner)
+    else:
+        how: Wish = "more" if data.get("how", "") == "more" else "again"
+        await versions.want(place.room, person, how, line=line, owner=owner, guest=not owner)
     return done(request, place.room)
 
 

@@ -94,6 +94,58 @@ export function acting({ lines, you, make, post, fields, problem, base, desk, ch
     if (await send("/mark", { line: line.dataset.id, mark: name })) change({ kind: "room.marked", line: line.dataset.id, mark: name });
   }
 
+  /* The last line of a mate, and which of its versions stands: it can be said anew, and gone on from. */
+  const wanted = (line, what) => send(`${path(line)}/answer`, what);
+  function last({ last: id, versions, version }) {
+    lines.querySelectorAll(".line.last").forEach((each) => { if (each.dataset.id !== id) bare(each); });
+    const line = id && lines.querySelector(`[data-id="${CSS.escape(id)}"]`);
+    if (!line || line.querySelector(".source, .words > .forgotten")) return;
+    line.classList.add("last");
+    line.dataset.version = version;
+    let row = line.querySelector(".versions");
+    if (!row) line.querySelector(".tools").prepend(row = make("span", "versions"));
+    const button = (act, word, told, off) => {
+      const made = make("button", "", word);
+      made.type = "button";
+      made.dataset.act = act;
+      made.title = told;
+      if (word.length === 1) made.setAttribute("aria-label", told);
+      made.disabled = off;
+      return made;
+    };
+    const key = `${version}/${versions}`, held = row.contains(document.activeElement) && document.activeElement.dataset.act;
+    if (row.dataset.key === key) return;
+    row.dataset.key = key;
+    row.replaceChildren();
+    if (versions > 1) row.append(
+      button("before", "‹", "The version before", version < 2), make("span", "which", `${version} of ${versions}`),
+      button("after", "›", "The next version", Number(version) >= Number(versions)));
+    if (!line.querySelector(".files")) row.append(button("again", "Try again", "Another answer in place of this one; it stays as a version"));
+    row.append(button("more", "Go on", "Let this mate go on from here"));
+    if (held) row.querySelector(`[data-act=${held}]:enabled, [data-act=again]`)?.focus();
+  }
+  function bare(line) {
+    line.classList.remove("last");
+    line.querySelector(".versions")?.remove();
+  }
+
+  /* A version as it comes, in the place of the line; until it stands, or is over. */
+  const growing = new Map();
+  function grow(line, turn, html) {
+    const words = line?.querySelector(".words");
+    if (!words) return;
+    if (!growing.has(turn)) growing.set(turn, { line, was: words.innerHTML });
+    line.classList.add("growing");
+    words.innerHTML = html; // safe: rendered and cleaned by the server
+  }
+  function over(turn) {
+    const grown = growing.get(turn);
+    if (!grown) return;
+    growing.delete(turn);
+    grown.line.classList.remove("growing");
+    grown.line.querySelector(".words").innerHTML = grown.was; // what stood there
+  }
+
   /* What the button does that was pressed. */
   async function act(button) {
     const line = button.closest(".line"), name = button.dataset.act;
@@ -106,6 +158,8 @@ export function acting({ lines, you, make, post, fields, problem, base, desk, ch
       case "code": return copied(button, button.parentElement.querySelector("code").textContent);
       case "quote": return quote(line);
       case "pin": return send(`${path(line)}/pin`, { back: line.dataset.pinned ?? "" });
+      case "again": case "more": return wanted(line, { how: name });
+      case "before": case "after": return wanted(line, { version: Number(line.dataset.version) + (name === "after" ? 1 : -1) });
       case "edit": return edit(line);
       case "delete": return remove(line, button);
       default: return mark(line, name);
@@ -172,7 +226,7 @@ export function acting({ lines, you, make, post, fields, problem, base, desk, ch
   });
 
   return {
-    act, equip, code, reacted, pinned,
+    act, equip, code, reacted, pinned, last, grow, over,
     editLast() {
       const own = [...lines.querySelectorAll(".line.mine")].filter((line) => !line.querySelector(".words > .forgotten")).at(-1);
       if (own) edit(own);

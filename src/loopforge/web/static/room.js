@@ -123,7 +123,7 @@ import { around } from "./room-keys.js";
     `${speaker(line)}: ${cut(line.querySelector(".words").innerText.trim().replace(/\s+/g, " ") || "a file", 90)}`;
 
   /* A mark, a reaction or an edit, told by an event, put on the line that it is about. */
-  function change({ kind, seq, line: id, mark, emoji, who, name, back, html, told: words }) {
+  function change({ kind, seq, line: id, mark, emoji, who, name, back, html, turn, aside: word, told: words }) {
     if (kind === "ledger.erased") { // words on this page were forgotten since it was loaded
       if (seq > Number(main.dataset.head)) location.reload();
       return;
@@ -143,9 +143,10 @@ import { around } from "./room-keys.js";
       deeds.pinned(line, !back);
     } else if (kind === "room.line_edited") {
       if (!html) return; // it came with the page, as it stands
+      if (turn) deeds.over(turn);
       line.querySelector(".words").innerHTML = html; // safe: rendered and cleaned by the server
       deeds.code(line);
-      beside(line, "edited");
+      for (const each of ["edited", "another version"]) beside(line, each, each === word);
       requote(line);
     } else if (kind === "room.line_deleted") {
       line.querySelector(".words").replaceChildren(make("p", "forgotten", words));
@@ -158,10 +159,10 @@ import { around } from "./room-keys.js";
   }
 
   /* A word beside the time. */
-  function beside(line, word) {
-    const known = [...line.querySelectorAll("header .aside")];
-    if (known.some((each) => each.textContent === word)) return;
-    line.querySelector("header").append(" ", make("span", "aside", word));
+  function beside(line, word, stands) {
+    const known = [...line.querySelectorAll("header .aside")].find((each) => each.textContent === word);
+    if (!stands) known?.remove();
+    else if (!known) line.querySelector("header").append(" ", make("span", "aside", word));
   }
 
   /* Lines that answer this one say what it says now. */
@@ -239,7 +240,8 @@ import { around } from "./room-keys.js";
     for (const { name } of typists.values()) shown.append(make("span", "types", `${name} is typing`));
   }
 
-  function drafted({ turn, mate, name, html }) {
+  function drafted({ turn, mate, name, html, anew }) {
+    if (anew) return void deeds.grow(byId(anew), turn, html);
     let draft = drafts.querySelector(`[data-turn="${CSS.escape(turn)}"]`);
     if (!draft) {
       draft = make("article", `line said draft mate-${mate}`);
@@ -260,6 +262,7 @@ import { around } from "./room-keys.js";
   function withdrawn({ turn, name, mate, why }) {
     const draft = drafts.querySelector(`[data-turn="${CSS.escape(turn)}"]`);
     thinking.delete(mate);
+    deeds.over(turn);
     if (draft) {
       draft.classList.add("withdrawn");
       draft.querySelector(".when").textContent = "taken back";
@@ -310,6 +313,7 @@ import { around } from "./room-keys.js";
     on("thinking", json(({ mate, name }) => { thinking.set(mate, name ?? nameOf(mate)); signs(); }));
     on("rested", json(({ turn, mate }) => {
       thinking.delete(mate);
+      deeds.over(turn);
       drafts.querySelector(`.draft:not(.withdrawn)[data-turn="${CSS.escape(turn)}"]`)?.remove();
       signs();
     }));
@@ -497,6 +501,7 @@ import { around } from "./room-keys.js";
       $("faces").append(symbol);
     }
     if ($("title").textContent !== title) $("title").textContent = title;
+    if (!past) deeds.last(scene.firstElementChild.dataset);
     tell();
   }
 

@@ -1,0 +1,154 @@
+"""Versions of a mate's last line: said anew, gone on from, chosen between.
+
+    wanted "again" --> a turn of the same moment --> LineEdited, with that turn's words
+    chosen         --> LineEdited, with the words of an earlier version
+
+No version vanishes: each stands in the event that first had it. Only the last line of a mate in a
+conversation has versions to be made and chosen; what stands there is what the room holds.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from loopforge.chat.room.permissions import may, who_may
+from loopforge.chat.room.room_state import RoomState
+from loopforge.chat.room.visible_lines import NewestLine
+from loopforge.chat.server import Rooms
+from loopforge.core.context_window import ContextEntry
+from loopforge.core.events import Body, Event, Perceived
+from loopforge.core.money.budget_limits import Charge
+from loopforge.core.room_vocabulary import AnswerWanted, LineEdited, Said
+from loopforge.core.text.erasable_text import Words
+from loopforge.errors import InputError, Unknown
+from loopforge.runtime.ports import Ledger
+
+Wish = Literal["again", "more"]
+NONE = "No mate has said anything in this conversation that could be said anew."
+PASSED = "That is no longer the last line of a mate here; the last one alone has other versions."
+BUSY = "A mate is speaking already; wait until it has."
+SPENT = "There are no more answers today."
+
+
+class LineVersions:
+    """Other versions of the last line of a mate in each room."""
+
+    def __init__(self, ledger: Ledger, rooms: Rooms) -> None:
+        self._ledger, self._rooms = ledger, rooms
+
+    async def want(
+        self,
+        room: str,
+        person: str,
+        how: Wish,
+        *,
+        line: str = "",
+        surface: str = "web",
+        owner: bool = False,
+        keeper: bool = False,
+        guest: bool = False,
+    ) -> None:
+        """Have a mate say its last line anew, or go on from it. Raises InputError and Unknown.
+
+        `line` is the one that is meant; "" for the last, whichever that is.
+        """
+        state = await self._rooms.state(room)
+        last = self._last(state, person, line, owner=owner, keeper=keeper)
+        began = await self._ledger.event(last.turn)
+        if not isinstance(began.body, Perceived) or began.stream != state.stream:
+            raise InputError("This line tells of work; it is not said anew.")
+        if how == "again" and last.files:
+            raise InputError("A line with files is not said anew.")
+        if guest:
+            self._rooms.guests.bring(last.who)
+        charge = Charge(
+            stream=state.stream, person=person, surface=surface, guest=guest, owner=owner
+        )
+        over = await self._rooms.quota.over(charge, str(state.people[person].name))
+        if over is not None:
+            raise InputError(over or SPENT)
+        body = AnswerWanted(
+            person=person,
+            line=last.id,
+            mate=last.who,
+            how=how,
+            surface=surface,
+            owner=owner,
+            guest=guest,
+        )
+
+        def decide(now: RoomState) -> tuple[Body, ...]:
+            self._last(now, person, last.id, owner=owner, keeper=keeper)
+            thinking = (turn for turn in now.open.values() if turn.mate in now.mates)
+            if now.due or any(not turn.halted for turn in thinking):
+                raise InputError(BUSY)
+            return (body,)
+
+        await self._rooms.answer(room, person, decide)
+
+    async def choose(
+        self,
+        room: str,
+        person: str,
+        nth: int,
+        *,
+        line: str = "",
+        owner: bool = False,
+        keeper: bool = False,
+    ) -> None:
+        """Have version `nth` (from 1) of the last line stand there. Raises InputError, Unknown."""
+        state = await self._rooms.state(room)
+        last = self._last(state, person, line, owner=owner, keeper=keeper)
+        newest = state.page.newest
+        if not 1 <= nth <= len(newest.versions):
+            raise Unknown(f"There is no version {nth} of this line; it has {len(newest.versions)}.")
+        version = newest.versions[nth - 1]
+        body = _chosen(last.id, person, await self._ledger.event(version))
+
+        def decide(now: RoomState) -> tuple[Body, ...]:
+            self._last(now, person, last.id, owner=owner, keeper=keeper)
+            return (body,) if now.page.newest.now != version else ()
+
+        await self._rooms.answer(room, person, decide)
+
+    async def newest(self, room: str) -> NewestLine:
+        """The last line of a mate in this conversation, with its versions; none without a line."""
+        state = await self._rooms.state(room)
+        last = state.page.newest
+        return last if last.line in state.lines else NewestLine()
+
+    def _last(
+        self, state: RoomState, person: str, line: str, *, owner: bool, keeper: bool
+    ) -> ContextEntry:
+        """The last line of a mate, where this person may have it changed."""
+        if person not in state.people:
+            raise Unknown(f"You are not in the room {state.name!r}; enter it first.")
+        if not may(state, person, "talk", owner=owner, keeper=keeper):
+            raise InputError(f"Having a line said anew is for {who_may(state, 'talk')}.")
+        found = state.lines.get(state.page.newest.line)
+        if found is None or found.who not in state.mates:
+            raise InputError(NONE)
+        if line and line != found.id:
+            raise InputError(PASSED)
+        return found
+
+
+def _chosen(line: str, person: str, version: Event) -> LineEdited:
+    """The line with the words of this version."""
+    body = version.body
+    assert isinstance(body, Said | LineEdited)
+    if body.text.text is None:
+        raise Unknown("The words of this version were forgotten.")
+    return LineEdited(
+        line=line,
+        text=_copied(body.text),
+        by=f"person:{person}",
+        version=version.id,
+        mode=body.mode,
+        narrative=_copied(body.narrative),
+        rule=_copied(body.rule),
+    )
+
+
+def _copied(words: Words) -> Words:
+    return Words(words.text, public=words.public)

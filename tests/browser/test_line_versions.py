@@ -1,0 +1,54 @@
+"""A mate's last line in the browser: said anew, swiped between, gone on from, seen by everybody."""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+
+import pytest
+from playwright.async_api import expect
+
+from loopforge.models.scripted_model import ScriptedAnswer
+from loopforge.runtime.ports import Question
+from tests.browser.people import Crowd, guest_of, owner_of
+from tests.web.conftest import town
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_versions_of_the_last_line_are_seen_by_all(tmp_path: Path, crowd: Crowd) -> None:
+    """Try again, the arrows and Go on do what they say; after loading anew it stands the same."""
+    numbers = count(1)
+
+    def script(_: Question) -> ScriptedAnswer:
+        return ScriptedAnswer(text=f"Tea, cup {next(numbers)}.", pieces=4, pause=0.05)
+
+    async with town(tmp_path, script) as site:
+        ana = await owner_of(site, crowd)
+        room = await ana.makes_room("Tea", "maya")
+        ben = await guest_of(room, ana, crowd)
+        await ana.says("@maya what is there?")
+        line = ana.page.locator("#lines > .said").last
+        await expect(line.locator(".words")).to_have_text("Tea, cup 1.")
+        await line.get_by_role("button", name="Try again").click()
+        theirs = ben.page.locator("#lines > .said").last
+        for one in (line, theirs):
+            await expect(one.locator(".words")).to_have_text("Tea, cup 2.")
+            await expect(one.locator(".which")).to_have_text("2 of 2")
+            await expect(one.locator(".aside")).to_have_text("another version")
+        await theirs.get_by_role("button", name="The version before").click()
+        for one in (line, theirs):
+            await expect(one.locator(".words")).to_have_text("Tea, cup 1.")
+            await expect(one.locator(".which")).to_have_text("1 of 2")
+            await expect(one.locator(".aside")).to_have_count(0)
+        await line.get_by_role("button", name="The next version").click()
+        await expect(theirs.locator(".which")).to_have_text("2 of 2")
+        await ana.opens(f"/rooms/{room}")
+        await ana.is_in()
+        await expect(line.locator(".words")).to_have_text("Tea, cup 2.")
+        await expect(line.locator(".which")).to_have_text("2 of 2")
+        await line.get_by_role("button", name="Go on").click()
+        for who in (ana, ben):
+            await expect(who.page.locator("#lines > .said")).to_have_count(2)
+            await expect(who.page.locator(".versions")).to_have_count(1)
+            await expect(who.page.locator(".draft")).to_have_count(0)
