@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from loopforge.io.platforms.manners import Manners
     from loopforge.io.platforms.surface_plugin import Surfaces
     from loopforge.lab.run_queue import Shifts
+    from loopforge.runtime.ports import SinkStandings
     from loopforge.web.server.page_context import Site
 
 log = logging.getLogger(__name__)
@@ -101,9 +102,9 @@ async def hosted(
             app = await stack.enter_async_context(open_app(settings, secrets=UntoldToken(tokens)))
             there = connected(app, tokens, later=later, tell=tell)
             platforms = await stack.enter_async_context(there)
-            pages = opened(app, later=later, platforms=platforms, show=show)
+            sinks = await stack.enter_async_context(joined(app))
+            pages = opened(app, later=later, platforms=platforms, sinks=sinks, show=show)
             await stack.enter_async_context(pages)
-            await stack.enter_async_context(joined(app))
             if settings.backup_to:
                 tasks = await stack.enter_async_context(Tasks())
                 BackupSchedule(settings, app.ledger, app.stamp.clock).open(tasks)
@@ -182,6 +183,7 @@ async def opened(
     *,
     later: float = 0.0,
     platforms: Platforms | None = None,
+    sinks: SinkStandings | None = None,
     show: bool = False,
 ) -> AsyncIterator[str]:
     """The web room of a running home, as its settings want it; its address, "" if it is closed.
@@ -216,7 +218,7 @@ async def opened(
         tasks = await stack.enter_async_context(Tasks())
         stack.callback(where.unlink, missing_ok=True)
         stack.callback(through.unlink, missing_ok=True)
-        pages = Pages(app, address, found, later, platforms)
+        pages = Pages(app, address, found, later, platforms, sinks)
         stack.push_async_callback(pages.close)
         serving = tasks.spawn(pages.run(), "web")
         serving.add_done_callback(lambda _: found.close())  # also of one that never began
@@ -250,9 +252,10 @@ class Pages:
         found: socket.socket,
         later: float,
         platforms: Platforms | None = None,
+        sinks: SinkStandings | None = None,
     ) -> None:
         self._app, self._address, self._found, self._later = app, address, found, later
-        self._platforms = platforms
+        self._platforms, self._sinks = platforms, sinks
         self._serving: Any = None
         self._site: Any = None
         self._over = asyncio.Event()
@@ -268,7 +271,7 @@ class Pages:
             from loopforge.web.server.security_headers import guarded
             from loopforge.web.web_app import make_app
 
-            site = site_of(self._app, self._address, self._platforms)
+            site = site_of(self._app, self._address, self._platforms, self._sinks)
             self._site = site
             secret, hosts = _secret(self._app), hosts_of(self._app.settings, self._address)
             asgi = await asyncio.to_thread(make_app, site, secret, hosts)
@@ -320,7 +323,12 @@ def _secret(app: App) -> str:
     return made
 
 
-def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
+def site_of(
+    app: App,
+    address: str,
+    platforms: Platforms | None = None,
+    sinks: SinkStandings | None = None,
+) -> Site:
     """Everything pages may use."""
     from loopforge.app import choices
     from loopforge.backup.make_backup import last_backup
@@ -352,6 +360,7 @@ def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
         reminders=app.book,
         metrics_token=lambda: app.live.now.metrics_token,
         beyond=partial(beyond_recall, settings),
+        sinks=sinks,
         ledger=app.ledger,
         models=app.desk,
         shelf=shelf,

@@ -26,8 +26,8 @@ QUEUE = "queue"
 
 
 @asynccontextmanager
-async def joined(app: App) -> AsyncIterator[None]:
-    """Pass on what happens, and take in what is said elsewhere, until the block ends."""
+async def joined(app: App) -> AsyncIterator[Sinks]:
+    """Pass on what happens, and take in what is said elsewhere, until the block ends; the sinks."""
     settings, clock = app.settings, app.stamp.clock
     sinks = Sinks(app.ledger, clock, sinks_of(settings), SinkCursors(app.ledger))
     await sinks.open()
@@ -40,7 +40,7 @@ async def joined(app: App) -> AsyncIterator[None]:
                 client = AwsClient("sqs", options.region)
                 intake = QueueIntake(options, client, partial(hear, app), clock)
                 tasks.spawn(intake.run(), f"intake from {options.queue}")
-            yield
+            yield sinks
     finally:
         await sinks.close()
 

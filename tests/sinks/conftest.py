@@ -97,7 +97,7 @@ async def outlet_running(
     clock: Clock = STAMP.clock,
     *,
     forgets: bool = False,
-) -> AsyncIterator[None]:
+) -> AsyncIterator[Sinks]:
     """The outlet taking what happens, from the beginning on, until the block ends."""
     choice = choice or OutletChoice(history=True)
     plugin = SinkPlugin(title="it", settings=OutletChoice, make=lambda *_: outlet, forgets=forgets)
@@ -105,6 +105,6 @@ async def outlet_running(
     sinks = Sinks(ledger, clock, [one], SinkCursors(ledger))
     await sinks.open()
     try:
-        yield
+        yield sinks
     finally:
         await sinks.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
@@ -99,14 +100,20 @@ async def test_an_event_that_is_refused_holds_up_its_own_task_alone(
         receiver.fault = lambda what: (
             422 if (what["subject"], int(what["sequence"])) == refused else None
         )
-        async with outlet_running(ledger, webhook(receiver)):
+        async with outlet_running(ledger, webhook(receiver)) as sinks:
             for stream in STREAMS:
                 await begin(ledger, stream)
                 await go_on(ledger, stream, 1, 2)
             await receiver.until(lambda got: len(got) == 7)
             assert receiver.places("task:a") == [1]
+            while (one := (await sinks.standings())[0]).behind != 2:
+                await asyncio.sleep(0.01)
+            assert (one.name, "422" in one.trouble) == ("it", True)
+            assert one.oldest == (await ledger.read("task:a"))[1].at
             receiver.fault = lambda _: None
             await receiver.until(lambda got: len(got) == 9)
+            while (await sinks.standings())[0].behind:
+                await asyncio.sleep(0.01)
     assert [receiver.places(each) for each in STREAMS] == [[1, 2, 3]] * 3
 
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 import asyncio
 import html
 import re
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
 
 from loopforge.core.room_vocabulary import Heard, Told
 from loopforge.core.text.erasable_text import Words
-from tests.web.conftest import Guest, Town
+from loopforge.host import opened
+from loopforge.sink_opening import joined
+from tests.web.conftest import Guest, Town, reachable, town
 
 
 def kinds(page: str) -> list[str]:
@@ -49,6 +54,25 @@ async def test_one_line_leads_to_its_flight_record(site: Town, owner: Guest) -> 
     telling = {kind for kind, said in events if "a question about yeast" in said}
     assert "room.heard" in telling
     assert telling <= {"room.heard", "room.said"}
+
+
+async def test_where_it_goes_is_said(tmp_path: Path) -> None:
+    """Each sink: whether it has everything, else how much is to go, since when, what went wrong."""
+    there = tmp_path / "there"
+    environ = {"LOOPFORGE_JSONL_PATH": str(there / "events.jsonl")}
+    there.write_text("a file where a folder should be")
+    async with town(tmp_path, environ=environ) as site, AsyncExitStack() as stack:
+        assert "Where it goes" not in (await (await site.owner()).get("/admin/ledger")).text
+        sinks = await stack.enter_async_context(joined(site.app))
+        address = await stack.enter_async_context(opened(site.app, sinks=sinks))
+        await reachable(address)
+        owner = await replace(site, address=address, stack=stack).owner()
+        while "What went wrong last" not in (page := (await owner.get("/admin/ledger")).text):
+            await site.app.stamp.clock.sleep(0.05)
+        assert "could not say yet" in page or "to go, the oldest of" in page
+        there.unlink()
+        while "has everything" not in (await owner.get("/admin/ledger")).text:
+            await site.app.stamp.clock.sleep(0.05)
 
 
 async def test_odd_filters_find_nothing(owner: Guest) -> None:

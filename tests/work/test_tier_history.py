@@ -24,10 +24,11 @@ class ThreeTiers(AllModels):
 
 
 async def test_what_people_approved_says_where_the_next_begins(
-    place: Path, monkeypatch: pytest.MonkeyPatch
+    place: Path, ledger_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Three were approved by the tables' tier: the fourth begins there, and its record says why."""
     monkeypatch.setattr("loopforge.work.model_choice.AllModels", ThreeTiers)
+    (place / "loopforge.toml").write_text(f'database_url = "{ledger_url}"\n')
     environ = {"LOOPFORGE_WORK_EXPLORE": "0.02"}
     async with working(place, lambda _: says("done", "Done."), environ) as shop:
         for _ in range(3):

@@ -12,12 +12,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Protocol
 
 from loopforge.core.events import Event
 from loopforge.errors import SendFailed
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Clock, Ledger
+from loopforge.runtime.ports import Clock, Ledger, SinkStanding
 from loopforge.sinks.sink_plugin import EventOutlet, EventSink, InstalledSink, OutletChoice
 
 log = logging.getLogger(__name__)
@@ -26,6 +27,8 @@ PAGE = 500
 PAUSES = (1.0, 5.0, 30.0, 120.0)
 """Seconds before a sink that failed is tried again, by how often it failed; the last holds."""
 ERASED = "ledger.erased"
+LOOKED = 50
+"""Streams that are looked into for the oldest event that has not gone."""
 
 
 class Cursors(Protocol):
@@ -69,6 +72,12 @@ class Sinks:
     ) -> None:
         self._ledger, self._clock, self._sinks = ledger, clock, sinks
         self._cursors, self._tasks = cursors, Tasks()
+        self._following = list[_Following]()
+
+    async def standings(self) -> list[SinkStanding]:
+        """See `SinkStandings`."""
+        heads = await self._ledger.heads()
+        return [await one.standing(heads) for one in self._following]
 
     async def open(self) -> None:
         """Begin with all of them: what happens from here on is passed on."""
@@ -76,6 +85,7 @@ class Sinks:
             if isinstance(sink := self._taking(each), CursoredOutlet):
                 await sink.had()
             following = _Following(self._ledger, self._clock, each, sink)
+            self._following.append(following)
             self._tasks.spawn(following.run(), f"sink {each.name}")
 
     async def close(self) -> None:
@@ -102,12 +112,38 @@ class _Following:
 
     def __init__(self, ledger: Ledger, clock: Clock, one: InstalledSink, sink: EventSink) -> None:
         self._ledger, self._clock, self._name, self._sink = ledger, clock, one.name, sink
+        self._place, self._began, self._passing = one.place, False, ""
+        self._trouble: tuple[str, datetime | None] = ("", None)
         self._streams = tuple(listed(one.choice.streams))
         kinds = listed(one.choice.kinds)
         self._kinds = [*kinds, ERASED] if kinds else []
         self._waiting, self._more = set[str](), asyncio.Event()
         self._aside, self._refused = set[str](), dict[str, int]()
         self._had: dict[str, int] = {}
+
+    async def standing(self, heads: Mapping[str, int]) -> SinkStanding:
+        """How it stands, where the ledger stands so."""
+        if not self._began:
+            return SinkStanding(self._name, self._place, -1, None, *self._trouble)
+        left = {
+            stream: heads[stream] - self._had.get(stream, 0)
+            for stream in {*self._waiting, *self._aside, self._passing}
+            if heads.get(stream, 0) > self._had.get(stream, 0)
+        }
+        first = [
+            event.at
+            for stream in sorted(left)[:LOOKED]
+            for event in await self._ledger.read(
+                stream, after=self._had.get(stream, 0), kinds=self._kinds, limit=1
+            )
+        ]
+        behind = sum(left.values()) if first else 0
+        return SinkStanding(
+            self._name, self._place, behind, min(first, default=None), *self._trouble
+        )
+
+    def _failed(self, error: Exception) -> None:
+        self._trouble = (f"{type(error).__name__}: {error}", self._clock.now())
 
     def _told(self, stream: str, _: Sequence[Event] = ()) -> None:
         if stream.startswith(self._streams):
@@ -125,6 +161,7 @@ class _Following:
                         self._had = dict(await self._sink.had())
                         for stream in await self._ledger.heads():
                             self._told(stream)
+                        self._began = True
                         while True:
                             await self._more.wait()
                             self._more.clear()
@@ -134,6 +171,7 @@ class _Following:
                     except Exception as error:
                         said = "the sink %s is tried again: %s: %s"
                         log.warning(said, self._name, type(error).__name__, error)
+                        self._failed(error)
                         pause = error.after if isinstance(error, SendFailed) else 0.0
                     await self._clock.sleep(max(pause, _pause(failures)))
                     failures += 1
@@ -143,6 +181,7 @@ class _Following:
     async def _next(self, stream: str, tasks: Tasks) -> None:
         """Pass on a stream; where an event of it is refused, it is set aside for a while."""
         self._waiting.discard(stream)
+        self._passing = stream
         try:
             await self._pass_on(stream)
             self._refused.pop(stream, None)
@@ -151,6 +190,7 @@ class _Following:
                 raise
             said = "the sink %s does not take an event of %s, which waits: %s"
             log.warning(said, self._name, stream, error)
+            self._failed(error)
             self._had = dict(await self._sink.had())
             self._waiting.add(stream)
             self._aside.add(stream)

@@ -50,6 +50,7 @@ from loopforge.runtime.ports.signal_ports import (
     ToolProgress,
     Withdrawn,
 )
+from loopforge.runtime.ports.sink_port import SinkStanding, SinkStandings
 from loopforge.runtime.ports.surface_port import Outgoing, Surface
 from loopforge.runtime.ports.time_ports import Clock, Dice
 from loopforge.runtime.ports.tool_ports import (
@@ -108,6 +109,8 @@ __all__ = [
     "Route",
     "Signal",
     "Signals",
+    "SinkStanding",
+    "SinkStandings",
     "Surface",
     "Thinking",
     "Timers",

@@ -156,6 +156,7 @@ async def ledger(
         streams=sorted(veil.name(name) for name in heads),
         kinds=KINDS,
         count_of=sum(heads.values()),
+        sinks=await site.sinks.standings() if site.sinks is not None else (),
         **shown(examiner_of(request), veil),
     )
 

@@ -38,7 +38,7 @@ from loopforge.people.accounts.account_values import Visitor
 from loopforge.people.identity.person_registry import Registry
 from loopforge.people.stranger_pairing import Pairing
 from loopforge.runtime.plugins.setting_rows import SettingState
-from loopforge.runtime.ports import Clock
+from loopforge.runtime.ports import Clock, SinkStandings
 from loopforge.tools.tool_registry import Toolbox
 from loopforge.web.rendering.live_hub import Hub
 from loopforge.web.server.link_reach import LinkReach
@@ -104,7 +104,8 @@ class Site:
     `surfaces` is what people call each platform that bots are connected to, by its name; `reach`
     says how a link begins that is given to others, and who can open it. `switch` changes which
     file's model answers here; `backed_up` is when the last backup was made; `metrics_token`
-    opens /metrics ("": nobody can); `beyond` are places from which no text is called back.
+    opens /metrics ("": nobody can); `beyond` are places from which no text is called back; `sinks`
+    are where what happens goes.
     """
 
     front: Front
@@ -143,6 +144,7 @@ class Site:
     backed_up: Callable[[], datetime | None] = lambda: None
     metrics_token: Callable[[], str] = str
     beyond: Callable[[], Sequence[str]] = list
+    sinks: SinkStandings | None = None
 
     def setting(self, name: str) -> SettingState:
         """One setting as it stands."""

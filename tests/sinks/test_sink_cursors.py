@@ -1,0 +1,68 @@
+"""The cursors of sinks, on SQLite and on a real PostgreSQL: how far each came, whoever asks."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
+from loopforge.ledger.storage.sink_cursors import SinkCursors
+from loopforge.sinks import sink_runner
+from tests.sinks.conftest import STAMP, STREAMS, begin, go_on, outlet_running
+from tests.sinks.receiver import receiving
+from tests.sinks.test_webhook import webhook
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def ledger(ledger_url: str) -> AsyncIterator[SqlLedger]:
+    """A ledger on each database."""
+    ledger = await open_ledger(ledger_url, STAMP.clock, STAMP.dice)
+    yield ledger
+    await ledger.close()
+
+
+async def test_a_sink_goes_on_from_where_it_came(ledger: SqlLedger, ledger_url: str) -> None:
+    """With history from the first event, else from now; each sink by itself, in any process."""
+    await begin(ledger, "task:a")
+    await go_on(ledger, "task:a", 1)
+    cursors = SinkCursors(ledger)
+    assert await cursors.begin("new", history=False) == {"task:a": 2}
+    assert await cursors.begin("all", history=True) == {}
+    await begin(ledger, "task:b")
+    await cursors.advance("all", "task:a", 1)
+    await cursors.advance("all", "task:a", 2)
+    await cursors.advance("all", "task:ä🌊", 2**40)
+    other = await open_ledger(ledger_url, STAMP.clock, STAMP.dice)
+    try:
+        again = SinkCursors(other)
+        assert await again.begin("new", history=True) == {"task:a": 2}
+        assert await again.begin("all", history=False) == {"task:a": 2, "task:ä🌊": 2**40}
+    finally:
+        await other.close()
+
+
+async def test_all_comes_in_order_over_a_new_start(
+    ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A webhook that fails at first, and a sink that is opened anew: each event, in its order."""
+    monkeypatch.setattr(sink_runner, "PAUSES", (0.01,))
+    async with receiving() as receiver:
+        faults = iter([500, 429])
+        receiver.fault = lambda _: next(faults, None)
+        async with outlet_running(ledger, webhook(receiver)):
+            for stream in STREAMS:
+                await begin(ledger, stream)
+        async with outlet_running(ledger, webhook(receiver)) as sinks:
+            for stream in STREAMS:
+                await go_on(ledger, stream, 1, 2)
+            await receiver.until(lambda _: all(len(set(receiver.places(s))) == 3 for s in STREAMS))
+            while (await sinks.standings())[0].behind:
+                await STAMP.clock.sleep(0.01)
+        assert await SinkCursors(ledger).begin("it", history=True) == await ledger.heads()
+    for stream in STREAMS:
+        places = receiver.places(stream)
+        assert places == sorted(places)
+        assert set(places) == {1, 2, 3}
