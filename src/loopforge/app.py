@@ -32,6 +32,7 @@ from loopforge.chat.commands.query_commands import QueryCommands
 from loopforge.chat.reminders.due_reminders import ReminderBell
 from loopforge.chat.reminders.reminder_desk import ReminderDesk, ReminderRules
 from loopforge.chat.reminders.reminder_tools import ReminderTools
+from loopforge.chat.reminders.unprompted_turns import UnpromptedTurns
 from loopforge.chat.room.daily_quota import Quota
 from loopforge.chat.room.guest_rules import GuestRules, handles_in
 from loopforge.chat.room.member_visibility import Members
@@ -370,8 +371,8 @@ def _wired(
     recalling = TurnRecall(memory.recall, memory.items, house, rules, clock)
     viewer = Viewer(models, tools, clock, rules, cast, budgets.left, recalling)
     relief = Relief(settings.fallback_mate, cast, roster.why_not, stamp, rules)
-    book, bell = _reminding(ledger, house, people, stamp, live, tools, cast)
-    conduct = Conduct(ledger, stamp, house, cast, rules, relief, bell)
+    book, bell, unprompted = _reminding(ledger, house, people, stamp, live, tools, cast)
+    conduct = Conduct(ledger, stamp, house, cast, rules, relief, bell, unprompted)
     bot = Bot(ports, conduct, viewer, cast, rules, relief, files, questions)
     kept = task_memory(memory, people, ledger)
     work = work_parts(ports, cast, models, live, lambda: worlds.secrets(), site, kept)
@@ -498,8 +499,8 @@ def _reminding(
     live: LiveSettings,
     tools: Toolbox,
     cast: Cast,
-) -> tuple[ReminderDesk, ReminderBell]:
-    """The reminders of the home, which mates set by tools, and what rings them."""
+) -> tuple[ReminderDesk, ReminderBell, UnpromptedTurns]:
+    """The reminders of the home, which mates set by tools, what rings them, and who speaks up."""
 
     def rules() -> ReminderRules:
         now = live.now
@@ -508,7 +509,8 @@ def _reminding(
     desk = ReminderDesk(ledger, house, people, stamp, rules)
     for tool, work in ReminderTools(desk).table:
         tools.add(tool, work)
-    return desk, ReminderBell(ledger, stamp, house, cast, desk)
+    bell = ReminderBell(ledger, stamp, house, cast, desk)
+    return desk, bell, UnpromptedTurns(ledger, stamp, house, cast, desk)
 
 
 # ---------------------------------------------------------------- single commands

@@ -47,7 +47,7 @@ from loopforge.core.model_trouble import MEND, Delay, Trouble, for_everybody, wo
 from loopforge.core.money.budget_limits import BudgetNote, stopping
 from loopforge.core.perception import Line
 from loopforge.core.policy import Call
-from loopforge.core.room_vocabulary import Noted, Said
+from loopforge.core.room_vocabulary import ConversationBegan, Noted, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.turn_bounds import strictest
 from loopforge.runtime.effect_worker import ENDS
@@ -80,6 +80,7 @@ class Bot:
     waking: Collection[str] = (
         "room.heard",
         "room.answer_wanted",
+        "room.unprompted_set",
         "room.stopped",
         "room.closed",
         "room.line_deleted",
@@ -271,7 +272,10 @@ class Bot:
             return [*relief, *self._told(state, turn, fallback, trouble)]
 
         gone = "" if done.spoke else refused or "it decided to say nothing"
-        return Applied(facts=done.facts, after=after, withdrawn=gone)
+        facts = done.facts
+        if done.spoke and not state.conversation:  # it speaks up after a long silence
+            facts = [self._ports.stamp.fact(ConversationBegan(why="idle"), actor="room"), *facts]
+        return Applied(facts=facts, after=after, withdrawn=gone)
 
     def _done(
         self, state: RoomState, turn: Taken, plan: AgentActionPlan, verdicts: Sequence[Verdict]

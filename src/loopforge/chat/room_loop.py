@@ -4,7 +4,7 @@
     2. new lines are gathered for a moment and weighed: who has cause to speak?
     3. the mates that have take their turns, one after the other, each seeing every line so far
     4. a title is found when one is due
-    5. a conversation ends in which nothing was said for long
+    5. a conversation ends in which nothing was said for long, or a mate is woken that speaks up
 
 A reminder that is due rings before mates take their turns.
 
@@ -19,6 +19,7 @@ from datetime import datetime
 from functools import partial
 
 from loopforge.chat.reminders.due_reminders import ReminderBell
+from loopforge.chat.reminders.unprompted_turns import UnpromptedTurns
 from loopforge.chat.room import guest_rules
 from loopforge.chat.room.permissions import heeded
 from loopforge.chat.room.room_state import RoomState
@@ -76,8 +77,9 @@ class Conduct:
         rules: Rules,
         relief: Relief,
         bell: ReminderBell,
+        unprompted: UnpromptedTurns,
     ) -> None:
-        self._bell = bell
+        self._bell, self._unprompted = bell, unprompted
         self._ledger, self._stamp, self._house = ledger, stamp, house
         self._mates, self._rules, self._relief = mates, rules, relief
         self.fold, self.routing = house.state, LineRouting()
@@ -102,7 +104,11 @@ class Conduct:
         rings = None if state.closed else await self._bell.due(state)
         if rings is not None and not isinstance(rings, datetime):
             return rings
-        return min((one for one in (ends, rings) if one is not None), default=None)
+        woken = await self._unprompted.due(state, self._rules.zone)
+        if woken is True:
+            return ()
+        moments = (one for one in (ends, rings, woken) if isinstance(one, datetime))
+        return min(moments, default=None)
 
     async def _end(self, state: RoomState) -> datetime | None:
         """When the conversation ends if nobody speaks; if that is over, it ends now."""

@@ -307,6 +307,12 @@ class TalkSet(Struct, frozen=True, tag="room.talk_set", kw_only=True):
     free: bool
 
 
+class UnpromptedSet(Struct, frozen=True, tag="room.unprompted_set", kw_only=True):
+    """Whether mates may speak up here by themselves, as their files say when."""
+
+    allowed: bool
+
+
 Right = Literal["talk", "stop", "change", "tools"]
 """What a person may do in a room: have their lines answered, halt mates, change the room, and have
 tools used for them beyond those that can do no harm."""
@@ -433,7 +439,8 @@ class Weight(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How much cause one mate has to speak after a line.
 
     `score` is 0 to 100, the sum of `reasons` (a name and its points). `summons` says what called
-    it (mention, reply, name, alone, conversation, continue, greeting); `alone`: the only mate with
+    it (mention, reply, name, alone, conversation, continue, greeting; silence or hour where nobody
+    did); `alone`: the only mate with
     the only person. `verdict`: speak, ask (the mind decides), pass. `line` is the last of the lines
     that were weighed as one, `called_by` the one of them that called it, where that is another.
     """
@@ -576,6 +583,7 @@ RoomEvent = (
     | PlaceJoined
     | PlaceLeft
     | TalkSet
+    | UnpromptedSet
     | RightsSet
     | DefaultMateSet
     | StoodIn

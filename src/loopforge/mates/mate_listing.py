@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from loopforge.core.mates.mate_file import Mate, check
+from loopforge.core.mates.unprompted_times import said
 from loopforge.errors import BadMate, Unknown
 from loopforge.mates.mate_roster import Roster, RosterStanding
 
@@ -86,6 +87,7 @@ def portrait(mate: Mate, path: Path) -> str:
         "called by": ", ".join(mate.triggers) or "nothing",
         "interests": ", ".join(mate.interests),
         "greeting": mate.greeting,
+        "speaks up": said(mate.unprompted),
         "policy": mate.policy,
         "colour": mate.colour,
         "file": str(path),

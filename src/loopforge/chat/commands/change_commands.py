@@ -15,6 +15,7 @@ from loopforge.chat.room.permissions import granted
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.server import Rooms, titled
 from loopforge.chat.speaking.triggers import CALLS
+from loopforge.core.mates.unprompted_times import said
 from loopforge.core.room_vocabulary import (
     BoundsSet,
     ConversationBegan,
@@ -29,6 +30,7 @@ from loopforge.core.room_vocabulary import (
     TalkSet,
     Titled,
     TriggersSet,
+    UnpromptedSet,
 )
 from loopforge.core.text import turn_bounds
 from loopforge.core.text.erasable_text import Words
@@ -36,6 +38,7 @@ from loopforge.errors import InputError, Unknown
 from loopforge.mates.mate_editing import Workshop
 
 MOST_ENERGY = 1000
+UNPROMPTED = {"on": True, "off": False}
 TALK = {"free": True, "called": False}
 NOBODY = "none"
 MAKING = {
@@ -70,6 +73,7 @@ class ChangeCommands:
             "remove": self.remove,
             "mate": self.mate,
             "talk": self.talk,
+            "unprompted": self.unprompted,
             "rights": self.rights,
         }
 
@@ -271,6 +275,21 @@ class ChangeCommands:
         if free:
             return "Mates speak here without being called, where they have cause."
         return "Mates speak here only when they are called."
+
+    async def unprompted(self, asked: CommandRequest) -> str:
+        """Set, or tell, whether mates may speak up by themselves."""
+        if asked.argument and asked.argument not in UNPROMPTED:
+            raise InputError("Say /unprompted on, or /unprompted off.")
+        if asked.argument:
+            body = UnpromptedSet(allowed=UNPROMPTED[asked.argument])
+            await self._rooms.add(asked.room, asked.person, body)
+        state = await self._rooms.state(asked.room)
+        known = [self._rooms.mates[one] for one in state.mates if one in self._rooms.mates]
+        able = [f"{one.name} {said(one.unprompted)}" for one in known if one.unprompted]
+        who = f"; as their files say: {', '.join(able)}" if able else "; but no file here says when"
+        if not state.lets_unprompted:
+            return "Mates do not speak up here by themselves."
+        return f"Mates may speak up here by themselves{who}."
 
     async def rights(self, asked: CommandRequest) -> str:
         """Set, or tell, who may do what."""

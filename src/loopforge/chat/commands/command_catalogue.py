@@ -88,6 +88,12 @@ COMMANDS: tuple[RoomCommand, ...] = (
         "talk",
         asks=True,
     ),
+    _set(
+        "unprompted",
+        "[HOW]",
+        "whether mates may speak up here by themselves (on, off), after a silence or at an hour",
+        asks=True,
+    ),
     _set("title", "[TEXT]", "fix the room's title, or let it find its own"),
     _set("energy", "[N]", "how many lines mates may say without a person", asks=True),
     _set(

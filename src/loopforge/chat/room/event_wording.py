@@ -37,6 +37,7 @@ from loopforge.core.room_vocabulary import (
     Stopped,
     TalkSet,
     Titled,
+    UnpromptedSet,
 )
 from loopforge.core.text import turn_bounds
 
@@ -63,6 +64,7 @@ SHOWN = (
     "room.place_joined",
     "room.place_left",
     "room.talk_set",
+    "room.unprompted_set",
     "room.rights_set",
     "room.default_mate_set",
     "room.bounds_set",
@@ -124,6 +126,9 @@ def reads(
         case TalkSet(free=free):
             how = "without being called" if free else "only when they are called"
             return f"Mates may speak here {how} now."
+        case UnpromptedSet(allowed=allowed):
+            how = "may speak up" if allowed else "do not speak up"
+            return f"Mates {how} here by themselves now."
         case RightsSet(who=who, rights=rights, tools=tools):
             whom = WHOM.get(who) or scene.person(who)
             return wording(whom, Grant(rights=rights, tools=tools))

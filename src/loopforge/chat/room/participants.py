@@ -33,6 +33,16 @@ class RoomPlace(Struct, frozen=True, kw_only=True):
     kind: str
 
 
+class Unprompted(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Whether mates may speak up uncalled, where somebody decided that.
+
+    `woken`: one was woken for that, and no person has spoken since.
+    """
+
+    allowed: bool | None = None
+    woken: bool = False
+
+
 class StandIn(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The mate that answers for another one that cannot run; a `guest` is here for that alone."""
 

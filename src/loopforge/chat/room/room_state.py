@@ -20,12 +20,13 @@ from typing import assert_never
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from loopforge.chat.room import energy_limit as energy
 from loopforge.chat.room.energy_limit import Energy
-from loopforge.chat.room.participants import Member, Participant, RoomPlace, StandIn
+from loopforge.chat.room.participants import Member, Participant, RoomPlace, StandIn, Unprompted
 from loopforge.chat.room.permissions import Grant, may
-from loopforge.chat.room.turn_queue import Due, OpenTurn, Turns
+from loopforge.chat.room.turn_queue import UNCALLED, Due, OpenTurn, Turns
 from loopforge.chat.room.visible_lines import SPOKEN, LineBody, VisibleLines, entry_of, remember
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.delivery_states import (
@@ -94,6 +95,7 @@ from loopforge.core.room_vocabulary import (
     ToolUsed,
     TriggersSet,
     TurnDropped,
+    UnpromptedSet,
     Weighed,
 )
 from loopforge.core.schedule.reminder_events import ReminderEvent
@@ -154,6 +156,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
     reminders: ReminderBook = msgspec.field(default_factory=ReminderBook)
     places: dict[str, RoomPlace] = {}
     quiet: bool = False
+    unprompted: Unprompted = Unprompted()
     rights: dict[str, Grant] = {}
     default_mate: str = ""
     stand_ins: dict[str, StandIn] = {}
@@ -190,6 +193,13 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
     def open(self) -> dict[str, OpenTurn]:
         """The turns that have begun and not ended, by id."""
         return self.turns.open
+
+    @property
+    def lets_unprompted(self) -> bool:
+        """Whether mates may speak up here uncalled: by themselves not in groups of platforms."""
+        if self.unprompted.allowed is not None:
+            return self.unprompted.allowed
+        return not self.quiet and all(place.kind == "private" for place in self.places.values())
 
     def pending(self) -> list[ContextEntry]:
         """Lines of people and mates that nobody has weighed yet, oldest first."""
@@ -246,6 +256,8 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
                 self.places.pop(body.place, None)
             case TalkSet():
                 self.quiet = not body.free
+            case UnpromptedSet():
+                self.unprompted = replace(self.unprompted, allowed=body.allowed)
             case LineEdited():
                 self.page.edit(event.id, body)
             case AnswerWanted():
@@ -393,6 +405,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
         if body.bot or not may(self, body.person, "talk", keeper=body.keeper, owner=body.owner):
             return
         self.stopped = False
+        self.unprompted = replace(self.unprompted, woken=False)
         self.energy = energy.heard(self.energy)
         for member in self.mates.values():
             member.streak = 0
@@ -471,6 +484,8 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
         for weight in body.weights:
             line = self.lines.get(weight.caller)
             void = line is not None and line.seq <= self.stopped_seq
+            if weight.summons in UNCALLED:
+                self.unprompted = replace(self.unprompted, woken=True)
             if weight.mate in self.mates and not self.stopped and not void:
                 self.turns.call(weight)
         for member in self.mates.values():

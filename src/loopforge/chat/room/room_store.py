@@ -21,7 +21,7 @@ from loopforge.runtime.ports import Signals
 from loopforge.runtime.turn_record import Recorder
 
 log = logging.getLogger(__name__)
-VERSION = 13
+VERSION = 14
 """The form of a snapshot; one of another version is not read but folded anew."""
 PREFIX = "room:"
 EVERY = 500

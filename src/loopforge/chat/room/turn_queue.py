@@ -32,6 +32,8 @@ RANK = ("mention", "reply", "name", "default", "alone", "continue", "conversatio
 
 GREETING = "greeting"
 """The summons of a mate that is to greet somebody who came in."""
+UNCALLED = ("silence", "hour")
+"""The summons of a mate that is woken by time alone."""
 ANEW, MORE = "again", "more"
 """The summons of a mate that is to say its last line anew, or to go on from it."""
 AGAIN = ("continue", "use_tool")

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from loopforge.chat.room.participants import namesakes
 from loopforge.chat.room.permissions import charged, tools_in_turn, unasked
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.room.turn_queue import ANEW, GREETING, MORE, Due
+from loopforge.chat.room.turn_queue import ANEW, GREETING, MORE, UNCALLED, Due
 from loopforge.chat.room.visible_lines import SPOKEN
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.turns.lore_lines import LoreReader, most_lore
@@ -40,6 +40,7 @@ from loopforge.core.context_window import (
     told_apart,
 )
 from loopforge.core.events import Recollection
+from loopforge.core.mates import unprompted_times
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.money.budget_limits import Charge
 from loopforge.core.perception import AgentPerception, Edit, Line, ToolOffer
@@ -362,6 +363,15 @@ class Viewer:
                 parts.append(f"{name} cannot answer just now; you answer what is said to {name}.")
         return " ".join(parts)
 
+    def _summoned(self, state: RoomState, mate: Mate, due: Due) -> str:
+        """What called it, as it is told."""
+        if due.summons not in UNCALLED or state.last_at is None:
+            return WISHED.get(due.summons, due.summons)
+        silent = round((self._clock.now() - state.last_at).total_seconds() / 60)
+        since = f"nobody has spoken for {unprompted_times.spell(silent)}"
+        when = unprompted_times.said(mate.unprompted)
+        return f"nobody: {since}, and you may speak up by yourself {when}, or stay silent"
+
     def _context(self, state: RoomState, mate: Mate, due: Due, facts: ModelFacts) -> dict[str, str]:
         caller = state.lines.get(due.line)
         to = row_name(str(caller.name or self._called(caller.who))) if caller else ""
@@ -372,7 +382,7 @@ class Viewer:
             "character": mate.prompt,
             "voice": mate.voice,
             "handle": mate.handle,
-            "summons": WISHED.get(due.summons, due.summons),
+            "summons": self._summoned(state, mate, due),
             "decide": "yes" if due.verdict == "ask" else "no",
             "line": due.line,
             "to": to,

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from loopforge.chat.room.energy_limit import SPENT
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.room.turn_queue import Due
+from loopforge.chat.room.turn_queue import UNCALLED, Due
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.speaking.triggers import Absent, TriggerListener
 from loopforge.chat.turns.apply_acts import queued
@@ -134,6 +134,8 @@ class Relief:
         troubles: Sequence[Trouble] = (),
     ) -> list[Fact]:
         other, line = self.by(due.mate), state.lines.get(due.line)
+        if due.by or due.summons in UNCALLED:  # its own line, or its own idea
+            return []
         if other is None or (line and self._rules.guests.barred(state, [line], other.handle)):
             return []
         known = state.stand_ins.get(due.mate)

@@ -29,6 +29,8 @@ SUMMONS = {
     "greeting": "came in, the first here, and {name} greets whoever is",
     "again": "was to be said anew, for a person wanted another answer of {name}",
     "more": "was to be gone on from, for a person wanted more of {name}",
+    "silence": "was the last for so long that {name} was woken, to speak up or not",
+    "hour": "was the last before an hour at which {name} is woken, to speak up or not",
     "alone": "could only be meant for {name}, the one mate here with the one person",
 }
 OUTCOMES = {

@@ -77,6 +77,8 @@ MORE_REASONS = {
     CROWD: "enough others have more cause to speak",
     LEFT: "it is only spoken of, so it chooses itself whether to speak",
     ENOUGH: "the only person here is answered by another one",
+    "silence": "nobody has spoken for as long as its file says",
+    "hour": "it is an hour that its file names",
     "stopped": "a person had said stop",
     "answered already": "it had taken this line in and answered it already",
 }

@@ -33,9 +33,10 @@ import yaml
 from msgspec import Struct
 
 from loopforge.core.mates import css_colours as colour
-from loopforge.core.mates import lorebook, sandbox_profile, yaml_reader
+from loopforge.core.mates import lorebook, sandbox_profile, unprompted_times, yaml_reader
 from loopforge.core.mates.lorebook import LoreEntry
 from loopforge.core.mates.sandbox_profile import SandboxProfile
+from loopforge.core.mates.unprompted_times import UnpromptedTimes
 from loopforge.core.mates.yaml_reader import Field, HeadFlaw
 from loopforge.core.text import turn_bounds
 from loopforge.core.text.name_labels import one_line
@@ -66,6 +67,7 @@ class Mate(Struct, frozen=True, kw_only=True):
     `triggers` are what may call it; `interests` are words that wake its attention. `greeting` is
     what it says to whoever is the first in a room, with their name for "{person}". `bounds` are
     those of its turns, beside the room's and the home's; `sandbox` is how what it runs is confined.
+    `unprompted` says when it speaks up by itself, where a room lets it.
     """
 
     name: str
@@ -86,6 +88,7 @@ class Mate(Struct, frozen=True, kw_only=True):
     interests: tuple[str, ...] = ()
     policy: str = ""
     greeting: str = ""
+    unprompted: UnpromptedTimes = UnpromptedTimes()
     bounds: TurnBounds = TurnBounds()
     sandbox: SandboxProfile = SandboxProfile()
     lore: tuple[LoreEntry, ...] = ()
@@ -367,6 +370,13 @@ def _sandbox(node: yaml.Node) -> SandboxProfile:
     return SandboxProfile(**_limits(node, meaning, sandbox_profile.flaw_of))
 
 
+def _unprompted(node: yaml.Node) -> UnpromptedTimes:
+    times = unprompted_times.read(_text(120)(node))
+    if times is None:
+        raise _Wrong(f"says when it speaks up by itself, {unprompted_times.FORM}")
+    return times
+
+
 def _one_of(written: str, known: tuple[str, ...]) -> str:
     """The choices, and which of them was perhaps meant."""
     near = get_close_matches(written.lower()[:80], known, 1)
@@ -391,6 +401,7 @@ FIELDS: dict[str, Callable[[yaml.Node], Any]] = {
     "interests": _words("[bread, bridges]"),
     "policy": _policy,
     "greeting": _text(LONGEST_GREETING, rows=True),
+    "unprompted": _unprompted,
     "bounds": _bounds,
     "sandbox": _sandbox,
 }

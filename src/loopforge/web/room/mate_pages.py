@@ -21,6 +21,7 @@ from loopforge.chat.service.room_list import Doorplate
 from loopforge.core.mates.character_card import LARGEST, is_card
 from loopforge.core.mates.mate_changes import MateChange
 from loopforge.core.mates.mate_file import TRIGGERS, Mate, dialogue, parse
+from loopforge.core.mates.unprompted_times import said
 from loopforge.core.text.erasable_text import FORGOTTEN
 from loopforge.core.text.quantity_bands import BANDS
 from loopforge.errors import BadMate, Changed, InputError, Unknown
@@ -139,6 +140,7 @@ async def _mate(site: Site, visitor: Visitor, one: RosterStanding, **more: Any) 
         figures=await site.beliefs.figures(one.handle),
         did=await figures_of(site, one.handle) if one.handle else None,
         asks=asks,
+        speaks_up=said,
         bands=BANDS,
         triggers=TRIGGERS,
         switches=grouped(_tools_for(site, one.mate)) if one.mate else [],

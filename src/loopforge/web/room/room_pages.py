@@ -401,6 +401,7 @@ ACTS = (
     "end",
     "mate",
     "talk",
+    "unprompted",
     "rights",
     "budget",
 )
@@ -439,7 +440,7 @@ async def change(
         case "rights" if given("who"):
             rights = [str(right) for right in form.getall("right", [])]
             argument = " ".join([given("who"), *(rights or [NOTHING])])
-        case "title" | "talk" | "rights" | "budget":
+        case "title" | "talk" | "unprompted" | "rights" | "budget":
             argument = given(act)
         case "status" | "mates" | "model" | "usage":
             argument = ""
