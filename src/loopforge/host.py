@@ -357,6 +357,7 @@ def site_of(
         usage=app.usage,
         budgets=app.budgets,
         work=app.work.desk,
+        watch=app.work.watch,
         reminders=app.book,
         metrics_token=lambda: app.live.now.metrics_token,
         beyond=partial(beyond_recall, settings),

@@ -104,6 +104,7 @@ def test_a_repository_is_watched_as_the_page_says(run: Run, home: Path) -> None:
     page = DOCS.read_text("utf-8").partition("## Watching a repository\n\n    loopforge work ")[2]
     typed = page.partition("\n")[0].replace("../parser", str(project))
     assert "every day, 09:00; first" in run(*shlex.split(typed))[1]
+    assert "no room called" in run("watch", "start", str(project), "--room", "commons")[2]
     assert run("watch", "look", "parser")[1] == "No docstring is missing in what is new.\n"
     (row,) = json.loads(run("watch", "list", "--json")[1])
     assert (row["repo"], row["mate"], row["budget"]) == ("parser", "maya", 0.5)

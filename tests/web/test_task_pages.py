@@ -132,6 +132,10 @@ async def test_a_commit_is_merged_as_it_was_shown(works: Town, project: Path) ->
     await given(works, owner)
     await works.app.work.desk.places.repositories.registered.register(project)
     assert "project (main)" in words(await owner.get("/work"))
+    await works.app.work.watch.begin("project", owner.person, "every day at 9:00", 0.5)
+    assert "09:00, $0.5 a task" in words(await owner.get("/work"))
+    await works.app.work.watch.end("project", owner.person)
+    assert "Watched" not in words(await owner.get("/work"))
     first = (await works.app.work.store.streams())[0]
     await works.app.work.desk.say(first.removeprefix(PREFIX), owner.person, "seven")
     await rested(works, first.removeprefix(PREFIX))

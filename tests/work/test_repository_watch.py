@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.work.watch_events import CommitsSeen, DocstringsWanted, WatchBegan
+from loopforge.core.work.watch_events import CodePlace, CommitsSeen, DocstringsWanted, WatchBegan
 from loopforge.errors import InputError, Unknown
 from loopforge.runtime.ports import Question
 from loopforge.work.task_state import TaskState
 from loopforge.work.watching.watch_state import WatchState
 from tests.work.conftest import Step, Workshop, in_order, says, uses, working
 from tests.work.test_task_results import git
+from tests.work.test_thread_tasks import commons
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
 OLD = "def old(x):\n    return x\n"
@@ -129,8 +130,28 @@ async def test_what_was_refused_is_not_offered_again(place: Path, project: Path)
         assert [isinstance(one.body, DocstringsWanted) for one in wanted] == [True, True]
 
 
-async def test_a_rewritten_history_is_no_news(place: Path, project: Path) -> None:
+async def test_a_task_that_a_crash_left_ungiven_is_given_once(place: Path, project: Path) -> None:
+    """The process died between that it was wanted and that it was given; two starts give one."""
+    async with working(place / "home", in_order(DONE)) as shop:
+        home = Watched(shop)
+        await home.begin(project)
+        committed(project, OLD + NEW)
+        wanted = DocstringsWanted(places=(CodePlace(path="app.py", name="new", line=5),))
+        home.watch.world.hosted = False
+        fact = shop.app.stamp.fact(wanted, actor="runtime")
+        await shop.app.ledger.append("watch:project", [fact])
+        assert await shop.desk.tasks() == []
+    for _ in range(2):
+        async with working(place / "home", in_order(EDIT, DONE)) as shop:
+            state = await Watched(shop).rest()
+            assert state.task == fact.id
+            assert [one.id for one in await shop.desk.tasks()] == [fact.id]
+
+
+async def test_a_rewritten_history_is_no_news(place: Path, project: Path, ledger_url: str) -> None:
     """Its head is remembered and nothing more; a look that finds nothing writes nothing."""
+    (place / "home").mkdir()
+    (place / "home" / "loopforge.toml").write_text(f'database_url = "{ledger_url}"\n')
     async with working(place / "home", in_order()) as shop:
         home = Watched(shop)
         await home.begin(project)
@@ -175,6 +196,25 @@ async def test_a_change_of_code_is_not_offered(place: Path, project: Path) -> No
         assert str(task.offered.message) == why
         assert any(why in one for one in told)
         assert git(project, "branch", "--list") == "* main"
+
+
+@pytest.mark.patient
+async def test_a_room_is_told_of_it_and_decides(place: Path, project: Path) -> None:
+    """Its mate says that it begins, and what it offers; /approve there merges that."""
+    async with commons(place / "home", in_order(EDIT, DONE)) as room:
+        home = Watched(room.shop)
+        name = (await room.shop.desk.places.repositories.registered.register(project)).name
+        how = "every day at 9:00"
+        await home.watch.begin(name, room.ana, how, 0.25, mate="otto", thread="room:commons")
+        committed(project, OLD + NEW)
+        await home.look()
+        await room.rest()
+        said = await room.said()
+        assert "otto: Starting work." in said[0]
+        assert '+    """Give the next one."""' in said[-1]
+        assert (await room.does("approve")).startswith("Merged as")
+        assert (await home.rest()).task == ""
+        assert (project / "app.py").read_text() == OLD + WRITTEN
 
 
 async def test_a_watch_is_begun_and_ended_with_clear_words(place: Path, project: Path) -> None:

@@ -18,6 +18,7 @@ from loopforge.cli.work.task_watching import (
     plain,
     repository_of,
 )
+from loopforge.errors import BadLine
 
 if TYPE_CHECKING:
     from loopforge.app import App
@@ -47,7 +48,12 @@ def start_watch(
 
     async def work(home: App) -> str:
         person = await person_of(home)
-        thread = (await home.rooms.state(room)).stream if room else ""
+        thread = ""
+        if room:
+            state = await home.rooms.state(room)
+            thread = state.stream
+            if mate not in state.mates:
+                raise BadLine("A room is told by a mate that is in it: name one with --mate.")
         name = await repository_of(home, repo)
         return await home.work.watch.begin(name, person, every, budget, mate=mate, thread=thread)
 
@@ -87,7 +93,7 @@ def _row(one: WatchShown) -> dict[str, Any]:
         "commit": state.mark,
         "missing": [f"{place.path}: {place.name}" for place in state.missing],
         "task": state.task,
-        "stage": one.task,
+        "stage": one.stage or "",
         "trouble": one.trouble,
     }
 
@@ -108,11 +114,11 @@ def look_now(context: typer.Context, repo: Repo) -> None:
                 return 0
             await home.lanes.settled(stream)
             (row,) = [one for one in await home.work.watch.shown() if one.state.stream == stream]
-            if row.task in ("finished", "waiting", "stopped"):
+            if row.stage in ("finished", "waiting", "stopped"):
                 task = await home.work.desk.store.named(row.state.task)
-                typer.echo(f"Task {task.id[-8:]} is {row.task}. {onward(task)}")
+                typer.echo(f"Task {task.id[-8:]} is {row.stage}. {onward(task)}")
                 return 0
-            if not row.task:
+            if row.stage is None:
                 typer.echo(row.trouble or "No docstring is missing in what is new.")
                 return 0
             return await TaskWatcher(home, here, as_json=False).watch(row.state.task, person)

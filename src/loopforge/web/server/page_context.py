@@ -42,6 +42,7 @@ from loopforge.runtime.ports import Clock, SinkStandings
 from loopforge.tools.tool_registry import Toolbox
 from loopforge.web.rendering.live_hub import Hub
 from loopforge.web.server.link_reach import LinkReach
+from loopforge.work.watching.watch_desk import WatchDesk
 from loopforge.work.work_desk import WorkDesk
 
 Asked = Request[Any, Any, Any]
@@ -121,6 +122,7 @@ class Site:
     usage: UsageView
     budgets: Budgets
     work: WorkDesk
+    watch: WatchDesk
     reminders: ReminderDesk
     ledger: SqlLedger
     models: ModelsDesk

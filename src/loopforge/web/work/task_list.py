@@ -154,6 +154,8 @@ async def _tasks(site: Site, visitor: Visitor, chosen: str = "", **more: Any) ->
         chosen=chosen if chosen in FILTERS else "",
         figure=_figure([one.state for one in seen]),
         advice=advice_of(await decided_tasks(site.work.store)) if visitor.right == "owner" else (),
+        watches=await site.watch.shown() if visitor.right == "owner" else (),
+        stages=STAGES,
         **_form(site),
         **{"error": "", "typed": {}, **more},
     )

@@ -29,6 +29,8 @@ Owner = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 SPARED = ("overload", "override", "setter", "deleter")
 """Decorators by which a definition needs no docstring of its own."""
+LONGEST = 100
+"""Letters of a name that is told."""
 
 
 class FoundPlace(NamedTuple):
@@ -54,7 +56,7 @@ def places(tree: ast.Module, path: str) -> dict[str, FoundPlace]:
 
 def _places(owner: ast.Module | ast.ClassDef, within: str, told: set[int]) -> Iterator[FoundPlace]:
     for node in _definitions(owner.body):
-        if node.name.startswith("_") or _spared(node):
+        if node.name.startswith("_") or len(node.name) > LONGEST or _spared(node):
             continue
         name = f"{within}{node.name}"
         yield FoundPlace(name, node.lineno, _made_of(node), id(node) in told)

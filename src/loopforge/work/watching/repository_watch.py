@@ -24,7 +24,7 @@ from loopforge.core.work.watch_events import (
 from loopforge.errors import LoopforgeError
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
-from loopforge.work.docstrings.docstring_check import FilePair, missing_docstrings
+from loopforge.work.docstrings.docstring_check import MOST_FILES, FilePair, missing_docstrings
 from loopforge.work.git.change_review import FILE, NOTHING, PROGRAM, PathChange, shown_path
 from loopforge.work.git.person_repository import PersonRepository
 from loopforge.work.task_state import PREFIX as TASKS
@@ -143,7 +143,7 @@ class RepositoryWatch:
         if not state.mark or not await person.contains(found.branch, state.mark):
             return CommitsSeen(head=head)
         changes = [one for one in await person.changes(state.mark, head) if _is_read(one)]
-        pairs = await _pairs(person, changes)
+        pairs = await _pairs(person, changes[:MOST_FILES])
         touched = {one.path for one in pairs}
         still = [one for one in state.missing if one.path not in touched]
         waiting = [one for one in state.missing if one.path in touched]
@@ -153,7 +153,7 @@ class RepositoryWatch:
             head=head,
             before=state.mark,
             missing=tuple(wanted[:MOST_WAITING]),
-            unread=seen.unread[:MOST_NAMED],
+            unread=(*seen.unread, *(one.path for one in changes[MOST_FILES:]))[:MOST_NAMED],
             left=max(len(wanted) - MOST_WAITING, 0),
         )
 

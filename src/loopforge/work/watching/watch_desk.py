@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 
 from loopforge.core.events import Body
+from loopforge.core.work.task_lifecycle import TaskStage
 from loopforge.core.work.watch_events import CommitsSeen, LookWanted, WatchBegan, WatchEnded
 from loopforge.errors import BadLine, InputError, LoopforgeError, Unknown
 from loopforge.runtime.ports import Ledger
@@ -34,7 +35,7 @@ class WatchShown(Struct, frozen=True, kw_only=True):
 
     state: WatchState
     next: datetime | None
-    task: str = ""
+    stage: TaskStage | None = None
     trouble: str = ""
 
 
@@ -125,7 +126,7 @@ class WatchDesk:
         return state
 
     async def _shown(self, state: WatchState) -> WatchShown:
-        trouble, stage = "", ""
+        trouble, stage = "", None
         try:
             self._found(state.repo)
         except LoopforgeError as error:
@@ -133,7 +134,7 @@ class WatchDesk:
         if state.task:
             stage = (await self._desk.store.state(f"task:{state.task}")).stage
         ring = state.next_look(self._stamp.clock.now())
-        return WatchShown(state=state, next=ring, task=stage, trouble=trouble)
+        return WatchShown(state=state, next=ring, stage=stage, trouble=trouble)
 
     def _rule(self, every: str) -> tuple[str, str, str]:
         """The rule of "every day at nine", from when on it goes, and how it is said."""
