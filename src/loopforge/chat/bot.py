@@ -147,6 +147,7 @@ class Bot:
             bounds=strictest(turn.due.mate.bounds, state.bounds, self._rules.bounds),
             depth=1 + turn.due.step + through,
             charge=charge,
+            pace=turn.due.mate.pace,
         )
         return replace(senses, slow=self._slow(state, turn)) if turn.due.awaited else senses
 

@@ -88,6 +88,7 @@ def portrait(mate: Mate, path: Path) -> str:
         "interests": ", ".join(mate.interests),
         "greeting": mate.greeting,
         "speaks up": said(mate.unprompted),
+        "pace": f"{mate.pace:g} characters a second" if mate.pace else "",
         "policy": mate.policy,
         "colour": mate.colour,
         "file": str(path),

@@ -104,7 +104,8 @@ class TurnSeat:
     wait, as in draft_stream.py; models that did not answer are added to `troubles`. A line is at
     most `longest` characters long (0: any). It asks at most `most` times, and has no more done by
     tools than `bounds` allow, of which `spent` is gone. `charge` says for whom it is paid, beside
-    this mate in this stream. `anew` is the line that it says once more.
+    this mate in this stream. `anew` is the line that it says once more; `whole`: what it says is
+    shown when it is said, not as it comes.
     """
 
     stream: str
@@ -123,6 +124,7 @@ class TurnSeat:
     spent: Spent = UNSPENT
     charge: Charge | None = None
     anew: str = ""
+    whole: bool = False
 
     @property
     def payer(self) -> Charge:
@@ -402,8 +404,7 @@ class Turn:
     # ------------------------------------------------------------ speaking and hearing
 
     def _draft(self, words: str) -> None:
-        text = self._seat.safe(words)
-        if text:
+        if not self._seat.whole and (text := self._seat.safe(words)):
             seat = self._seat
             draft = Draft(turn=seat.turn, mate=seat.mate, text=text, anew=seat.anew)
             self._ports.signals.publish(self._seat.stream, draft)

@@ -13,6 +13,7 @@ Knows none of them.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -28,7 +29,7 @@ from loopforge.core.model_trouble import Delay, Trouble
 from loopforge.core.money.budget_limits import Charge
 from loopforge.core.perception import AgentPerception, Edit, Line
 from loopforge.core.policy import Call, Policy
-from loopforge.core.room_vocabulary import File
+from loopforge.core.room_vocabulary import File, Say
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.turn_bounds import UNBOUND, UNSPENT, Spent, TurnBounds
 from loopforge.errors import LedgerError
@@ -49,6 +50,8 @@ from loopforge.runtime.turn_record import perception_of, shown_of
 ERASED = "what it rested on is gone"
 OVERTAKEN = "somebody came in who may not know what was recalled for it"
 """Why a turn is halted that is not stopped: it ends as one that diverged, and is due anew."""
+MOST_TYPING = 15.0
+"""Seconds that people are let wait for a line, at most."""
 EXCHANGE = ("effect.proposed", "turn.asked", "turn.answered", "turn.called", "turn.returned")
 """What taking a turn up after a crash needs of it."""
 
@@ -100,7 +103,8 @@ class Senses:
     Lines that came in since it was last asked; whether a call may run; `slow` is
     told of a model that lets one wait; `asking` gives what people are told of a call that asks
     first. `bounds` are those of this turn, which stands `depth` deep in what a person's line set
-    off. `charge` says for whom it is paid.
+    off. `charge` says for whom it is paid. `pace` is how many characters a second it types: it
+    lets people wait for its line as long (0: not at all).
     """
 
     news: Callable[[], tuple[Line, ...]] = tuple
@@ -110,6 +114,7 @@ class Senses:
     bounds: TurnBounds = UNBOUND
     depth: int = 1
     charge: Charge | None = None
+    pace: float = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,9 +264,11 @@ class Worlds:
         ports, handle = self._ports, due.mate.handle
         id, halted = due.open or ports.stamp.id(), ""
         thinking: Turn | None = None
+        hurry, since = asyncio.Event(), ports.stamp.clock.ticks()
 
         def halt(why: str) -> None:
             nonlocal halted
+            hurry.set()
             if halted and why == OVERTAKEN:
                 return
             halted = why
@@ -275,17 +282,43 @@ class Worlds:
                 return await self._abandon(stream, due)
             egress = Egress(secrets=self.secrets(), name=due.mate.name, length=due.longest)
             turn = TakenTurn(id=id, due=due, perception=begun.perception, egress=egress)
-            thinking = self._thinking(stream, turn, world.senses(state, turn), begun)
+            senses = world.senses(state, turn)
+            thinking = self._thinking(stream, turn, senses, begun)
             if halted:
                 thinking.stop(halted, anew=halted == OVERTAKEN)
             ports.signals.publish(stream, Thinking(turn=id, mate=handle))
             ended = await thinking.run(begun.policy, begun.perception, begun.record)
+            await self._typed(ended.plan, senses.pace, since, hurry)
+            if senses.pace and ended.plan and halted not in ("", OVERTAKEN):
+                ended.plan, ended.outcome, ended.why = None, "stopped", halted
             await self._conclude(world, stream, state, turn, ended, lambda: halted)
         except LedgerError:
             ports.recorder.forget((stream, handle))
             raise
         finally:
             over()
+
+    async def _typed(
+        self, plan: AgentActionPlan | None, pace: float, since: float, hurry: asyncio.Event
+    ) -> None:
+        """Wait until it could have typed what it says, since its turn began; not if it is halted.
+
+        What was heard meanwhile still counts: the plan is judged after this.
+        """
+        clock = self._ports.stamp.clock
+        words = sum(len(act.text) for act in plan.acts if isinstance(act, Say)) if plan else 0
+        left = min(words / pace, MOST_TYPING) - (clock.ticks() - since) if pace else 0
+        if left <= 0 or hurry.is_set():
+            return
+        waits = [
+            self._ports.tasks.spawn(clock.sleep(left), "typing"),
+            self._ports.tasks.spawn(hurry.wait(), "typing"),
+        ]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waits:
+                each.cancel()
 
     async def _begun(
         self, world: World[S, D], stream: str, state: S, due: D, id: str
@@ -350,6 +383,7 @@ class Worlds:
             spent=replace(begun.spent, depth=senses.depth),
             charge=senses.charge,
             anew=turn.due.anew,
+            whole=senses.pace > 0,
         )
         return Turn(self._ports, seat, begun.opening)
 

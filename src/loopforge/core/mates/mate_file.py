@@ -67,7 +67,8 @@ class Mate(Struct, frozen=True, kw_only=True):
     `triggers` are what may call it; `interests` are words that wake its attention. `greeting` is
     what it says to whoever is the first in a room, with their name for "{person}". `bounds` are
     those of its turns, beside the room's and the home's; `sandbox` is how what it runs is confined.
-    `unprompted` says when it speaks up by itself, where a room lets it.
+    `unprompted` says when it speaks up by itself, where a room lets it; `pace` how many characters
+    a second it types, so that its line comes after as long (0: at once, and word by word).
     """
 
     name: str
@@ -89,6 +90,7 @@ class Mate(Struct, frozen=True, kw_only=True):
     policy: str = ""
     greeting: str = ""
     unprompted: UnpromptedTimes = UnpromptedTimes()
+    pace: float = 0
     bounds: TurnBounds = TurnBounds()
     sandbox: SandboxProfile = SandboxProfile()
     lore: tuple[LoreEntry, ...] = ()
@@ -377,6 +379,13 @@ def _unprompted(node: yaml.Node) -> UnpromptedTimes:
     return times
 
 
+def _pace(node: yaml.Node) -> float:
+    pace = yaml_reader.number(node)
+    if pace is None or not isfinite(pace) or not (pace == 0 or 2 <= pace <= 200):
+        raise _Wrong("is how many characters a second it types, from 2 to 200, or 0 for at once")
+    return float(pace)
+
+
 def _one_of(written: str, known: tuple[str, ...]) -> str:
     """The choices, and which of them was perhaps meant."""
     near = get_close_matches(written.lower()[:80], known, 1)
@@ -402,6 +411,7 @@ FIELDS: dict[str, Callable[[yaml.Node], Any]] = {
     "policy": _policy,
     "greeting": _text(LONGEST_GREETING, rows=True),
     "unprompted": _unprompted,
+    "pace": _pace,
     "bounds": _bounds,
     "sandbox": _sandbox,
 }

@@ -1,0 +1,60 @@
+"""A mate that types: its line comes after as long as it would take, and stop works in that time."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from loopforge.core.events import TurnEnded
+from loopforge.core.room_vocabulary import Said
+from loopforge.runtime.ports import Draft, Listening, Thinking
+from tests.rooms.conftest import living
+
+FILE = "---\nname: Maya\nrole: mate\npace: 10\n---\nYou are Maya.\n"
+TEXT = "Dead yeast, I would say: how warm was the water that you took for it?"
+
+
+async def heard(ear: Listening, until: type[Thinking]) -> list[object]:
+    """What is in the air until something of this kind is."""
+    found = list[object]()
+    async for what in ear:
+        found.append(what)
+        if isinstance(what, until):
+            break
+    return found
+
+
+async def test_a_line_comes_when_it_could_have_been_typed(tmp_path: Path) -> None:
+    """At ten characters a second, of simulated time; no draft of it is shown before."""
+    (tmp_path / "mates").mkdir()
+    (tmp_path / "mates" / "maya.md").write_text(FILE)
+    async with living(tmp_path, lambda _: TEXT, debounce_seconds=0) as home:
+        ear = home.app.front.rooms.listen(home.room)
+        asked = await home.hears("ana", "@maya why?")
+        (line,) = [event for event in await home.events() if isinstance(event.body, Said)]
+        assert (line.at - asked.at).total_seconds() == len(TEXT) / 10
+        ear.close()
+        assert not [what async for what in ear if isinstance(what, Draft)]
+
+
+async def test_stop_ends_the_wait_and_nothing_is_said(tmp_path: Path) -> None:
+    """What nobody has read yet is not kept, and the room does not wait for the rest of it."""
+    (tmp_path / "mates").mkdir()
+    (tmp_path / "mates" / "maya.md").write_text(FILE)
+    async with living(tmp_path, lambda _: TEXT, debounce_seconds=0) as home:
+        await home.enter("ana")
+        ear = home.app.front.rooms.listen(home.room)
+        asked = await home.says("ana", "@maya why?")
+        began = asyncio.ensure_future(heard(ear, Thinking))  # noqa: TID251
+        await home.clock.until(began)
+        wait = asyncio.ensure_future(home.clock.sleep(3))  # noqa: TID251
+        await home.clock.until(wait)
+        await home.does("ana", "stop")
+        await home.rest()
+        ear.close()
+        assert not await home.bodies(Said)
+        (ended,) = [event for event in await home.events() if isinstance(event.body, TurnEnded)]
+        assert isinstance(ended.body, TurnEnded)
+        assert ended.body.outcome == "stopped"
+        assert (ended.at - asked.at).total_seconds() < 4
+        assert not [line for line in await home.lines() if "gave no answer" in line]
