@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from loopforge.chat.memories.memory_desk import MemoryReader
 from loopforge.chat.service.memory_notice import NOTICE
 from loopforge.core.events import Event, TurnEnded
 from loopforge.core.memory.memory_vocabulary import KeepingSet
@@ -204,3 +205,29 @@ async def test_people_are_told_once_that_a_room_is_remembered(tmp_path: Path) ->
         await talk(home, "@maya I live in Riga, and in Bonn")
         NOTES["notes"].pop()
         assert [str(one.text) for one in await home.bodies(Told)].count(NOTICE) == 2
+
+
+async def test_a_room_teaches_its_words_and_people_take_them_away(tmp_path: Path) -> None:
+    """A word that stands in two lines is kept with them, shown in the next talk, and let go."""
+    words = [
+        {"subject": "Snorkel", "text": "the old delivery van", "lines": []},
+        {"subject": "weather", "text": "what Ana talks of", "lines": []},
+    ]
+    async with noted(tmp_path, {"words": words}) as home:
+        await home.enter("ben")
+        await talk(home, "the snorkel is broken again", "who drives Snorkel today?")
+        kept = await held(home)
+        text = "“Snorkel”: the old delivery van"
+        assert list(kept) == [text]
+        assert (kept[text].layer, len(kept[text].evidence)) == ("word", 2)
+        await home.hears("ben", "@maya where is it?")
+        prompt = str(home.models.asked[-1].messages)
+        assert prompt.count(text) == 1
+        assert prompt.index(text) < prompt.index("where is it?")
+        ben = MemoryReader(person=home.people["ben"])
+        desk, number = home.app.memory.desk, kept[text].seq
+        belief = await desk.find(ben, "maya", number)
+        assert (belief.lets_go, len(belief.evidence)) == (True, 2)
+        await desk.drop(ben, belief)
+        await home.hears("ben", "@maya and now?")
+        assert text not in str(home.models.asked[-1].messages)

@@ -277,6 +277,7 @@ def _replaces(item: MemoryKept, old: KeptItem) -> bool:
         and not old.locked
         and (item.layer, subject) == (old.layer, folded(str(old.subject).strip()))
         and set(item.about) == set(old.about)
+        and (item.layer != "word" or item.room == old.room)
     )
 
 

@@ -23,10 +23,10 @@ from loopforge.policies.prompt_building import (
 )
 from loopforge.policies.speaker_messages import SpeakerTold, instruction, joined, row, was_said
 
-VERSION = "notes/1"
+VERSION = "notes/2"
 MOST = 8
 """Things of one kind that are kept of one talk, at most."""
-CORE = 3
+CORE, WORDS = 3, 4
 SMALL_LINES, SMALL_KEEPS = 8, 2
 LONG = 900
 """Tokens of the answer."""
@@ -45,8 +45,20 @@ NOTES = {
     "facts": _list(about=_NAME, subject=_NAME),
     "wishes": _list(about=_NAME),
 }
-FINAL = {**NOTES, "core": {**_list(), "maxItems": CORE}}
-LAYERS = {"notes": "note", "facts": "fact", "wishes": "instruction", "core": "core"}
+FINAL = {
+    **NOTES,
+    "words": {**_list(subject=_NAME), "maxItems": WORDS},
+    "core": {**_list(), "maxItems": CORE},
+}
+LAYERS = {
+    "notes": "note",
+    "facts": "fact",
+    "wishes": "instruction",
+    "words": "word",
+    "core": "core",
+}
+ENDING = {"core": CORE, "words": WORDS}
+"""What is kept at the end of a talk alone, and how many of it."""
 
 
 def notes(prompts: Prompts) -> Policy:
@@ -69,7 +81,7 @@ def notes(prompts: Prompts) -> Policy:
             return (yield from _chosen(seen, prompts))
         if answer.outcome != "answered" or answer.data is None:
             return without_answer(answer)
-        kinds = (kind for kind in LAYERS if kind != "core" or final)
+        kinds = (kind for kind in LAYERS if kind not in ENDING or final)
         return _plan([act for kind in kinds for act in _acts(kind, answer.data, final=final)])
 
     return policy
@@ -101,7 +113,7 @@ def _acts(kind: str, data: dict[str, Any], *, final: bool) -> list[Act]:
             subject=str(one.get("subject") or "").strip(),
             lines=_numbers(one.get("lines")),
         )
-        for one in given[: CORE if kind == "core" else MOST]
+        for one in given[: ENDING.get(kind, MOST)]
         if (text := " ".join(str(one.get("text") or "").split()))
     ]
 

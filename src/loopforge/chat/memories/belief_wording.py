@@ -24,6 +24,7 @@ LAYERS = {
     "lesson": "a lesson",
     "reflection": "a look back",
     "insight": "an insight",
+    "word": "a word of a room",
 }
 
 

@@ -176,7 +176,7 @@ class MemoryDesk:
             seen=shown,
             mine=mine,
             rewords=machine or nobody or (shown and concerned == {reader.person}),
-            lets_go=machine or nobody or mine,
+            lets_go=machine or nobody or mine or (known and item.layer == "word"),
             hidden=len(_rooms_lines(item, lines)) - len(there),
             doubt=(doubt.why if doubt else "somebody doubts it") if flagged else "",
             others=bool(concerned - {reader.person}),

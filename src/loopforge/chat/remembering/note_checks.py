@@ -5,6 +5,8 @@
     no line holds enough of it                             refused
     a core memory                                          rests on all lines; travels if it holds
                                                            no person, no quote and no fact
+    a word of the room                                     rests on the lines that hold it, of which
+                                                           there must be two
 
 Whoever it is about is told by name, and must be somebody of the room; else it is about whoever said
 it. What a stranger, a bot or a tool said is kept as untrusted.
@@ -33,6 +35,8 @@ from loopforge.memory.memory_store import LONGEST_ITEM
 
 LAYERS: tuple[str, ...] = tuple(layer for layer in get_args(Layer) if layer != "insight")
 UNSUPPORTED = "No line that it cites says so."
+USES, LONGEST_WORD = 2, 200
+"""Lines that must hold a word for it to be one of the room's; characters of what is kept of it."""
 LONG_LESSON = 160
 MOST_LESSONS = 3
 
@@ -60,7 +64,8 @@ def checked(act: Act, talk: NotedTalk) -> CheckedNote:
         why = "When notes are taken, nothing else is done."
         return CheckedNote(Verdict(act=kind_of(act), allowed=False, rule="notes", why=why))
     layer: Layer = act.layer if act.layer in LAYERS else "note"  # type: ignore[assignment]
-    text, grounds = act.text.strip()[:LONGEST_ITEM], _grounds(act, talk)
+    said = f"“{act.subject}”: {act.text.strip()}" if layer == "word" else act.text.strip()
+    text, grounds = said[:LONGEST_ITEM], _grounds(act, talk)
     if not text or not grounds or not _holds(text, layer, grounds):
         return CheckedNote(Verdict(act="remember", allowed=False, rule="evidence", why=UNSUPPORTED))
     item = _item(act, text, layer, grounds, talk)
@@ -75,15 +80,25 @@ def _grounds(act: Remember, talk: NotedTalk) -> list[ContextEntry]:
     """
     if act.layer == "core":
         return list(talk.entries)
+    if act.layer == "word":
+        return [entry for entry in talk.entries if _has(str(entry.text), act.subject)]
     cited = {entry.id for entry in talk.entries if entry.seq in act.lines}
     near = resting_on(act.text, [str(entry.text) for entry in talk.entries])
     wanted = cited | {talk.entries[place].id for place in near}
     return [entry for entry in talk.entries if entry.id in wanted]
 
 
+def _has(text: str, word: str) -> bool:
+    """Whether a word, or some, stand in a text, as they are."""
+    said, wanted = (list(map(folded, written_words(each))) for each in (text, word))
+    return bool(wanted) and f" {' '.join(wanted)} " in f" {' '.join(said)} "
+
+
 def _holds(text: str, layer: Layer, grounds: Sequence[ContextEntry]) -> bool:
     if layer == "core":
         return len(text) <= LONGEST_CORE
+    if layer == "word":
+        return len(grounds) >= USES and len(text) <= LONGEST_WORD
     return supported(text, [str(entry.text) for entry in grounds])
 
 

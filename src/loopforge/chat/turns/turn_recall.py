@@ -51,7 +51,9 @@ CLEAN = timedelta(hours=1)
 """Lines of this room's last talk do not come back into a new one for so long: somebody wanted a
 clean page."""
 SHAPING: tuple[Layer, ...] = ("core", "instruction")
-KNOWING: tuple[Layer, ...] = ("fact", "note")
+KNOWING: tuple[Layer, ...] = ("fact", "note", "word")
+WORDS = 12
+"""The newest words of a room that a mate has before its eyes there, at most."""
 LONGEST_QUESTION, LONGEST_ROW = 600, 400
 UNLIKE, FULL, AGAIN = "it hardly fits", "there was no room for it", "that was told already"
 LAYERS = {
@@ -64,6 +66,7 @@ LAYERS = {
     "lesson": "a lesson",
     "reflection": "a thought",
     "insight": "an insight",
+    "word": "a word of this room",
 }
 
 
@@ -161,6 +164,8 @@ class TurnRecall:
             or (item.layer == "instruction" and item.told_by in query.present)
         ]
         knowing = [item for item in held if _known_before(item, state, query.present)]
+        older = [one for one in knowing if one.layer == "word"][:-WORDS]
+        knowing = [one for one in knowing if one not in older]
         found: list[list[Line]] = []
         for items in (shaping, knowing):
             rows: list[Line] = []
@@ -220,6 +225,8 @@ def _known_before(item: KeptItem, state: RoomState, present: Sequence[str]) -> b
     """
     if state.conversation and item.id > state.conversation:
         return False
+    if item.layer == "word":
+        return item.room == state.stream
     if item.layer == "fact":
         return not set(item.about).isdisjoint(present)
     return item.layer == "note" and item.made_by == "mate" and item.told_by in present

@@ -29,11 +29,20 @@ MACHINE = "terminal"
 """How somebody at the machine itself is called (`by`)."""
 
 Layer = Literal[
-    "note", "final", "core", "fact", "instruction", "saved", "lesson", "reflection", "insight"
+    "note",
+    "final",
+    "core",
+    "fact",
+    "instruction",
+    "saved",
+    "lesson",
+    "reflection",
+    "insight",
+    "word",
 ]
 """A note of a talk under way, one at its end, a core memory in the mate's own "I", a fact about
 somebody, a standing instruction, what a tool saved, a lesson of what failed, a look back, what an
-attempt at a task taught."""
+attempt at a task taught, a word that a room uses in a way of its own."""
 Maker = Literal["mate", "person", "tool", "idle", "fork"]
 """Who made an item: the mate in a turn, a person by word or command, a tool, idle time, a fork."""
 
