@@ -33,6 +33,7 @@ from loopforge.core.people_events import MateEvent, PeopleEvent
 from loopforge.core.room_vocabulary import RoomAct, RoomEvent
 from loopforge.core.statistics.rate_statistics import Interval, paired_difference, wilson
 from loopforge.core.work.task_lifecycle import TASK_TABLE
+from loopforge.core.work.watch_events import WatchEvent
 from loopforge.core.work.work_vocabulary import ThreadEvent, WorkAct, WorkEvent
 from loopforge.lab.charts.bar_charts import percent
 from loopforge.lab.charts.line_charts import CurveLine, curves
@@ -243,6 +244,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "task-life": partial(lifecycle, TASK_TABLE, WorkEvent),
     "task-acts": lambda: vocabulary(WorkAct),
     "task": lambda: vocabulary(WorkEvent | ThreadEvent),
+    "watch": lambda: vocabulary(WatchEvent),
     "factory": lambda: vocabulary(factory_vocabulary.Row),
     "protocols": protocols,
     "errors": error_tree,

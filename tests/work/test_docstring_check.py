@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopforge.core.work.watch_events import CodePlace
+from loopforge.work.docstrings import docstring_check
 from loopforge.work.docstrings.docstring_check import (
     LARGEST,
     FilePair,
@@ -82,6 +83,25 @@ async def test_what_cannot_be_read_is_said_and_nothing_is_new_by_it() -> None:
         FilePair("e.py", b"", b""),
     ]
     assert set((await missing_docstrings(files)).unread) == {"deep.py", "big.py"}
+
+
+async def test_a_file_that_ends_its_reader_holds_up_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is found by halving, and what waited in it waits on; a change of it is not offered."""
+    monkeypatch.setattr(docstring_check, "MEMORY", 120 << 20)
+    heavy = b"x = [" + b"1, " * 300_000 + b"]\n"
+    waits = (CodePlace(path="heavy.py", name="big"), CodePlace(path="a.py", name="bare"))
+    pairs = [FilePair("heavy.py", b"", heavy), *(FilePair(f"{n}.py", None, BEFORE) for n in "abc")]
+    found = await missing_docstrings(pairs, waits)
+    assert found.unread == ("heavy.py",)
+    assert sorted(one.path for one in found.places if one.name == "bare") == [
+        "a.py",
+        "b.py",
+        "c.py",
+    ]
+    assert [one.path for one in found.places if one.name == "big"] == ["heavy.py"]
+    assert await only_docstrings([FilePair("heavy.py", heavy, heavy + b"\n")]) != []
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,8 @@ async def test_new_code_is_offered_its_docstring_once(place: Path, project: Path
         assert (project / "app.py").read_text() == OLD + WRITTEN
         assert (state.task, state.missing) == ("", ())
         assert state.mark == git(project, "rev-parse", "main")
+        await shop.desk.undo(task.id, "ana")
+        assert (await home.look()).missing == ()
         assert len(await shop.desk.tasks()) == 1
         assert len(shop.models.asked) == asked
 

@@ -72,11 +72,25 @@ async def missing_docstrings(
     there = {pair.path for pair in read}
     aside = tuple(pair.path for pair in pairs if pair.path not in there)
     still = tuple(one for one in waiting if one.path not in there)  # they wait on, unread
-    asked = [[one.path, one.name] for one in waiting if one.path in there]
-    if not read:
-        return MissingDocstrings(still, aside)
-    found = await _told("missing", read, asked, _Found)
-    return MissingDocstrings((*still, *found.missing), (*aside, *found.unread))
+    found = await _missing(read, [one for one in waiting if one.path in there])
+    return MissingDocstrings((*still, *found.places), (*aside, *found.unread))
+
+
+async def _missing(pairs: Sequence[FilePair], waiting: Sequence[CodePlace]) -> MissingDocstrings:
+    """Those of files that are read together; one that ends its reader is found by halving."""
+    if not pairs:
+        return MissingDocstrings()
+    found = await _told("missing", pairs, [[one.path, one.name] for one in waiting], _Found)
+    if found is not None:
+        return MissingDocstrings(found.missing, found.unread)
+    if len(pairs) == 1:
+        return MissingDocstrings(tuple(waiting), (pairs[0].path,))
+    parts = list[MissingDocstrings]()
+    for half in (pairs[: len(pairs) // 2], pairs[len(pairs) // 2 :]):
+        there = {pair.path for pair in half}
+        parts.append(await _missing(half, [one for one in waiting if one.path in there]))
+    one, other = parts
+    return MissingDocstrings((*one.places, *other.places), (*one.unread, *other.unread))
 
 
 async def only_docstrings(pairs: Sequence[FilePair]) -> list[str]:
@@ -89,16 +103,19 @@ async def only_docstrings(pairs: Sequence[FilePair]) -> list[str]:
     if other := [pair.path for pair in pairs if not pair.path.endswith(".py")]:
         return [f"{path}: it is no Python" for path in other]
     found = await _told("only", pairs, [], _Refused)
+    if found is None:
+        return ["its code could not be read within limits"]
     told = zip(pairs, found.objections, strict=True)
     return [f"{pair.path}: {why}" for pair, why in told if why]
 
 
-async def _told(what: str, pairs: Sequence[FilePair], waiting: list[list[str]], kind: type[T]) -> T:
+async def _told(
+    what: str, pairs: Sequence[FilePair], waiting: list[list[str]], kind: type[T]
+) -> T | None:
+    """What the reader says; None where a limit ended it. Raises RepositoryError."""
     given = msgspec.json.encode({"files": pairs, "waiting": waiting})
     try:
         ended = await run_limited(_PROGRAM, (what, str(SECONDS), str(MEMORY)), given, WALL)
     except OSError as error:
         raise RepositoryError(f"No process could be started that reads code: {error}") from error
-    if ended.code != 0:
-        raise RepositoryError("Its Python code could not be read within the limits of that.")
-    return msgspec.json.decode(ended.output, type=kind)
+    return None if ended.code != 0 else msgspec.json.decode(ended.output, type=kind)
