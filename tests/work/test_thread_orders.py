@@ -106,3 +106,4 @@ async def test_a_button_stops_what_is_at_work(place: Path) -> None:
         assert (await room.shop.state(task)).stage == "stopped"
         assert await buttons(room, line) == []
         assert "halts it" not in (await room.said())[0]
+        assert "/why/" in await room.does("why")

@@ -58,6 +58,7 @@ class Commands:
     ) -> None:
         self._rooms, self._policies, self._answers = rooms, policies, answers
         self._approvals, self.routed = routed.approvals, routed
+        answers.source = routed.source
         self._table: dict[str, Callable[[CommandRequest], Awaitable[str]]] = {
             **ChangeCommands(rooms, policies, workshop).table,
             **answers.table,

@@ -19,6 +19,7 @@ from loopforge.chat.server import Rooms
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.why.record_building import gather, gather_for
 from loopforge.chat.why.record_text import told
+from loopforge.core.events import Event
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.room_vocabulary import Said
 from loopforge.core.text.spoken_lists import counted
@@ -26,7 +27,7 @@ from loopforge.errors import InputError, Unknown
 from loopforge.ledger.storage.revised_lines import standing
 from loopforge.ledger.table_access import Readable
 from loopforge.people.account_linking import AccountLinking
-from loopforge.runtime.ports import Clock, Models, Route
+from loopforge.runtime.ports import Clock, LineSource, Models, Route
 
 LOOKED_BACK = 200
 """Lines of mates that are looked through for one that the asker may see."""
@@ -48,6 +49,8 @@ class QueryCommands:
         self._rooms, self._ledger, self._models = rooms, ledger, models
         self._going, self._clock, self._rules = going, clock, rules
         self._linking = linking
+        self.source: Callable[[Event], Awaitable[LineSource | None]] = _nowhere
+        """Where more is told of a line that what goes on beside a room had said."""
 
     @property
     def table(self) -> dict[str, Callable[[CommandRequest], Awaitable[str]]]:
@@ -140,12 +143,23 @@ class QueryCommands:
         names = {handle: mate.name for handle, mate in self._rooms.mates.items()}
         seen = await self.sight(asked.room, asked.person)
         line = await self._line(asked, seen)
+        if source := await self._source(line, stream, seen):
+            return source.words
         record = await (
             gather_for(self._ledger, line, stream, seen, names, owner=asked.owner)
             if asked.person
             else gather(self._ledger, line, names)
         )
         return told(record, self._rules.zone)
+
+    async def _source(self, line: str, stream: str, seen: MemberSight) -> LineSource | None:
+        """Where it is told of a line that stands here for what goes on beside the room."""
+        try:
+            event = await self._ledger.event(line)
+        except Unknown:
+            return None
+        here = event.stream == stream and seen.sees(event.seq)
+        return await self.source(event) if here else None
 
     async def sight(self, room: str, person: str) -> MemberSight:
         """What somebody may see of a room."""
@@ -210,3 +224,7 @@ class QueryCommands:
     async def help(self, _asked: CommandRequest) -> str:
         """The menu."""
         return help_text()
+
+
+async def _nowhere(line: Event) -> None:
+    """There is nothing beside the room."""

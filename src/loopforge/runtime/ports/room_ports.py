@@ -72,10 +72,14 @@ class LineButton(Struct, frozen=True):
 
 
 class LineSource(Struct, frozen=True):
-    """Where in the browser what a line tells of is shown, and where why it came to be."""
+    """Where in the browser what a line tells of is shown, and where why it came to be.
+
+    `words` say that to who is not in a browser.
+    """
 
     page: str
     record: str
+    words: str
 
 
 class LineRoute(Protocol):

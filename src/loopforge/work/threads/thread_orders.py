@@ -147,7 +147,11 @@ class ThreadOrders:
         if cause is None:
             return None
         page = f"/work/{cause.stream.removeprefix(PREFIX)}"
-        return LineSource(page, f"{page}/why/{cause.id}")
+        record = f"{page}/why/{cause.id}"
+        shown = self._desk.page_of(await self._desk.store.state(cause.stream))
+        where = f"{shown}/why/{cause.id}" if shown else f"{record} in the home's pages"
+        words = f"That is of a task. How it came to be: {where}, or `loopforge why {said.id}`."
+        return LineSource(page, record, words)
 
 
 def still_offered(state: TaskState, offer: ResultOffered) -> bool:
