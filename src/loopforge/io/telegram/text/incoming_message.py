@@ -16,7 +16,7 @@ from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.io.platforms.served_places import ServedPlace
 from loopforge.io.telegram.connection.chat_keys import NAME, ChatKey, where
 from loopforge.io.telegram.text.incoming_text import readable
-from loopforge.io.text.forwarded_lines import forwarded
+from loopforge.io.text.forwarded_lines import QUOTED, forwarded
 
 
 class Author(NamedTuple):
@@ -91,7 +91,10 @@ def words(message: telegram.Message, names: Mapping[str, str]) -> str:
     found = readable(text, message.entities or message.caption_entities)
     for username, name in names.items():
         found = re.sub(rf"@{re.escape(username)}\b", f"@{name}", found, flags=re.IGNORECASE)
-    return forwarded(found) if message.forward_origin else found
+    found = forwarded(found) if message.forward_origin else found
+    if message.quote and message.external_reply:  # what it answers is in no place of ours
+        found = f"{forwarded(message.quote.text, QUOTED)}\n{found}".strip()
+    return found
 
 
 def reply(message: telegram.Message) -> str:
