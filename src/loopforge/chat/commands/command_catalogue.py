@@ -39,7 +39,7 @@ class RoomCommand(Struct, frozen=True, kw_only=True):
 
 
 def _asked(name: str, help: str, argument: str = "", complete: Choices = "") -> RoomCommand:
-    """A command that only tells, and only whoever asked."""
+    """A command that tells whoever asked, and nobody else; what it needs, it asks for itself."""
     return RoomCommand(name=name, argument=argument, help=help, private=True, complete=complete)
 
 
@@ -60,12 +60,8 @@ COMMANDS: tuple[RoomCommand, ...] = (
         name="new", argument="", help="begin a new conversation; mates start from a clean page"
     ),
     RoomCommand(name="end", argument="", help="end this conversation"),
-    RoomCommand(
-        name="again",
-        argument="[N]",
-        help="have a mate say its last line anew; N: let version N of it stand",
-    ),
-    RoomCommand(name="more", argument="", help="have a mate go on from its last line"),
+    _asked("again", "have a mate say its last line anew; N: let version N of it stand", "[N]"),
+    _asked("more", "have a mate go on from its last line"),
     _asked("status", "who is here, what is running, what is still on its way"),
     _asked(
         "why",
