@@ -15,6 +15,7 @@ from loopforge.core.events import Event, Perceived
 from loopforge.core.line_revision import Revised
 from loopforge.core.room_vocabulary import AnswerWanted, LineEdited, Said
 from loopforge.errors import InputError, Unknown
+from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Draft, Listening, Question
 from tests.rooms.conftest import Home, living
@@ -180,3 +181,15 @@ async def test_stop_ends_it_and_what_stood_there_stands(tmp_path: Path) -> None:
         await home.does("ana", "more")
         await home.rest()
         assert len(await words(home)) == 2
+
+
+async def test_an_answer_in_another_version_counts_for_who_wanted_it(home: Home) -> None:
+    """And who chose a version is forgotten without the words of the mate."""
+    await home.hears("ana", "@maya what is there?")
+    await home.does("ben", "again")
+    await home.rest()
+    await home.does("ben", "again", "1")
+    quota = home.app.rooms.quota
+    assert [await quota.had(home.people[name]) for name in ("ana", "ben")] == [1, 1]
+    await home.app.ledger.erase(Wish(person=home.people["ben"]))
+    assert await words(home) == ["Tea, cup 1."]

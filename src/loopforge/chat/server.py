@@ -543,14 +543,16 @@ class Rooms:
         return await self._decide(room, lambda state: self._add(there(state), bodies, by))
 
     async def answer(
-        self, room: str, person: str, decide: Callable[[RoomState], Sequence[Body]]
+        self, room: str, person: str, decide: Callable[[RoomState], Sequence[Body]], by: str = ""
     ) -> tuple[Event, ...]:
         """Add what a person decides on the room as it stands in that moment; it may raise.
+
+        `by`: the actor, where the words are somebody else's.
 
         What the room tells of it goes to its places as well, where the question went; and what it
         comes to, so that the question no longer asks there; and a line that has other words.
         """
-        actor = f"person:{person}" if person else "room"
+        actor = by or (f"person:{person}" if person else "room")
 
         async def attempt(state: RoomState) -> tuple[Event, ...]:
             facts = [self._stamp.fact(body, actor=actor) for body in decide(there(state))]

@@ -109,7 +109,8 @@ class LineVersions:
             self._last(now, person, last.id, owner=owner, keeper=keeper)
             return (body,) if now.page.newest.now != version else ()
 
-        await self._rooms.answer(room, person, decide)
+        # the words stay the mate's: they are not forgotten with who chose them
+        await self._rooms.answer(room, person, decide, by=f"mate:{last.who}")
 
     async def newest(self, room: str) -> NewestLine:
         """The last line of a mate in this conversation, with its versions; none without a line."""
