@@ -170,7 +170,7 @@ def test_a_name_stays_on_the_line_it_was_said_under() -> None:
     line = story.hear("hello")
     joined = story.events[1].body
     story.add(PersonLeft(person=PEOPLE[0]))
-    assert state_of(story).lines[line.id].name is joined.name  # type: ignore[union-attr]
+    assert state_of(story).lines[line.id].name is joined.name  # type: ignore[attr-defined]
 
 
 def test_a_line_of_the_same_source_is_recognised() -> None:

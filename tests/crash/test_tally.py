@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from loopforge.app import open_ledger_of
 from loopforge.core.delivery_states import Accepted, Queued
-from loopforge.core.events import Body, Event
+from loopforge.core.events import AnyBody, Event
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.system_clock import SeededDice, Stamp, SystemClock
@@ -47,11 +47,14 @@ class Scene:
         """The count."""
         return count(await self.record(lines), find)
 
-    async def plant(self, *bodies: Body) -> None:
+    async def plant(self, *bodies: AnyBody) -> None:
         """Write facts into the ledger that nobody caused."""
         stamp = Stamp(SystemClock(), SeededDice(99))
         async with open_ledger_of(load_settings(self.home, environ={})) as ledger:
-            facts = [stamp.fact(body, actor="runtime") for body in bodies]
+            facts = [
+                stamp.fact(body, actor="runtime")  # type: ignore[arg-type]
+                for body in bodies
+            ]
             await ledger.append("room:commons", facts)
 
     async def event(self, kind: type, nth: int = 0) -> Event:

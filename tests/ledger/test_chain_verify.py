@@ -59,7 +59,10 @@ def found_wrong(url: str) -> bool:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A ledger in a file, with its log folded in and its triggers gone."""
+    """A ledger in a file, with its log folded in, its triggers gone, and of nothing another copy.
+
+    The index of search names texts by their digests, and proves nothing; so it is empty here.
+    """
     file = tmp_path_factory.mktemp("made") / "ledger.db"
     asyncio.run(_made(f"sqlite:///{file}"))
     with closing(sqlite3.connect(file)) as plain:
@@ -67,6 +70,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "SELECT name FROM sqlite_master WHERE type = 'trigger'"
         ).fetchall():
             plain.execute(f"DROP TRIGGER {name}")
+        plain.execute("PRAGMA secure_delete = ON")
+        plain.execute("DELETE FROM line_trigrams")
+        plain.commit()
+        plain.execute("VACUUM")
         plain.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return file
 

@@ -94,7 +94,7 @@ async def test_what_matters_of_a_talk_is_kept_when_it_has_ended(tmp_path: Path) 
         assert kept["I enjoy being patient."].travels
         assert not kept["I learned that Ana likes quince jam."].travels
         (judged,) = await home.app.ledger.read("memory:maya", kinds=["turn.judged"])
-        refused = [one for one in judged.body.verdicts if not one.allowed]  # type: ignore[union-attr]
+        refused = [one for one in judged.body.verdicts if not one.allowed]  # type: ignore[attr-defined]
         assert [one.rule for one in refused] == ["evidence"]
 
 

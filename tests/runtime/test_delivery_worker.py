@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from loopforge.core.delivery_states import Attempting, Queued, nonce
-from loopforge.core.events import Body, Event, Fact, kind_of
+from loopforge.core.events import AnyBody, Body, Event, Fact, kind_of
 from loopforge.core.room_vocabulary import Said, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerBusy, SendFailed
@@ -32,7 +32,7 @@ class Wall:
     name = "wall"
 
     def __init__(self, trouble: Trouble = lambda _when, _nth: None) -> None:
-        self.posts: dict[str, Body] = {}
+        self.posts: dict[str, AnyBody] = {}
         self.asked = self._nth = 0
         self._trouble = trouble
 
@@ -51,7 +51,7 @@ class Wall:
         return "w0" if out.nonce in self.posts else None
 
     @property
-    def order(self) -> list[Body]:
+    def order(self) -> list[AnyBody]:
         """What is there, in order."""
         return list(self.posts.values())
 

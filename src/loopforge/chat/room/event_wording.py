@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from loopforge.chat.room.permissions import WHOM, Grant, wording
 from loopforge.chat.room.room_snapshot import Scene
-from loopforge.core.events import Body, Event
+from loopforge.core.events import AnyBody, Event
 from loopforge.core.line_revision import Revised
 from loopforge.core.room_vocabulary import (
     BoundsSet,
@@ -74,7 +74,7 @@ MARKED = {"keep": "Kept in mind", "spent": "Let go first", "none": "Mark taken o
 
 
 def reads(
-    body: Body,
+    body: AnyBody,
     scene: Scene,
     quote: Callable[[str], str] = str,
     about: Callable[[str], str] = lambda _: "a line",

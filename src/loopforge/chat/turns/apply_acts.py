@@ -11,6 +11,7 @@ from itertools import chain, islice
 from typing import assert_never
 
 import msgspec
+from msgspec import Struct
 
 from loopforge.artifacts.file_intake import plain_name
 from loopforge.artifacts.media_types import TEXT
@@ -53,7 +54,7 @@ SPOKEN = 40
 """Lines of mates that are looked at with a new one, for a secret that goes out piece by piece."""
 
 
-GOES_OUT: dict[type[Body], What] = {
+GOES_OUT: dict[type[Struct], What] = {
     Told: "line",
     LineEdited: "edit",
     EffectApproved: "approval",

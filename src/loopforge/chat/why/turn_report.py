@@ -162,7 +162,7 @@ def _inner(found: TurnTrace, program: Event, view: RecordRedaction) -> Iterator[
         if isinstance(body, EffectProposed) and body.within == program.id:
             stages = [each for each in found.events if thing_of(each) == event.id]
             called = _calling(body, stages, None, view)
-            yield replace(called, within=program.body.tool)  # type: ignore[union-attr]
+            yield replace(called, within=program.body.tool)  # type: ignore[attr-defined]
 
 
 End = Answered | Returned | None

@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from loopforge.chat.room.event_wording import asides
-from loopforge.core.events import Body, Event
+from loopforge.core.events import AnyBody, Event
 from loopforge.core.mates.css_colours import given_to
 from loopforge.core.room_vocabulary import (
     ConversationBegan,
@@ -167,7 +167,7 @@ class TranscriptWriter:
             did = one_line(scene.person(body.person), 40) + " took it back" * body.back
         return Content.assemble(one_line(body.emoji, 8), (f" {did}", "$quiet"))
 
-    def _plain_to_see(self, body: Body, place: TranscriptPlace) -> bool:
+    def _plain_to_see(self, body: AnyBody, place: TranscriptPlace) -> bool:
         """Whether this need not be told: that one is here oneself, and how a room begins."""
         if isinstance(body, PersonJoined):
             return body.person == self._minutes.scene.you

@@ -20,7 +20,7 @@ from markupsafe import Markup
 from loopforge.artifacts.media_types import PICTURES
 from loopforge.chat.room.event_wording import asides, edited, reads
 from loopforge.chat.room.room_snapshot import Scene
-from loopforge.core.events import Body, Event
+from loopforge.core.events import AnyBody, Event
 from loopforge.core.line_revision import Revised, edit_aside
 from loopforge.core.model_trouble import for_owner
 from loopforge.core.room_vocabulary import (
@@ -200,7 +200,7 @@ def _files(body: Heard | Said) -> list[dict[str, Any]]:
     ]
 
 
-def _long(body: Body) -> bool:
+def _long(body: AnyBody) -> bool:
     return isinstance(body, Heard | Said) and len(body.text.text or "") > LONG
 
 

@@ -253,7 +253,7 @@ class Sending:
 
         Those it needs no more go. Its files stay.
         """
-        text = str(out.event.body.text)  # type: ignore[union-attr]
+        text = str(out.event.body.text)  # type: ignore[attr-defined]
         return await self._reword(out, await self._said(out, line), text)
 
     async def _settle(self, out: Outgoing) -> str:
