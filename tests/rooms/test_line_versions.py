@@ -18,7 +18,7 @@ from loopforge.errors import InputError, Unknown
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Draft, Listening, Question
-from tests.rooms.conftest import Home, living
+from tests.rooms.conftest import Home, living, write_mates
 
 
 @pytest.fixture
@@ -193,3 +193,17 @@ async def test_an_answer_in_another_version_counts_for_who_wanted_it(home: Home)
     assert [await quota.had(home.people[name]) for name in ("ana", "ben")] == [1, 1]
     await home.app.ledger.erase(Wish(person=home.people["ben"]))
     assert await words(home) == ["Tea, cup 1."]
+
+
+async def test_another_answer_is_drawn_with_some_chance(tmp_path: Path) -> None:
+    """A mate that always answers the same is asked by a higher temperature, for that once."""
+    write_mates(tmp_path, maya="---\nname: Maya\nrole: mate\ntemperature: 0\n---\nYou are Maya.\n")
+    numbers = count(1)
+    async with living(tmp_path, lambda _: f"Tea, cup {next(numbers)}.") as home:
+        await home.enter("ana", mates=("maya",))
+        await home.hears("ana", "@maya what is there?")
+        await home.does("ana", "again")
+        await home.rest()
+        await home.hears("ana", "@maya and now?")
+    heats = [question.route.temperature for question in home.models.asked]
+    assert heats[:3] == [0, 0.8, 0]

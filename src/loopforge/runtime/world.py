@@ -50,6 +50,8 @@ from loopforge.runtime.turn_record import perception_of, shown_of
 ERASED = "what it rested on is gone"
 OVERTAKEN = "somebody came in who may not know what was recalled for it"
 """Why a turn is halted that is not stopped: it ends as one that diverged, and is due anew."""
+WARM = 0.8
+"""The least temperature by which a line is said anew; a small model is asked without any else."""
 MOST_TYPING = 15.0
 """Seconds that people are let wait for a line, at most."""
 EXCHANGE = ("effect.proposed", "turn.asked", "turn.answered", "turn.called", "turn.returned")
@@ -364,13 +366,20 @@ class Worlds:
             policy, perception, (), await exchange_of(ledger, own), spent_before(began, own)
         )
 
+    def _route(self, mate: Mate, *, anew: bool) -> Route:
+        """By which models it is asked; for another answer than before never without any chance."""
+        route = Route.of(mate)
+        heat = route.temperature
+        fixed = self._ports.models.facts(route).small if heat is None else heat < WARM
+        return replace(route, temperature=WARM) if anew and fixed else route
+
     def _thinking(self, stream: str, turn: TakenTurn[D], senses: Senses, begun: _Begun) -> Turn:
         mate = turn.due.mate
         seat = TurnSeat(
             stream,
             mate.handle,
             turn.id,
-            Route.of(mate),
+            self._route(mate, anew=bool(turn.due.anew)),
             senses.permit,
             turn.egress.feed,
             senses.news,
