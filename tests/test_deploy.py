@@ -44,6 +44,7 @@ def of_kind(kind: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.xdist_group("terraform")  # its grammar is read once in each process
 @pytest.mark.parametrize("path", TERRAFORM, ids=lambda path: path.name)
 def test_terraform_can_be_read(path: Path) -> None:
     """Each file is HCL."""

@@ -208,6 +208,7 @@ def test_without_the_small_model_it_says_how_to_get_it(wheel: Path, tmp_path: Pa
     assert list(home.iterdir()) == []
 
 
+@pytest.mark.patient
 def test_who_sits_at_a_terminal_is_asked_first(wheel: Path, tmp_path: Path) -> None:
     """The first start says what the small model weighs; without it, the room opens all the same."""
     commands = environment(tmp_path / "env", wheel, PACKAGE)

@@ -106,7 +106,12 @@ async def test_what_an_office_document_says_is_read(
 @pytest.mark.parametrize(
     ("media", "made", "unread"),
     [
-        (DOCX, lambda: repacked(letter(), b"Bed two", bytes(600_000_000)), "heavy"),
+        pytest.param(
+            DOCX,
+            lambda: repacked(letter(), b"Bed two", bytes(600_000_000)),
+            "heavy",
+            marks=pytest.mark.patient,
+        ),
         (DOCX, lambda: letter()[:20_000], "damaged"),
         (DOCX, lambda: letter(empty=True), "scanned"),
         (PPTX, lambda: repacked(talk(), b"<p:cSld", b"<p:nothing"), "damaged"),

@@ -64,6 +64,7 @@ def served(home: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("words", [("--headless",), ()], ids=["headless", "/dev/null"])
 def test_a_home_without_a_terminal_lets_terminals_in(home: Path, words: tuple[str, ...]) -> None:
     """Beside `up --headless` a line through `chat` is answered, and the doctor finds all well.

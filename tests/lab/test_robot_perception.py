@@ -30,6 +30,7 @@ from loopforge.policies.robot_model import fields_of
 from tests.lab.city import acts, play, read
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", shipped_scenarios())
 def test_no_perception_holds_a_digit(name: str) -> None:
     """Over thirty seeds, in every way of shaping and under every style: words, and nothing else."""

@@ -79,7 +79,7 @@ async def rights(home: Home, line: Event) -> object:
     return could, tools_in_turn(state, (line.id,), known), dict(state.rights)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("untrusted", [False, True], ids=["member", "stranger"])
 async def test_what_is_remembered_gains_nothing(untrusted: bool, tmp_path: Path) -> None:
     """Rights stay what they are, no row is forged, and material is marked as what it is."""
