@@ -52,7 +52,7 @@ settings.load_profile("house")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """--kills: each life takes seconds, so that there are few of them where nobody is patient."""
-    parser.addoption("--kills", type=int, default=2, help="kills in each phase; on a model a fifth")
+    parser.addoption("--kills", type=int, default=3, help="kills in each phase; on a model a fifth")
     parser.addoption("--patient", action="store_true", help="run what takes long too")
 
 

@@ -99,7 +99,7 @@ async def test_each_rings_once(tmp_path: Path, seed: int, pytestconfig: pytest.C
         marks = Counter(text.partition("[r")[2].partition("]")[0] for text in told)
         assert marks == {str(one.number): 1 for one in wanted if (one.number + 1) % 2 == odd}
     assert died.total() >= kills
-    assert len(died) > 1
+    assert len(died) > 1 or kills < 10
 
 
 def over(events: list[Event], count: int) -> bool:
