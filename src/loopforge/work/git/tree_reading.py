@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from loopforge.errors import RepositoryError
 from loopforge.work.git.change_review import PathChange, read_changes
 from loopforge.work.git.host_git import HostGit
 
@@ -20,7 +21,7 @@ async def tree_changes(git: HostGit, before: str, after: str) -> list[PathChange
 
 
 async def file_contents(git: HostGit, objects: Collection[str]) -> dict[str, bytes]:
-    """The bytes of files, by their objects."""
+    """The bytes of files, by their objects. Raises RepositoryError for one that is not there."""
     if not objects:
         return {}
     asked = "\n".join([*objects, ""]).encode()
@@ -28,7 +29,9 @@ async def file_contents(git: HostGit, objects: Collection[str]) -> dict[str, byt
     found, at = dict[str, bytes](), 0
     while at < len(told):
         end = told.index(b"\n", at)
-        name, _, size = told[at:end].decode().split(" ")
-        found[name] = told[end + 1 : end + 1 + int(size)]
-        at = end + 2 + int(size)
+        name, kind, *size = told[at:end].decode().split(" ")
+        if not size:  # such as of a clone that left it out
+            raise RepositoryError(f"Git has no whole copy here: object {name} is {kind}.")
+        found[name] = told[end + 1 : end + 1 + int(size[0])]
+        at = end + 2 + int(size[0])
     return found

@@ -1,0 +1,56 @@
+"""Which model does what of a task: by the tables, by settings, by what somebody names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from loopforge.core.work.work_roles import ModelPlace
+from loopforge.settings import load_settings
+from loopforge.work.model_choice import ChosenModel, ModelChoice
+from loopforge.work.work_settings import WorkSettings
+
+TIERS = {1: ("swift",), 2: ("a", "b", "c")}
+
+
+class Served:
+    """Three models in tier 2, one in tier 1; nothing else can be asked."""
+
+    def of_tier(self, tier: int) -> Sequence[str]:
+        """Those of a tier."""
+        return TIERS.get(tier, ())
+
+    def known(self, name: str) -> bool:
+        """Whether it is one of those."""
+        return any(name in names for names in TIERS.values())
+
+
+def choice(home: Path, **environ: str) -> ModelChoice:
+    """As a home with these variables chooses."""
+    settings = load_settings(home, environ=environ)
+    return ModelChoice(Served(), lambda: settings.of("work", WorkSettings))
+
+
+def test_the_planner_is_named_by_its_variable(tmp_path: Path) -> None:
+    """PLANNER_MODEL_ID says who plans; one that cannot be asked leaves it to tier 1."""
+    assert choice(tmp_path, PLANNER_MODEL_ID="b").planner() == ChosenModel(1, "b")
+    assert choice(tmp_path, PLANNER_MODEL_ID="gone").planner() == ChosenModel(1)
+    assert choice(tmp_path).planner() == ChosenModel(1)
+
+
+def test_a_place_in_a_tier_is_counted_from_one(tmp_path: Path) -> None:
+    """The third of tier 2 is its third model; a place that is not there is the tier's first."""
+    made = choice(tmp_path)
+    assert made.at(ModelPlace(2, 3)) == ChosenModel(2, "c")
+    assert made.at(ModelPlace(2, 4)) == ChosenModel(2)
+    assert made.at(ModelPlace(4, 1)) == ChosenModel(4)
+    assert made.tiers() == (1, 2)
+
+
+def test_somebody_names_a_tier_or_a_model(tmp_path: Path) -> None:
+    """So work goes past the tables; a name that nobody bears leads nowhere."""
+    made = choice(tmp_path)
+    assert [made.past(to) for to in ("tier 3", "Tier-2", "swift")] == [
+        ChosenModel(3), ChosenModel(2), ChosenModel(1, "swift"),
+    ]  # fmt: skip
+    assert made.past("nobody") is None
