@@ -202,7 +202,6 @@ class App(HomeParts):
     worlds: Worlds
     models: Models
     tools: Toolbox
-    accounts: Accounts
     keeper: Keeper
     closing: Closing
     forgetting: Forgetting
@@ -323,6 +322,7 @@ async def open_app(
             app.keeper.soon()
             await app.closing.resume()
             await app.forgetting.resume()
+            await app.accounts.pictures.finish()
             app.wishes.start(MemoryNotice(ledger, app.house, app.stamp, tasks))
             await app.wishes.resume()
             app.memory.audit.start()

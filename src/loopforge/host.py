@@ -335,6 +335,7 @@ def site_of(
     from loopforge.models.files.file_shelf import FileShelf
     from loopforge.models_opening import notice_of
     from loopforge.sinks.sink_plugin import beyond_recall
+    from loopforge.web.rendering.avatar_faces import Faces
     from loopforge.web.rendering.live_hub import Hub, Renderer
     from loopforge.web.server.page_context import Site
     from loopforge.web.server.page_templates import environment
@@ -342,13 +343,16 @@ def site_of(
     settings, live = app.settings, app.live
     shelf = FileShelf(settings.data, settings.embedded_files_from)
     shelf.tidy()
-    render = Renderer(app.front, environment(zone=lambda: live.zone))
+    faces = Faces(app.accounts.pictures.name)
+    render = Renderer(app.front, environment(zone=lambda: live.zone, faces=faces))
     site = Site(
         front=app.front,
         accounts=app.accounts,
         people=app.people,
         linking=app.linking,
         pairing=app.pairing,
+        pictures=app.accounts.pictures,
+        portraits=app.portraits,
         artifacts=app.artifacts,
         roster=app.roster,
         chronicle=app.chronicle,
@@ -383,6 +387,7 @@ def site_of(
     )
     app.accounts.desk.presence.hear(site.hub.cut)
     app.keeper.on_erased(render.forget_all)
+    app.accounts.pictures.hear(site.hub.look_anew)
     return site
 
 

@@ -230,6 +230,7 @@ async def lodged(
             reception=reception,
             front=app.front,
             artifacts=app.artifacts,
+            portraits=app.portraits,
             clock=clock,
             dice=dice,
             manners=manners,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.artifacts.picture_intake import made_small
 from loopforge.core.mates.css_colours import given_to
 from loopforge.mates.cards.avatar_image import picture
 from tests.discord.lodging import lodged
@@ -64,6 +65,24 @@ async def test_a_face_that_changes(city: Twin, tmp_path: Path) -> None:
     assert [call.status for call in city.calls if call.method == "PATCH"] == [200]
     assert [line.by for line in city.lines(plaza)[1::2]] == ["Fox"] * 3
     assert city.doubled(plaza) == []
+
+
+async def test_a_picture_that_was_given(city: Twin, tmp_path: Path) -> None:
+    """A mate that was given a picture shows it on its webhook from its next line on."""
+    house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {house: "*"}) as home:
+        await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        small = await made_small(picture("zuzu", "#aa5500"))
+        kept = await home.app.artifacts.put(small)
+        await home.app.accounts.pictures.give("mate:maya", kept, "")
+        data = base64.b64encode(await home.app.portraits.picture("maya", "")).decode()
+        await city.say(ben, plaza, "maya, again")
+        await city.until(lambda: len(city.lines(plaza)) == 4)
+        await home.delivered(plaza)
+    mark = sha256(f"data:image/png;base64,{data}".encode()).hexdigest()[:32]
+    (hook,) = city.town.webhooks.values()
+    assert city.town.users[hook.id].avatar == mark != face_of("maya")
 
 
 @pytest.mark.parametrize("others", [0, 12])

@@ -18,7 +18,9 @@ from sqlalchemy.engine import Connection
 from loopforge.artifacts.artifact_store import YOUNG, Artifacts
 from loopforge.core.effect_states import EffectReturned
 from loopforge.core.events import Erased, Event
+from loopforge.core.people_events import PictureSet
 from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LoopforgeError
 from loopforge.ledger.database.table_schema import Name, metadata, texts
 from loopforge.ledger.table_access import Readable, Tables
@@ -26,7 +28,7 @@ from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
-KINDS = frozenset({"room.heard", "room.said", "effect.returned"})
+KINDS = frozenset({"room.heard", "room.said", "effect.returned", "people.picture_set"})
 """Events that hold kept files."""
 
 kept = Table(
@@ -40,10 +42,10 @@ kept = Table(
 
 
 class Kept:
-    """Folds lines that came with kept files, and what tools gave, into one row for each file."""
+    """Folds lines with kept files, what tools gave and pictures of people into a row for each."""
 
     name = "kept files"
-    version = 3
+    version = 4
     kinds = KINDS
     tables = (kept,)
     holds_texts = False
@@ -53,11 +55,20 @@ class Kept:
         rows = [
             {"ref": ref, "stream": event.stream, "event": event.id}
             for event in events
-            if isinstance(event.body, Heard | Said | EffectReturned)
-            for ref in sorted({file.hash.ref for file in event.body.files} - {""})
+            for ref in sorted({hash.ref for hash in hashes_in(event)} - {""})
         ]
         if rows:
             connection.execute(kept.insert(), rows)
+
+
+def hashes_in(event: Event) -> list[Words]:
+    """The hashes of the files that an event holds."""
+    match event.body:
+        case Heard(files=files) | Said(files=files) | EffectReturned(files=files):
+            return [file.hash for file in files]
+        case PictureSet(picture=picture):
+            return [picture]
+    return []
 
 
 def held(connection: Connection, stream: str = "") -> frozenset[str]:
@@ -94,10 +105,9 @@ class Keeper:
     def _follow(self, _stream: str, events: Sequence[Event]) -> None:
         """A line or result holds its files now; after an erasure, what nobody holds goes."""
         for event in events:
-            if isinstance(event.body, Heard | Said | EffectReturned):
-                for file in event.body.files:
-                    self._artifacts.settle(str(file.hash))
-            elif isinstance(event.body, Erased):
+            for hash in hashes_in(event):
+                self._artifacts.settle(str(hash))
+            if isinstance(event.body, Erased):
                 for hear in self._hearing:
                     hear()
                 self.soon()

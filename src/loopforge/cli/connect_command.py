@@ -65,18 +65,25 @@ def connect(
     mate = connecting.found(name, mates)
     token = _token(there, mate, to, stdin=stdin)
     tokens = BotTokens(there.data, there.tokens)
-    work = connecting.connect(
-        tokens,
-        mates,
-        name,
-        to,
-        token,
-        surfaces,
-        shared=shared,
-        as_is=as_is,
-        take_over=take_over,
-    )
-    account, report = asyncio.run(work)
+
+    async def connected() -> tuple[BotAccount, ConnectReport]:
+        from loopforge.app import open_aside
+
+        async with open_aside(there) as app:
+            return await connecting.connect(
+                tokens,
+                mates,
+                name,
+                to,
+                token,
+                surfaces,
+                shared=shared,
+                as_is=as_is,
+                take_over=take_over,
+                portraits=app.portraits,
+            )
+
+    account, report = asyncio.run(connected())
     conclude(account, surface.plugin.title, mates, report)
 
 

@@ -167,6 +167,18 @@ class MateGone(Struct, frozen=True, tag="mates.gone", kw_only=True):
     mate: str
 
 
+class PictureSet(Struct, frozen=True, tag="people.picture_set", kw_only=True):
+    """A picture stands beside somebody's lines from now on, or none does.
+
+    `of` is "person:" and an id, or "mate:" and a handle; `picture` the hash of its bytes, "" (and
+    public) for none. `by` is the person who gave it or took it away.
+    """
+
+    of: str
+    picture: Words
+    by: str
+
+
 MateEvent = MateWritten | MateGone | GrowthEvent
 PeopleEvent = (
     PersonMet
@@ -184,4 +196,5 @@ PeopleEvent = (
     | RenewalOffered
     | SignedIn
     | SignedOut
+    | PictureSet
 )

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.text.spoken_lists import listed
@@ -25,6 +26,9 @@ from loopforge.io.platforms.surface_plugin import (
     InstalledSurface,
     Surfaces,
 )
+
+if TYPE_CHECKING:
+    from loopforge.mates.cards.avatar_image import Portraits
 
 ALL = "all"
 """How people call all mates of the home; no mate has this handle."""
@@ -113,6 +117,7 @@ async def connect(
     shared: bool = False,
     as_is: bool = False,
     take_over: bool = False,
+    portraits: Portraits | None = None,
 ) -> tuple[BotAccount, ConnectReport]:
     """Make the bot of this token a mate's (`all`: everybody's), and keep it in the home.
 
@@ -138,6 +143,7 @@ async def connect(
         shared=several,
         told=True,
         face=face,
+        portraits=portraits,
         take_over=take_over,
     )
     scrub_logs([account.token])

@@ -283,6 +283,7 @@ class Platforms:
                 reception=reception,
                 front=parts.front,
                 artifacts=parts.artifacts,
+                portraits=parts.portraits,
                 clock=parts.stamp.clock,
                 dice=parts.stamp.dice,
                 manners=manners,

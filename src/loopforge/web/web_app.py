@@ -53,6 +53,7 @@ from loopforge.web.room import (
     growth_pages,
     line_pages,
     memory_pages,
+    picture_pages,
     question_page,
     reminders_page,
     room_pages,
@@ -76,6 +77,7 @@ PER_MINUTE = 600
 PAGES = (
     *(
         linked_accounts,
+        picture_pages,
         room_pages,
         line_pages,
         event_stream,

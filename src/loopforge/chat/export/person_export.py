@@ -33,8 +33,9 @@ from loopforge.chat.room.room_store import PREFIX
 from loopforge.core.events import Event, Usage
 from loopforge.core.line_revision import Revised
 from loopforge.core.money.money_amounts import dollars, picos
-from loopforge.core.room_vocabulary import Heard, LineEdited
-from loopforge.core.text.erasable_text import Words, encode_plain, mended
+from loopforge.core.people_events import PictureSet
+from loopforge.core.room_vocabulary import File, Heard, LineEdited
+from loopforge.core.text.erasable_text import Words, encode_plain, mended, public
 from loopforge.ledger.database.table_schema import events
 from loopforge.ledger.erasure.person_selves import Kin, done_by
 from loopforge.ledger.storage.revised_lines import by_id, standing
@@ -106,6 +107,10 @@ class PersonExport:
                 for event in page:
                     for path, file in files_of(event, _place(event)):
                         yield Part(path, kept(self._artifacts, file))
+                    if isinstance(event.body, PictureSet) and event.body.picture.text:
+                        nothing = public("")
+                        file = File(name=nothing, size=0, text=nothing, hash=event.body.picture)
+                        yield Part(f"pictures/{event.seq}.webp", kept(self._artifacts, file))
 
         async for chunk in zipped(parts()):
             yield chunk

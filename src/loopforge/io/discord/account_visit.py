@@ -31,7 +31,7 @@ from loopforge.io.discord.receiving.slash_commands import Slash
 from loopforge.io.discord.sending.webhooks import Connector
 from loopforge.io.platforms.account_findings import AccountFinding, ConnectReport
 from loopforge.io.platforms.surface_plugin import AccountVisit
-from loopforge.mates.cards.avatar_image import picture
+from loopforge.mates.cards.avatar_image import Portraits
 
 LONGEST = 60.0
 """Seconds that a visit may take; Discord may ask for patience in between."""
@@ -55,7 +55,11 @@ async def visit(order: AccountVisit, connector: Connector | None = None) -> Conn
                 address = invite(client.application_id or 0, shared=order.shared)
                 found = await _looked_at(client, address, shared=order.shared)
                 found += [await _register(client)] if order.told else []
-                found += await _present(client, order.face) if order.face else []
+                found += (
+                    await _present(client, order.face, order.portraits or Portraits())
+                    if order.face
+                    else []
+                )
     except discord.LoginFailure:
         raise NotLetIn(
             "Discord does not know this token. Make a new one (Reset Token, on the page Bot of the "
@@ -108,7 +112,7 @@ async def _register(client: Client) -> AccountFinding:
     return AccountFinding("ok", f"Discord knows its {len(made)} commands; type / to see them.")
 
 
-async def _present(client: Client, mate: Mate) -> list[AccountFinding]:
+async def _present(client: Client, mate: Mate, portraits: Portraits) -> list[AccountFinding]:
     """Give the account the mate's name and face."""
     user, wanted = client.user, mate.name[:NAME]
     assert user is not None
@@ -118,7 +122,8 @@ async def _present(client: Client, mate: Mate) -> list[AccountFinding]:
         named = await _tried(user.edit(username=wanted), f"its name is {wanted} now.", "name")
     name = wanted if named.state == "ok" else user.name
     # A picture goes with the name that there is: Discord's schema wants one.
-    face = user.edit(username=name, avatar=picture(mate.handle, mate.colour))
+    avatar = await portraits.picture(mate.handle, mate.colour)
+    face = user.edit(username=name, avatar=avatar)
     return [named, await _tried(face, f"it has {mate.name}'s face now.", "picture")]
 
 

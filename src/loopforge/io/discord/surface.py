@@ -50,7 +50,7 @@ class Discord:
         self._clock, self._dice, self._options = parts.clock, parts.dice, options
         self._channels, self._connector = parts.front.channels, connector
         self._crowd = crowd = Crowd(parts.accounts, parts.front.rooms.mates, parts.clock)
-        self._hooks = hooks = Hooks(crowd, connector)
+        self._hooks = hooks = Hooks(crowd, parts.portraits, connector)
         self._paces = [DiscordPace() for _ in parts.accounts]
         manners, voices = parts.manners, Voices(crowd, hooks)
         files = Files(parts.artifacts, parts.clock, manners.limits)

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from loopforge.io.platforms.bot_tokens import BotAccount
     from loopforge.io.platforms.incoming_lines import Reception
     from loopforge.io.platforms.manners import Manners
+    from loopforge.mates.cards.avatar_image import Portraits
     from loopforge.people.account_linking import AccountLinking
+    from loopforge.people.accounts.account_service import Accounts
     from loopforge.people.identity.person_registry import Registry
     from loopforge.people.stranger_pairing import Pairing, Strangers
     from loopforge.runtime.delivery_worker import Deliveries
@@ -65,9 +67,19 @@ class HomeParts:
     people: Registry
     linking: AccountLinking
     pairing: Pairing
+    accounts: Accounts
     artifacts: Artifacts
     deliveries: Deliveries
     stamp: Stamp
+
+    @property
+    def portraits(self) -> Portraits:
+        """What its mates look like."""
+        from loopforge.mates.cards.avatar_image import Portraits
+        from loopforge.people.accounts.given_pictures import of_mate
+
+        given = self.accounts.pictures
+        return Portraits(lambda mate: given.of(of_mate(mate)), self.artifacts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +89,7 @@ class SurfaceParts:
     reception: Reception
     front: Front
     artifacts: Artifacts
+    portraits: Portraits
     clock: Clock
     dice: Dice
     manners: Manners
@@ -89,7 +102,7 @@ class AccountVisit:
     """What to do at a platform with an account: look, and tell it what is wanted.
 
     `shared`: several mates speak by it. `told`: tell the commands. `face`: and the name and face of
-    this mate. `take_over`: take another program's webhook away first.
+    this mate, as `portraits` has it. `take_over`: take another program's webhook away first.
     """
 
     account: BotAccount
@@ -97,6 +110,7 @@ class AccountVisit:
     shared: bool
     told: bool = False
     face: Mate | None = None
+    portraits: Portraits | None = None
     take_over: bool = False
 
 

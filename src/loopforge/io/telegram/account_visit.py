@@ -24,7 +24,7 @@ from loopforge.io.platforms.surface_plugin import AccountVisit
 from loopforge.io.telegram.connection.account_checks import findings, invite, private
 from loopforge.io.telegram.connection.api_errors import failure
 from loopforge.io.telegram.connection.api_server import OFFICIAL, title
-from loopforge.mates.cards.avatar_image import picture
+from loopforge.mates.cards.avatar_image import Portraits
 
 LONGEST = 60.0
 """Seconds that a visit may take."""
@@ -45,7 +45,9 @@ async def visit(order: AccountVisit) -> ConnectReport:
             webhook = await _webhook(bot)
         found += findings(bot.bot, webhook)
         found += [await _register(bot)] if order.told else []
-        found += await _present(bot, order.face) if order.face else []
+        found += (
+            await _present(bot, order.face, order.portraits or Portraits()) if order.face else []
+        )
         name = bot.bot.username or ""
     ways = (("Talk to it in private", private(name)), ("Bring it into a group", invite(name)))
     return ConnectReport(tuple(found), ways)
@@ -92,7 +94,7 @@ async def _register(bot: telegram.Bot) -> AccountFinding:
     return await _tried(lambda: bot.set_my_commands(told), done, "its commands stay")
 
 
-async def _present(bot: telegram.Bot, mate: Mate) -> list[AccountFinding]:
+async def _present(bot: telegram.Bot, mate: Mate, portraits: Portraits) -> list[AccountFinding]:
     """Give the bot the mate's name, role and face."""
     name, found = mate.name[:NAME], []
     if bot.bot.first_name == name:
@@ -108,7 +110,8 @@ async def _present(bot: telegram.Bot, mate: Mate) -> list[AccountFinding]:
 
         done = f"it says what it is: {role[:SHORT]}"
         found.append(await _tried(describe, done, "its description stays"))
-    face = telegram.InputProfilePhotoStatic(picture(mate.handle, mate.colour, "jpeg"))
+    portrait = await portraits.picture(mate.handle, mate.colour, "jpeg")
+    face = telegram.InputProfilePhotoStatic(portrait)
     done = f"it has {mate.name}'s face now."
     found.append(await _tried(lambda: bot.set_my_profile_photo(face), done, "its picture stays"))
     return found

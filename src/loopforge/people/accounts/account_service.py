@@ -29,10 +29,11 @@ class Accounts:
 
     def __init__(self, ledger: SqlLedger, people: Registry, stamp: Stamp, tasks: Tasks) -> None:
         from loopforge.people.accounts.account_decisions import AccountDesk
+        from loopforge.people.accounts.given_pictures import GivenPictures
         from loopforge.people.accounts.invite_links import Links
         from loopforge.people.accounts.password_login import Signing
 
-        self._people = people
+        self._people, self.pictures = people, GivenPictures(ledger, people, stamp)
         self.desk = AccountDesk(ledger, people, stamp, tasks)
         self.links, self.signing = Links(self.desk, people), Signing(self.desk, stamp.clock)
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from loopforge.errors import BadAccount, InputError, NotLetIn, Unknown
 from loopforge.people.accounts.account_values import Invite, Visitor
+from loopforge.people.accounts.given_pictures import of_person
 from loopforge.people.accounts.login_sessions import UNUSED
 from loopforge.people.identity.account_names import RESERVED_NAMES, folded
 from loopforge.web.server.access_guards import visitor_of
@@ -284,7 +285,8 @@ async def your_page(site: Site, visitor: Visitor, **more: Any) -> Template:
     has = await site.accounts.signing.has_password(visitor.person)
     await site.people.refresh()
     selves = [one for one in site.people.selves(visitor.person) if one.linked]
-    shown: dict[str, Any] = {"sessions": sessions, "has_password": has, "selves": selves, **more}
+    shown: dict[str, Any] = {"sessions": sessions, "has_password": has, "selves": selves}
+    shown |= {"pictured": bool(site.pictures.name(of_person(visitor.person))), **more}
     return page("you.html", visitor, here="you", **shown)
 
 

@@ -1,4 +1,4 @@
-"""Faces: the pixel portraits of mates, initials on a pebble for people.
+"""Faces: the pixel portraits of mates, initials on a pebble for people, and given pictures.
 
 Inline SVG, the same for one seed for ever, with presentation attributes and classes only: the
 pages' content security policy allows no style attribute. Hidden from screen readers, for a name
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from functools import lru_cache
 
 from markupsafe import Markup, escape
@@ -20,7 +21,37 @@ from loopforge.core.mates.pixel_portrait import face, inks, shade
 
 DOT = 5
 """A side of a pixel, of 64."""
-_PEBBLE = '<path d="M32 1q17 0 24 11t7 21-9 20-22 10-22-9T1 33 8 12 32 1z" fill="{ground}"/>'
+_SHAPE = "M32 1q17 0 24 11t7 21-9 20-22 10-22-9T1 33 8 12 32 1z"
+_PEBBLE = f'<path d="{_SHAPE}" fill="{{ground}}"/>'
+
+
+_PICTURE = (
+    '<svg class="face{kind}" viewBox="0 0 64 64" aria-hidden="true" focusable="false">'
+    '<image href="/pictures/{name}" width="64" height="64" preserveAspectRatio="xMidYMid slice" '
+    f"clip-path=\"path('{_SHAPE}')\"/></svg>"
+)
+
+
+class Faces:
+    """How everybody looks: `given` tells what a browser asks for somebody's picture by, or "".
+
+    It is told "mate:" and a handle, or "person:" and an id.
+    """
+
+    def __init__(self, given: Callable[[str], str] = lambda _: "") -> None:
+        self._given = given
+
+    def mate(self, handle: str, colour: str = "") -> Markup:
+        """A mate's picture, or its face in shades of `colour`."""
+        if name := self._given(f"mate:{handle}"):
+            return Markup(_PICTURE).format(kind="", name=name)  # noqa: S704
+        return face_svg(handle, colour)
+
+    def person(self, id: str, name: str) -> Markup:
+        """A person's picture, or the initials of their name."""
+        if given := self._given(f"person:{id}"):
+            return Markup(_PICTURE).format(kind=" person", name=given)  # noqa: S704
+        return initials_svg(id, name)
 
 
 @lru_cache(maxsize=512)

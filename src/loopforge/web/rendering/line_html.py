@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from jinja2 import Environment
 from markupsafe import Markup
@@ -40,6 +40,7 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.core.text.erasable_text import Words
 from loopforge.web.rendering import avatar_faces, markdown_html
+from loopforge.web.rendering.avatar_faces import Faces
 from loopforge.web.rendering.markdown_html import Names
 
 KEPT = 4000
@@ -54,6 +55,7 @@ class Lines:
 
     def __init__(self, environ: Environment, most: int = KEPT) -> None:
         self._environ, self._most = environ, most
+        self._faces = cast("Faces", environ.globals["faces"])
         self._kept: OrderedDict[tuple[Any, ...], str] = OrderedDict()
 
     @property
@@ -106,7 +108,7 @@ class Lines:
     ) -> str:
         body = event.body
         if isinstance(body, Heard | Said):
-            shown = _line(event, body, scene) | _answer(body, scene, replied)
+            shown = _line(event, body, scene, self._faces) | _answer(body, scene, replied)
             shown["used"] = uses(used)
             return self._environ.get_template("line.html").render(shown)
         told = sentence(event, scene)
@@ -166,7 +168,7 @@ def _author(actor: str, scene: Scene) -> str:
 # ---------------------------------------------------------------- what people and mates say
 
 
-def _line(event: Event, body: Heard | Said, scene: Scene) -> dict[str, Any]:
+def _line(event: Event, body: Heard | Said, scene: Scene, faces: Faces) -> dict[str, Any]:
     shown: dict[str, Any] = {"event": event, "scene": scene}
     shown["words"] = _words(body.text, names_of(scene))
     shown["long"] = _long(body)
@@ -177,14 +179,10 @@ def _line(event: Event, body: Heard | Said, scene: Scene) -> dict[str, Any]:
         shown["words"] = Markup('<p class="forgotten">{}</p>').format(_deletion(event, scene))
     if isinstance(body, Said):
         card = scene.mate(body.mate)
-        face = (
-            avatar_faces.shown(card.handle)
-            if scene.has(body.mate)
-            else avatar_faces.face_svg(card.handle)
-        )
+        face = avatar_faces.shown(card.handle) if scene.has(body.mate) else faces.mate(card.handle)
         return shown | {"mate": card.handle, "turn": body.turn, "name": card.name, "face": face}
     name = scene.person(body.person)
-    face = avatar_faces.initials_svg(body.person, name)
+    face = faces.person(body.person, name)
     return shown | {"mate": "", "person": body.person, "name": name, "face": face}
 
 

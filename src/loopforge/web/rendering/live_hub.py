@@ -177,6 +177,11 @@ class PageChannel:
         self._ear.close()
         await self._tasks.close()
 
+    def look_anew(self) -> None:
+        """The scene may be another."""
+        self._stale = True
+        self._looking.set()
+
     def give(self, data: bytes, *, seq: int = 0, about: int = 0, draft: str = "") -> None:
         """Give all listeners something."""
         for listener in tuple(self.listeners):
@@ -238,8 +243,7 @@ class PageChannel:
                 if listener.person == event.body.person:
                     listener.close(message("gone", {"why": "You have left this room."}))
         if event.kind in SCENERY:
-            self._stale = True
-            self._looking.set()
+            self.look_anew()
 
     async def _give_line(self, event: Event, scene: Scene) -> None:
         """A line, in the owner's form to the owner's pages where it has one."""
@@ -334,6 +338,12 @@ class Hub:
         """The people whose pages are open on this room."""
         channel = self._channels.get(room)
         return frozenset(one.person for one in channel.listeners) if channel else frozenset()
+
+    def look_anew(self) -> None:
+        """Somebody looks otherwise than before, wherever they are."""
+        self.render.forget_all()
+        for channel in self._channels.values():
+            channel.look_anew()
 
     def cut(self, session: str) -> None:
         """A session is over: its pages are told, and hear no more."""

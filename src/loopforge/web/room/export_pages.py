@@ -70,8 +70,9 @@ async def card(
     one = await standing_of(site, handle)
     mate = site.roster.get(one.handle or handle)
     name = f"{mate.handle}.{'png' if form == 'png' else 'json'}"
+    portrait = await site.portraits.picture(mate.handle, mate.colour) if form == "png" else b""
     return Response(
-        await asyncio.to_thread(exported, mate, form),
+        await asyncio.to_thread(exported, mate, form, portrait),
         media_type="image/png" if form == "png" else "application/json",
         headers={"Content-Disposition": disposition(name, inline=False)},
     )

@@ -17,6 +17,9 @@ from litestar.datastructures import UploadFile
 from litestar.params import Parameter
 from litestar.response import Redirect, Template
 
+from loopforge.artifacts.artifact_store import is_hash
+from loopforge.artifacts.media_types import PICTURES, media_of
+from loopforge.artifacts.picture_intake import made_small
 from loopforge.chat.service.room_list import Doorplate
 from loopforge.core.mates.character_card import LARGEST, is_card
 from loopforge.core.mates.mate_changes import MateChange
@@ -33,6 +36,7 @@ from loopforge.mates.new_mate import sketch
 from loopforge.mates.retired_mates import retired
 from loopforge.mates.version_history import Version, plain, print_of
 from loopforge.people.accounts.account_values import Visitor
+from loopforge.people.accounts.given_pictures import of_mate
 from loopforge.runtime.ports import Tool
 from loopforge.web.account.sign_in import name_of
 from loopforge.web.rendering.tool_groups import grouped
@@ -118,10 +122,11 @@ async def mate(site: Site, visitor: Visitor, handle: Word, told: Word = "") -> T
     """One mate in full."""
     one = await standing_of(site, handle)
     told = TOLD.get(told, "")
-    return await _mate(site, visitor, one, told=told)
+    return await shown_mate(site, visitor, one, told=told)
 
 
-async def _mate(site: Site, visitor: Visitor, one: RosterStanding, **more: Any) -> Template:
+async def shown_mate(site: Site, visitor: Visitor, one: RosterStanding, **more: Any) -> Template:
+    """A mate's page, with what is told on it."""
     versions = await site.chronicle.versions(one.handle) if one.handle else []
     return page(
         "mate.html",
@@ -146,6 +151,7 @@ async def _mate(site: Site, visitor: Visitor, one: RosterStanding, **more: Any) 
         switches=grouped(_tools_for(site, one.mate)) if one.mate else [],
         base=print_of(site.chronicle.text(one.file)),
         fits=fnmatch.fnmatchcase,
+        pictured=bool(one.handle and site.pictures.name(of_mate(one.handle))),
         **{"told": "", "error": "", **more},
     )
 
@@ -172,7 +178,7 @@ async def give_tools(
     try:
         await workshop.give_tools(found.handle, tools, owner.person, base)
     except InputError as error:
-        return await _mate(site, owner, one, error=str(error))
+        return await shown_mate(site, owner, one, error=str(error))
     return Redirect(f"{path_of(key_of(one))}?told=saved", status_code=303)
 
 
@@ -209,11 +215,15 @@ async def new_page(
 @post("/mates/new")
 async def new(site: Site, owner: Visitor, data: Fields) -> Template | Redirect:
     """Put a new mate into the home, if its text is one."""
-    text = plain(data.get("text", ""))
+    text, portrait = plain(data.get("text", "")), data.get("portrait", "")
     try:
         made = await site.chronicle.new(text, owner.person)
     except InputError as error:
-        return _editor(site, owner, None, text, base="", error=str(error), status=400)
+        return _editor(
+            site, owner, None, text, base="", error=str(error), portrait=portrait, status=400
+        )
+    if is_hash(portrait) and await site.artifacts.has(portrait):
+        await site.pictures.give(of_mate(made.handle), portrait, owner.person)
     return Redirect(f"{path_of(_key(site, made))}?told=new", status_code=303)
 
 
@@ -228,9 +238,18 @@ async def new_file(request: Asked, site: Site, owner: Visitor) -> Template:
         brought = await asyncio.to_thread(read_file, data, given.filename)
     except InputError as error:
         return page("mate-new.html", owner, here="mates", role="", error=str(error))
-    return _editor(
-        site, owner, None, plain(brought.text), base="", card=is_card(data), left=brought.told
-    )
+    more = {"card": is_card(data), "left": brought.told, "portrait": await _portrait(site, data)}
+    return _editor(site, owner, None, plain(brought.text), base="", **more)
+
+
+async def _portrait(site: Site, data: bytes) -> str:
+    """The picture of a card that is one, made small and kept until the mate is saved; or ""."""
+    if media_of(data[:64]) not in PICTURES:
+        return ""
+    try:
+        return await site.artifacts.put(await made_small(data))
+    except InputError:
+        return ""
 
 
 def _key(site: Site, made: Mate) -> str:
@@ -314,7 +333,7 @@ def _editor(
         mate=made,
         flaws=flaws,
         asks=asks,
-        **{"error": "", "other": [], "name": "", "card": False, "left": (), **more},
+        **{"error": "", "other": [], "name": "", "card": False, "left": (), "portrait": "", **more},
     )
 
 

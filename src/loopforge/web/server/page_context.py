@@ -26,6 +26,7 @@ from loopforge.chat.rooms_api import Front
 from loopforge.core.events import Event
 from loopforge.lab.run_queue import Shifts
 from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.mates.cards.avatar_image import Portraits
 from loopforge.mates.mate_growth import MateGrowth
 from loopforge.mates.mate_roster import Roster
 from loopforge.mates.version_history import Chronicle
@@ -35,6 +36,7 @@ from loopforge.models.model_listing import ModelsDesk
 from loopforge.people.account_linking import AccountLinking
 from loopforge.people.accounts.account_service import Accounts
 from loopforge.people.accounts.account_values import Visitor
+from loopforge.people.accounts.given_pictures import GivenPictures
 from loopforge.people.identity.person_registry import Registry
 from loopforge.people.stranger_pairing import Pairing
 from loopforge.runtime.plugins.setting_rows import SettingState
@@ -114,6 +116,8 @@ class Site:
     people: Registry
     linking: AccountLinking
     pairing: Pairing
+    pictures: GivenPictures
+    portraits: Portraits
     artifacts: Artifacts
     roster: Roster
     chronicle: Chronicle

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from loopforge.web.rendering.avatar_faces import face_svg, initials_svg
+from loopforge.web.rendering.avatar_faces import Faces
 from loopforge.web.rendering.markdown_html import render
 from loopforge.web.server.link_reach import OPENED, OPENING, qr_svg
 from loopforge.web.server.page_context import Site
@@ -68,10 +68,13 @@ def _luminance(colour: str) -> float:
 
 
 def environment(
-    site: Site | None = None, zone: Callable[[], ZoneInfo] = lambda: ZoneInfo("UTC")
+    site: Site | None = None,
+    zone: Callable[[], ZoneInfo] = lambda: ZoneInfo("UTC"),
+    faces: Faces = Faces(),  # noqa: B008  it holds nothing
 ) -> Environment:
     """Templates with everything they may call."""
-    zone = (lambda: site.live.zone) if site else zone
+    if site is not None:
+        zone, faces = lambda: site.live.zone, Faces(site.pictures.name)
     made = Environment(
         loader=PackageLoader("loopforge.web"),
         autoescape=select_autoescape(default=True, default_for_string=True),
@@ -84,8 +87,9 @@ def environment(
         return at.astimezone(zone())
 
     made.globals.update(
-        face_svg=face_svg,
-        initials_svg=initials_svg,
+        faces=faces,
+        face_svg=faces.mate,
+        initials_svg=faces.person,
         markdown=render,
         notice=site.notice if site else str,
         boot=site.boot if site else "",

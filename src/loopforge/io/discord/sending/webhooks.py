@@ -25,7 +25,7 @@ from loopforge.io.discord.connection.api_errors import Broken, scrub
 from loopforge.io.discord.connection.bot_accounts import Crowd
 from loopforge.io.discord.connection.gateway_client import Client, Talk, rights
 from loopforge.io.discord.text.incoming_text import webhook_name
-from loopforge.mates.cards.avatar_image import fingerprint, picture
+from loopforge.mates.cards.avatar_image import Portraits
 
 log = logging.getLogger(__name__)
 NAME = "Loopforge"
@@ -76,8 +76,8 @@ class Rack(Struct):
 class Hooks:
     """Our webhooks, by channel."""
 
-    def __init__(self, crowd: Crowd, connector: Connector | None) -> None:
-        self._crowd, self._connector = crowd, connector
+    def __init__(self, crowd: Crowd, portraits: Portraits, connector: Connector | None) -> None:
+        self._crowd, self._portraits, self._connector = crowd, portraits, connector
         self._sessions: dict[int, aiohttp.ClientSession] = {}
         self._racks: dict[tuple[int, int], Rack] = {}
         self._bare: dict[int, discord.Webhook] = {}
@@ -191,13 +191,13 @@ class Hooks:
         hook = rack.found.get(label)
         if not colour or label in rack.refused:
             return hook
-        name = f"{NAME} {label} {fingerprint(mate, colour)}"
+        name = f"{NAME} {label} {self._portraits.fingerprint(mate, colour)}"
         if hook is not None and hook.name == name:
             return hook
         if hook is None and not rack.room:
             return None
         try:
-            face = await asyncio.to_thread(picture, mate, colour)
+            face = await self._portraits.picture(mate, colour)
             if hook is None:
                 return await self._made(client, host, rack, label, name, face)
             rack.found[label] = await hook.edit(name=name, avatar=face)
