@@ -73,6 +73,7 @@ from loopforge.models.embedded_switch import EmbeddedSwitch
 from loopforge.models.model_listing import ModelsDesk
 from loopforge.models.model_router import TieredModels
 from loopforge.models.null_model import Unasked
+from loopforge.models.transcription.transcription_settings import TranscriptionSettings
 from loopforge.models_opening import (
     embedded_of,
     keyed_models,
@@ -178,6 +179,7 @@ def rules_of(
         capacity=settings.energy_capacity,
         refill=settings.energy_refill,
         bounds=settings.of("tools", ToolSettings).bounds,
+        transcriber=settings.of("transcription", TranscriptionSettings).model,
         surfaces=tuple(surfaces),
         guests=GuestRules(
             mates=handles_in(settings.guest_mates),

@@ -21,6 +21,7 @@ from loopforge.core.room_vocabulary import (
     Say,
     Schedule,
     StaySilent,
+    Transcribe,
 )
 
 EVERY: tuple[Act, ...] = (
@@ -31,6 +32,7 @@ EVERY: tuple[Act, ...] = (
     Continue(),
     Mark(line="l1", mark="keep"),
     Entitle(title="Bread"),
+    Transcribe(text="how warm is it"),
     Remember(text="ana bakes"),
     Forget(what="ana"),
     Schedule(when="2026-11-21T14:05:00Z", what="bread"),
@@ -42,6 +44,7 @@ FREE = Rights(
     memory=True,
     schedule=True,
     may_title=True,
+    may_transcribe=True,
 )
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from loopforge.core.events import TurnEnded
 from loopforge.core.room_vocabulary import Said
+from loopforge.errors import InputError
 from loopforge.runtime.ports import Draft, Listening, Thinking
 from tests.rooms.conftest import living
 
@@ -35,6 +38,22 @@ async def test_a_line_comes_when_it_could_have_been_typed(tmp_path: Path) -> Non
         assert (line.at - asked.at).total_seconds() == len(TEXT) / 10
         ear.close()
         assert not [what async for what in ear if isinstance(what, Draft)]
+
+
+async def test_a_room_may_be_without_pace(tmp_path: Path) -> None:
+    """Where a person switches it off there, its mates answer at once; and on again, as before."""
+    (tmp_path / "mates").mkdir()
+    (tmp_path / "mates" / "maya.md").write_text(FILE)
+    async with living(tmp_path, lambda _: TEXT, debounce_seconds=0) as home:
+        await home.enter("ana")
+        assert "Maya 10 characters a second" in await home.does("ana", "pace")
+        assert "at once" in await home.does("ana", "pace", "off")
+        asked = await home.hears("ana", "@maya why?")
+        (line,) = [event for event in await home.events() if isinstance(event.body, Said)]
+        assert line.at == asked.at
+        assert "pace of their own" in await home.does("ana", "pace", "on")
+        with pytest.raises(InputError):
+            await home.does("ana", "pace", "slowly")
 
 
 async def test_stop_ends_the_wait_and_nothing_is_said(tmp_path: Path) -> None:

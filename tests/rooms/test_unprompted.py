@@ -64,6 +64,19 @@ async def test_after_a_silence_a_mate_is_asked_for_a_word_once(tmp_path: Path) -
         assert await woken(home) == ["silence", "silence"]
 
 
+async def test_a_mate_that_is_not_for_guests_does_not_speak_up_to_them(tmp_path: Path) -> None:
+    """After a guest's line it is not woken; once the owner has spoken, it is."""
+    maya(tmp_path, "after 1 hour")
+    async with living(tmp_path, guest_mates="none") as home:
+        await home.enter("ana")
+        await home.hears("ana", "good night", surface="web")
+        await past(home, 30)
+        assert await woken(home) == []
+        await home.hears("ana", "good night, all", surface="web", owner=True)
+        await past(home, 1.1)
+        assert await woken(home) == ["silence"]
+
+
 async def test_it_may_stay_silent_and_nobody_is_told(tmp_path: Path) -> None:
     """A mate that has nothing to say leaves no line, and is not asked again."""
     maya(tmp_path, "after 1 hour")

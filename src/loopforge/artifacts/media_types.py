@@ -23,15 +23,25 @@ SIGNS: tuple[tuple[re.Pattern[bytes], str], ...] = (
     (re.compile(rb"\xff\xd8\xff"), "image/jpeg"),
     (re.compile(rb"GIF8[79]a"), "image/gif"),
     (re.compile(rb"RIFF.{4}WEBP", re.DOTALL), "image/webp"),
+    (re.compile(rb"OggS"), "audio/ogg"),
+    (re.compile(rb"ID3|\xff[\xf2\xf3\xfa\xfb]"), "audio/mpeg"),
+    (re.compile(rb"RIFF.{4}WAVE", re.DOTALL), "audio/wav"),
+    (re.compile(rb"fLaC"), "audio/flac"),
+    (re.compile(rb".{4}ftyp", re.DOTALL), "audio/mp4"),
+    (re.compile(rb"\x1a\x45\xdf\xa3"), "audio/webm"),
     (re.compile(rb"%PDF-\d"), PDF),
     (re.compile(rb"PK\x03\x04"), BYTES),
 )
 """How a file of each kind begins."""
+MOVING = {"audio/mp4": re.compile(rb"vide"), "audio/webm": re.compile(rb"V_(?:VP|AV1|MPEG)")}
+"""What a file that may be sound alone holds where it is a film."""
 PACKED = ((b"word/document.xml", DOCX), (b"ppt/presentation.xml", PPTX), (b"xl/workbook.xml", XLSX))
 """A name of a part that a packed document of each kind has."""
 
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """What a browser shows by itself, in a line or alone; everything else is only handed over."""
+SOUNDS = frozenset(media for _, media in SIGNS if media.startswith("audio/"))
+"""What a browser plays by itself, and a model that hears may be given."""
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -45,6 +55,8 @@ def media_of(data: bytes) -> str:
     """The type of these bytes, such as "image/png"."""
     for sign, media in SIGNS:
         if sign.match(data):
+            if media in MOVING and MOVING[media].search(data):
+                return media.replace("audio", "video")
             packed = (kind for name, kind in PACKED if name in data)
             return next(packed, media) if media == BYTES else media
     return BYTES if _decoded(data) is None else TEXT

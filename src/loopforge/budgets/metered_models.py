@@ -90,6 +90,8 @@ class MeteredModels:
 
     def _cheaper(self, question: Question, wanted: Usage) -> Question | None:
         """The same of the cheapest tier; None where that is what it asks, or would not hold it."""
+        if question.sound:
+            return None  # only a model that hears can write it down
         route = replace(question.route, tier=CHEAPEST, model="")
         before, after = self._models.facts(question.route), self._models.facts(route)
         if after.name == before.name or after.window < wanted.read + question.max_tokens:

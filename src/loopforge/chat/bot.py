@@ -18,6 +18,7 @@ from loopforge.chat.room.permissions import (
 )
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX
+from loopforge.chat.room.turn_queue import TITLE, TRANSCRIPT
 from loopforge.chat.room_loop import SCRIBE, STOPPED, Conduct, RoomTurn
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.turns import room_titles
@@ -37,6 +38,7 @@ from loopforge.chat.turns.build_perception import Viewer, own_tools
 from loopforge.chat.turns.fallback_mate import Relief, notice
 from loopforge.chat.turns.memory_grounds import grounds_of
 from loopforge.chat.turns.tool_questions import KEPT_IN, LEAK, Asking, ToolQuestions, leak_of
+from loopforge.chat.turns.voice_notes import not_written_down, written_down
 from loopforge.core import act_guard
 from loopforge.core.act_guard import Rights
 from loopforge.core.action_plan import AgentActionPlan
@@ -66,6 +68,7 @@ TROUBLE = {
     "timed_out": "the model took too long",
     "malformed": "the model's answer made no sense",
     "refused": "the model would not answer",
+    "silence": "nothing was said in it that the model made out",
 }
 UNREACHED = ("failed", "timed_out")
 """Troubles of a turn that mean that no model could be reached."""
@@ -112,6 +115,8 @@ class Bot:
     async def perceive(self, state: RoomState, due: RoomTurn) -> OpeningView:
         """See `World.perceive`."""
         entries, upto = state.recent(12) if due.mate.handle == SCRIBE else None, state.seq
+        if due.summons == TRANSCRIPT:
+            entries = [state.lines[due.line]]
         view = await self._viewer.view(state, due.mate, due.called, entries)
         before = []
         if view.purged is not None:
@@ -147,7 +152,7 @@ class Bot:
             bounds=strictest(turn.due.mate.bounds, state.bounds, self._rules.bounds),
             depth=1 + turn.due.step + through,
             charge=charge,
-            pace=turn.due.mate.pace,
+            pace=0 if state.unpaced else turn.due.mate.pace,
         )
         return replace(senses, slow=self._slow(state, turn)) if turn.due.awaited else senses
 
@@ -196,7 +201,7 @@ class Bot:
     ) -> tuple[AgentActionPlan, tuple[Verdict, ...]]:
         """See `World.judge`."""
         title = ""
-        if turn.due.mate.handle == SCRIBE:
+        if turn.due.summons == TITLE:
             recent = [entry.text.text for entry in state.recent(12)]
             title = room_titles.fallback([text for text in recent if text is not None])
         lines, spoken = turn.due.called.lines, spoken_here(state)
@@ -228,7 +233,8 @@ class Bot:
             max_file=self._rules.file_limit,
             lines=frozenset(state.lines),
             memory=handle != SCRIBE,
-            may_title=handle == SCRIBE and state.titled_by in ("", "room"),
+            may_title=turn.due.summons == TITLE and state.titled_by in ("", "room"),
+            may_transcribe=turn.due.summons == TRANSCRIPT,
             may_say=handle != SCRIBE,
             recent=tuple(str(entry.text) for entry in own[-RECENT:]),
             anew=bool(turn.due.anew),
@@ -283,6 +289,8 @@ class Bot:
     ) -> ActsOutcome:
         """The facts of what it may do."""
         handle, stamp = turn.due.mate.handle, self._ports.stamp
+        if turn.due.summons == TRANSCRIPT:
+            return written_down(state, plan, verdicts, stamp, turn.id, turn.due.line)
         if line := turn.due.anew:
             return said_anew(plan, verdicts, stamp, turn.id, handle, line, state.places)
         return carry_out(
@@ -334,6 +342,9 @@ class Bot:
         if ways := turn.egress.leaks:
             how = [(way, "secret") for way in ways]
             facts += self._notice(state, turn, LEAK.format(name=name), how)
+        if turn.due.summons == TRANSCRIPT and trouble:
+            text = not_written_down(state, turn.due.line, trouble.rstrip("."))
+            return [*facts, *(self._notice(state, turn, text, turn.troubles) if text else [])]
         if turn.due.mate.handle == SCRIBE:
             return []
         for file, why in turn.attached.items():

@@ -1,10 +1,11 @@
 """What is due in a room: the first of these that there is.
 
     1. a turn that was broken off (by a crash) is taken up again
-    2. new lines are gathered for a moment and weighed: who has cause to speak?
-    3. the mates that have take their turns, one after the other, each seeing every line so far
-    4. a title is found when one is due
-    5. a conversation ends in which nothing was said for long, or a mate is woken that speaks up
+    2. what is said in the voice notes of a new line is written down, where a model for that is set
+    3. new lines are gathered for a moment and weighed: who has cause to speak?
+    4. the mates that have take their turns, one after the other, each seeing every line so far
+    5. a title is found when one is due
+    6. a conversation ends in which nothing was said for long, or a mate is woken that speaks up
 
 A reminder that is due rings before mates take their turns.
 
@@ -18,13 +19,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from msgspec.structs import replace
+
 from loopforge.chat.reminders.due_reminders import ReminderBell
 from loopforge.chat.reminders.unprompted_turns import UnpromptedTurns
 from loopforge.chat.room import guest_rules
 from loopforge.chat.room.permissions import heeded
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import House
-from loopforge.chat.room.turn_queue import ANEW, GREETING, Due, OpenTurn
+from loopforge.chat.room.turn_queue import ANEW, GREETING, TITLE, TRANSCRIPT, Due, OpenTurn
 from loopforge.chat.speaking import triggers
 from loopforge.chat.speaking.line_routing import LineRouting, posted
 from loopforge.chat.speaking.room_rules import Rules
@@ -32,6 +35,7 @@ from loopforge.chat.turns import room_titles
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.chat.turns.fallback_mate import UNABLE, Relief
 from loopforge.chat.turns.memory_grounds import wishes_in
+from loopforge.chat.turns.voice_notes import unheard
 from loopforge.core.events import Fact
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.room_vocabulary import ConversationEnded, Told, TurnDropped, Weighed, Weight
@@ -89,6 +93,9 @@ class Conduct:
         if not state.closed:
             if state.open:
                 return self._again(state, next(iter(state.open.values())))
+            if self._rules.transcriber and (line := unheard(state)):
+                called = Due(mate=SCRIBE, lines=(line,), summons=TRANSCRIPT)
+                return self._taken(self._listener(), TRANSCRIPT, called)
             if state.pending():
                 return await self._weighed(state)
             rings = await self._bell.due(state)
@@ -97,14 +104,14 @@ class Conduct:
             if state.due:
                 return self._turn(state, state.due[0])
             if not state.stopped and room_titles.due(state):
-                called = Due(mate=SCRIBE, lines=(state.recent(1)[-1].id,), summons="title")
-                return self._taken(self._scribe(), "title", called)
+                called = Due(mate=SCRIBE, lines=(state.recent(1)[-1].id,), summons=TITLE)
+                return self._taken(self._scribe(), TITLE, called)
         await self._house.save(state.stream)
         ends = await self._end(state)
         rings = None if state.closed else await self._bell.due(state)
         if rings is not None and not isinstance(rings, datetime):
             return rings
-        woken = await self._unprompted.due(state, self._rules.zone)
+        woken = await self._unprompted.due(state, self._rules.zone, self._rules.guests)
         if woken is True:
             return ()
         moments = (one for one in (ends, rings, woken) if isinstance(one, datetime))
@@ -192,6 +199,8 @@ class Conduct:
     def _again(self, state: RoomState, turn: OpenTurn) -> RoomTurn:
         """A turn that was broken off."""
         mate = self._mates.get(turn.mate) or self._scribe(turn.mate)
+        if turn.summons == TRANSCRIPT:
+            mate = self._listener()
         due = turn.due or Due(mate=turn.mate, lines=(turn.line,), summons=turn.summons)
         over = (STOPPED if state.stopped else GONE) if turn.halted else ""
         if turn.overtaken:
@@ -223,6 +232,10 @@ class Conduct:
             halted=halted,
             called=due,
         )
+
+    def _listener(self) -> Mate:
+        """The room itself, as far as it listens to voice notes."""
+        return replace(self._scribe(), model=self._rules.transcriber)
 
     def _scribe(self, handle: str = SCRIBE) -> Mate:
         """The room itself, as far as it thinks."""

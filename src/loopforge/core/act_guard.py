@@ -31,6 +31,7 @@ from loopforge.core.room_vocabulary import (
     Say,
     Schedule,
     StaySilent,
+    Transcribe,
 )
 
 LONGEST_TITLE = 100
@@ -62,6 +63,7 @@ class Rights(Struct, frozen=True, kw_only=True):
     may_say: bool = True
     recent: tuple[str, ...] = ()
     anew: bool = False
+    may_transcribe: bool = False
 
 
 class Rule(Struct, frozen=True):
@@ -120,7 +122,7 @@ TABLE = (
     ),
     Rule(
         "empty",
-        ("say", "react", "note", "entitle", "remember", "forget", "schedule"),
+        ("say", "react", "note", "entitle", "transcribe", "remember", "forget", "schedule"),
         "an act with nothing in it",
         "There was nothing in it.",
         lambda _, act: not _content(act).strip(),
@@ -187,6 +189,13 @@ TABLE = (
         "a title where none is asked for, or a second one",
         "No title was asked for, or there was one already.",
         lambda step, _: step.titled or not step.rights.may_title,
+    ),
+    Rule(
+        "no-note",
+        ("transcribe",),
+        "words of a voice note from any mind but the one that was given it to write down",
+        "It was given no voice note to write down.",
+        lambda step, _: not step.rights.may_transcribe,
     ),
 )
 """The rules in the order they are tried; the first that refuses is the one that is named."""
@@ -272,7 +281,7 @@ def _content(act: Act) -> str:
     if not isinstance(act, RoomAct):
         return ""
     match act:
-        case Say(text=text) | Note(text=text) | Remember(text=text):
+        case Say(text=text) | Note(text=text) | Remember(text=text) | Transcribe(text=text):
             return text
         case React(emoji=emoji):
             return emoji

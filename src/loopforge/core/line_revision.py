@@ -13,6 +13,9 @@ from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, LineEdited, Said
 from loopforge.core.text.erasable_text import Words, public
 
+TRANSCRIBED = "transcribed"
+"""What people are told beside a line that says what a voice note says."""
+
 
 class Revision(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The change that made a line what it is now: which event, and by whom (an actor).
@@ -37,7 +40,7 @@ class Revised(Event, frozen=True, kw_only=True):
 def edit_aside(body: LineEdited) -> str:
     """What people are told of an edit beside the line; nothing where it says what it first said."""
     if not body.anew:
-        return "edited"
+        return TRANSCRIBED if body.transcribed else "edited"
     return "" if body.version == body.line else "another version"
 
 

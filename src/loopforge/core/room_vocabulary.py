@@ -102,7 +102,14 @@ class Schedule(Struct, frozen=True, tag="schedule", kw_only=True):
     what: str
 
 
-RoomAct = Say | React | StaySilent | Note | Continue | Mark | Entitle | Remember | Forget | Schedule
+class Transcribe(Struct, frozen=True, tag="transcribe", kw_only=True):
+    """Write down what is said in a voice note; its words stand in the line it came with."""
+
+    text: str
+
+
+_Told = Say | React | StaySilent | Note | Continue | Mark | Entitle | Transcribe
+RoomAct = _Told | Remember | Forget | Schedule
 
 # ---------------------------------------------------------------- what can happen
 
@@ -219,9 +226,10 @@ class Heard(Struct, frozen=True, tag="room.heard", kw_only=True, omit_defaults=T
 class LineEdited(Struct, frozen=True, tag="room.line_edited", kw_only=True, omit_defaults=True):
     """A person changed what they had said in `line`, on the surface where they said it.
 
-    Or a mate's line has other words: those of another `turn`, in which it was said anew; or of an
-    earlier `version` (the event that first had them), which a person chose. `mode`, `rule` and
-    `narrative` are then as in Said.
+    Or what is said in its voice notes was written down by a model and stands in it; `by` is then
+    "room". Or a mate's line has other words: those of another `turn`, in which it was said anew; or
+    of an earlier `version` (the event that first had them), which a person chose. `mode`, `rule`
+    and `narrative` are then as in Said.
     """
 
     line: str
@@ -232,6 +240,11 @@ class LineEdited(Struct, frozen=True, tag="room.line_edited", kw_only=True, omit
     mode: str = ""
     narrative: Words = public("")
     rule: Words = public("")
+
+    @property
+    def transcribed(self) -> bool:
+        """Whether its words are those of a voice note."""
+        return self.by == "room"
 
     @property
     def anew(self) -> bool:
@@ -311,6 +324,12 @@ class UnpromptedSet(Struct, frozen=True, tag="room.unprompted_set", kw_only=True
     """Whether mates may speak up here by themselves, as their files say when."""
 
     allowed: bool
+
+
+class PaceSet(Struct, frozen=True, tag="room.pace_set", kw_only=True):
+    """Whether mates whose files name a pace take their time here (`kept`), or answer at once."""
+
+    kept: bool
 
 
 Right = Literal["talk", "stop", "change", "tools"]
@@ -549,46 +568,13 @@ class TriggersSet(Struct, frozen=True, tag="room.triggers_set", kw_only=True):
     triggers: tuple[str, ...]
 
 
-RoomEvent = (
-    RoomOpened
-    | RoomClosed
-    | PersonJoined
-    | PersonLeft
-    | MateJoined
-    | MateLeft
-    | Heard
-    | Said
-    | Noted
-    | MemoryAsked
-    | Reacted
-    | ToolUsed
-    | Told
-    | Weighed
-    | TurnDropped
-    | Stopped
-    | ConversationBegan
-    | ConversationEnded
-    | Titled
-    | Marked
-    | Purged
-    | PolicyChosen
-    | EnergySet
-    | BoundsSet
-    | TriggersSet
-    | LineEdited
-    | AnswerWanted
-    | LineDeleted
-    | PersonReacted
-    | LinePinned
-    | PlaceJoined
-    | PlaceLeft
-    | TalkSet
-    | UnpromptedSet
-    | RightsSet
-    | DefaultMateSet
-    | StoodIn
-    | StoodDown
-)
+_Company = RoomOpened | RoomClosed | PersonJoined | PersonLeft | MateJoined | MateLeft
+_Spoken = Heard | Said | Noted | MemoryAsked | Reacted | PersonReacted | ToolUsed | Told
+_Changed = LineEdited | LineDeleted | LinePinned | Marked | Purged | AnswerWanted
+_Talk = Weighed | TurnDropped | Stopped | ConversationBegan | ConversationEnded | Titled
+_Placed = PlaceJoined | PlaceLeft | DefaultMateSet | StoodIn | StoodDown
+_Rules = TalkSet | UnpromptedSet | PaceSet | RightsSet | PolicyChosen | TriggersSet
+RoomEvent = _Company | _Spoken | _Changed | _Talk | _Placed | _Rules | EnergySet | BoundsSet
 
 ROOM_LINES = ("room.heard", "room.said", "room.told")
 """The kinds of event that people see as lines of the room."""

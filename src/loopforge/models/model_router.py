@@ -35,6 +35,7 @@ from loopforge.models.providers.token_counting import TokenCounter
 from loopforge.models.providers.usage_estimate import most_taken, taken_until
 from loopforge.models.retry_patience import Patience
 from loopforge.models.scripted_model import Rehearsed
+from loopforge.models.transcription.transcription_attempt import Transcriber
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import (
     ANEW,
@@ -195,7 +196,7 @@ class TieredModels:
                     has="" if route.model in self.tiers.missing else self.tiers.instead(),
                 )
             )
-        specs = self.tiers.choose(route)
+        specs = self._chosen(question)
         asked, after = _fitting(specs, question.fits)
         share = self._patience.climb * (len(asked) or 1) / (len(specs) or 1)
         share = share if question.fits == "small" else self._patience.climb
@@ -204,7 +205,7 @@ class TieredModels:
         try:
             name, last = await self._climb(asked, climb)
             if last.cause == "unknown" and await self._changed(name, route, specs):
-                specs = self.tiers.choose(route)
+                specs = self._chosen(question)
                 asked, climb.after = _fitting(specs, question.fits)
                 name, last = await self._climb(asked, climb)
         finally:
@@ -215,6 +216,11 @@ class TieredModels:
             fallback=bool(name) and name != wanted,
             small=bool(climb.after) and last.outcome in UNANSWERED and not last.text,
         )
+
+    def _chosen(self, question: Question) -> tuple[ModelSpec, ...]:
+        """The models to ask, in order; with a voice note none but those that hear."""
+        specs = self.tiers.choose(question.route)
+        return tuple(spec for spec in specs if spec.hears == bool(question.sound))
 
     async def sound(self, name: str, question: Question, *, patient: bool = False) -> ModelReply:
         """Ask this one model, and nobody in its stead, whether it rests or not.
@@ -274,7 +280,7 @@ class TieredModels:
 
     async def count(self, route: Route, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, as the route's first model counts them if it can be asked."""
-        specs = self.tiers.choose(route)
+        specs = [spec for spec in self.tiers.choose(route) if not spec.hears]
         return await self._counter.count(specs[0] if specs else None, texts)
 
     def facts(self, route: Route) -> ModelFacts:
@@ -520,5 +526,7 @@ class TieredModels:
                 return Local(spec, self.embedded, self._clock, self._tasks)
             case "scripted":
                 return Rehearsed(spec, self._clock)
+            case _ if spec.hears:
+                return Transcriber(spec, self._clock, self._tasks, self._pictures)
             case _:
                 return Provider(spec, self._clock, self._tasks, self._pictures)

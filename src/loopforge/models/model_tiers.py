@@ -10,8 +10,8 @@ named, or the first that talks. Before it told its list it is asked for what it 
 
 A model's table may hold: `at` (service = id there) or `provider`, `base_url`, `id` and `key` (the
 name of the variable that holds it); `tools`, `structured`, `responses`, `small`, `vision`,
-`thinking`, `window`, `price`, `slots`, `first_token_seconds`, `total_seconds`, `extra`; see
-ModelSpec.
+`hears`, `minute_price`, `thinking`, `window`, `price`, `slots`, `first_token_seconds`,
+`total_seconds`, `extra`; see ModelSpec.
 """
 
 from __future__ import annotations
@@ -61,6 +61,8 @@ class _Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     responses: bool = False
     small: bool | None = None
     vision: bool = False
+    hears: bool = False
+    minute_price: float | None = None
     thinking: int = 0
     window: int = 0
     price: Price | None = None
@@ -111,6 +113,8 @@ class Tiers(Struct, frozen=True, kw_only=True):
         tier = self.served[min(max(route.tier, 1), COUNT) - 1]
         names = self.tiers[tier - 1] if tier else ()
         if known := self.known(route.model):
+            if self.models[known].hears:
+                return (self.models[known],)
             names = (known, *(name for name in names if name != known))
         return tuple(self.models[name] for name in names)
 
@@ -207,15 +211,16 @@ def read_tiers(
     usable |= _built_in(limits, usable)
     if EMBEDDED not in usable:
         missing[EMBEDDED] = "embedded_model = true"
+    talking = {name for name, spec in usable.items() if not spec.hears}
     lists = tuple(
-        tuple(name for name in names if name in usable)
+        tuple(name for name in names if name in talking)
         if str(number) in tiers
-        else tuple(dict.fromkeys(name for name in (*first, *names) if name in usable))
+        else tuple(dict.fromkeys(name for name in (*first, *names) if name in talking))
         for number, names in enumerate(order, 1)
     )
     keyless = not any(lists) and limits.embedded
     if not any(lists):
-        written = tuple(name for name in models if name in usable)
+        written = tuple(name for name in models if name in talking)
         lists = (written or ((EMBEDDED,) if keyless else ()),) * COUNT
         keyless = keyless and not written
     made = _served(usable if any(lists) else {}, lists, missing)
@@ -407,6 +412,8 @@ def _spec(
         responses=entry.responses and found.place is PLACES["openai"],
         small=small,
         vision=entry.vision and provider not in (EMBEDDED, SCRIPTED),
+        hears=entry.hears,
+        minute_price=entry.minute_price,
         thinking=entry.thinking,
         window=limits.embedded_window if provider == EMBEDDED else window,
         price=entry.price,

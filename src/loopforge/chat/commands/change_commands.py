@@ -25,6 +25,7 @@ from loopforge.core.room_vocabulary import (
     Marked,
     MateJoined,
     MateLeft,
+    PaceSet,
     PolicyChosen,
     RightsSet,
     TalkSet,
@@ -38,7 +39,7 @@ from loopforge.errors import InputError, Unknown
 from loopforge.mates.mate_editing import Workshop
 
 MOST_ENERGY = 1000
-UNPROMPTED = {"on": True, "off": False}
+SWITCH = {"on": True, "off": False}
 TALK = {"free": True, "called": False}
 NOBODY = "none"
 MAKING = {
@@ -74,6 +75,7 @@ class ChangeCommands:
             "mate": self.mate,
             "talk": self.talk,
             "unprompted": self.unprompted,
+            "pace": self.pace,
             "rights": self.rights,
         }
 
@@ -278,10 +280,10 @@ class ChangeCommands:
 
     async def unprompted(self, asked: CommandRequest) -> str:
         """Set, or tell, whether mates may speak up by themselves."""
-        if asked.argument and asked.argument not in UNPROMPTED:
+        if asked.argument and asked.argument not in SWITCH:
             raise InputError("Say /unprompted on, or /unprompted off.")
         if asked.argument:
-            body = UnpromptedSet(allowed=UNPROMPTED[asked.argument])
+            body = UnpromptedSet(allowed=SWITCH[asked.argument])
             await self._rooms.add(asked.room, asked.person, body)
         state = await self._rooms.state(asked.room)
         known = [self._rooms.mates[one] for one in state.mates if one in self._rooms.mates]
@@ -290,6 +292,20 @@ class ChangeCommands:
         if not state.lets_unprompted:
             return "Mates do not speak up here by themselves."
         return f"Mates may speak up here by themselves{who}."
+
+    async def pace(self, asked: CommandRequest) -> str:
+        """Set, or tell, whether mates take the time that typing takes."""
+        if asked.argument and asked.argument not in SWITCH:
+            raise InputError("Say /pace on, or /pace off.")
+        if asked.argument:
+            await self._rooms.add(asked.room, asked.person, PaceSet(kept=SWITCH[asked.argument]))
+        state = await self._rooms.state(asked.room)
+        known = [self._rooms.mates[one] for one in state.mates if one in self._rooms.mates]
+        slow = [f"{one.name} {one.pace:g} characters a second" for one in known if one.pace]
+        if state.unpaced:
+            return "Mates answer here at once, whatever pace their files name."
+        who = f"; as their files say: {', '.join(slow)}" if slow else "; but no file here names one"
+        return f"Mates type here at a pace of their own{who}."
 
     async def rights(self, asked: CommandRequest) -> str:
         """Set, or tell, who may do what."""

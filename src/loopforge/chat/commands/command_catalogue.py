@@ -90,6 +90,7 @@ COMMANDS: tuple[RoomCommand, ...] = (
         "whether mates may speak up here by themselves (on, off), after a silence or at an hour",
         asks=True,
     ),
+    _set("pace", "[HOW]", "whether mates take the time that typing takes (on, off)", asks=True),
     _set("title", "[TEXT]", "fix the room's title, or let it find its own"),
     _set("energy", "[N]", "how many lines mates may say without a person", asks=True),
     _set(

@@ -2,9 +2,10 @@
 
     nobody spoke --(its file says when)--> Weighed, "ask" --> its turn --> a line, or silence
 
-Only where the room lets it, people are there, energy is left, nobody said stop, it is nobody's
-quiet hour, and a person has spoken since a mate was woken so last: nobody is left alone with a mate
-that talks to itself. What it is told of why it was woken is build_perception.py's.
+Only where the room lets it, the mate is for who spoke last (guest_rules.py), people are there,
+energy is left, nobody said stop, it is nobody's quiet hour, and a person has spoken since a mate
+was woken so last: nobody is left alone with a mate that talks to itself. What it is told of why it
+was woken is build_perception.py's.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from loopforge.chat.reminders.reminder_desk import ReminderDesk
+from loopforge.chat.room.guest_rules import GuestRules
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import House
 from loopforge.core.mates.mate_file import Mate
@@ -25,6 +27,7 @@ from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
 from loopforge.schedule.quiet_hours import hours_in, quiet_until
 
+EVERYTHING = GuestRules()
 SCORE = 50
 """Of 100: cause enough to be asked whether it has something to say."""
 
@@ -50,9 +53,11 @@ class UnpromptedTurns:
         self._ledger, self._stamp, self._house = ledger, stamp, house
         self._mates, self._desk = mates, desk
 
-    async def due(self, state: RoomState, zone: ZoneInfo) -> datetime | bool:
+    async def due(
+        self, state: RoomState, zone: ZoneInfo, guests: GuestRules = EVERYTHING
+    ) -> datetime | bool:
         """Whether a mate was woken now (a turn is due then); else when one is, if ever."""
-        found = self._next(state, zone)
+        found = self._next(state, zone, guests)
         if found is None:
             return False
         if found.when > self._stamp.clock.now():
@@ -68,7 +73,7 @@ class UnpromptedTurns:
         )
 
         async def attempt(seq: int) -> bool:
-            again = self._next(state, zone)
+            again = self._next(state, zone, guests)
             if again is None or again.mate != found.mate:  # somebody spoke, or it was woken
                 return False
             body = Weighed(upto=state.weighed, weights=(weight,))
@@ -79,16 +84,20 @@ class UnpromptedTurns:
         head = partial(self._house.head, state.stream)
         return await self._ledger.decide(state.stream, head, attempt)
 
-    def _next(self, state: RoomState, zone: ZoneInfo) -> _Moment | None:
-        """Which mate is woken next, and when; the one that spoke longest ago first."""
+    def _next(self, state: RoomState, zone: ZoneInfo, guests: GuestRules) -> _Moment | None:
+        """Which mate is woken next, and when; the one that spoke longest ago first.
+
+        None that is not for guests, where the last line was said by one, or because of one's.
+        """
         able = state.lets_unprompted and bool(state.people) and not state.unprompted.woken
         busy = state.closed or state.stopped or state.energy.left < 1 or state.due or state.open
         if not able or busy or state.last_at is None or not state.authors:
             return None
         now, found = self._stamp.clock.now(), list[_Moment]()
+        last = state.recent(1)
         for handle, member in state.mates.items():
             mate = self._mates.get(handle)
-            if mate is None or not mate.unprompted:
+            if mate is None or not mate.unprompted or guests.barred(state, last, handle):
                 continue
             if nearest := next_moment(mate.unprompted, state.last_at, now, zone):
                 moment, why = nearest

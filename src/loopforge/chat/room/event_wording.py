@@ -25,6 +25,7 @@ from loopforge.core.room_vocabulary import (
     Marked,
     MateJoined,
     MateLeft,
+    PaceSet,
     PersonJoined,
     PersonLeft,
     PersonReacted,
@@ -65,6 +66,7 @@ SHOWN = (
     "room.place_left",
     "room.talk_set",
     "room.unprompted_set",
+    "room.pace_set",
     "room.rights_set",
     "room.default_mate_set",
     "room.bounds_set",
@@ -126,6 +128,8 @@ def reads(
         case TalkSet(free=free):
             how = "without being called" if free else "only when they are called"
             return f"Mates may speak here {how} now."
+        case PaceSet(kept=kept):
+            return f"Mates {'take the time that typing takes' if kept else 'answer at once'} here."
         case UnpromptedSet(allowed=allowed):
             how = "may speak up" if allowed else "do not speak up"
             return f"Mates {how} here by themselves now."
@@ -145,6 +149,8 @@ def reads(
 
 def edited(body: LineEdited, who: str, scene: Scene, about: str = "a line") -> str:
     """What an edit reads like, by somebody who is called so."""
+    if body.transcribed:
+        return f"What is said in the voice note of {about} was written down."
     if body.turn:
         return f"{scene.mate(body.by.removeprefix('mate:')).name} said {about} anew."
     return f"{who} {'chose another version of' if body.version else 'edited'} {about}."

@@ -74,6 +74,7 @@ from loopforge.core.room_vocabulary import (
     MateLeft,
     MemoryAsked,
     Noted,
+    PaceSet,
     PersonJoined,
     PersonLeft,
     PersonReacted,
@@ -126,7 +127,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
     nobody comes in by themselves. `opener` is the person who opened it, if that is known.
 
     `places` are those of platforms that are part of it, by key; in a `quiet` room mates speak only
-    when called.
+    when called; in an `unpaced` one at once, whatever pace their files name.
 
     `conversation` is the id of its ConversationBegan, "" between two; `began` its sequence number.
     `weighed` is the sequence number up to which lines were weighed. `spoken` counts lines of people
@@ -157,6 +158,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
     places: dict[str, RoomPlace] = {}
     quiet: bool = False
     unprompted: Unprompted = Unprompted()
+    unpaced: bool = False
     rights: dict[str, Grant] = {}
     default_mate: str = ""
     stand_ins: dict[str, StandIn] = {}
@@ -258,6 +260,8 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
                 self.quiet = not body.free
             case UnpromptedSet():
                 self.unprompted = replace(self.unprompted, allowed=body.allowed)
+            case PaceSet():
+                self.unpaced = not body.kept
             case LineEdited():
                 self.page.edit(event.id, body)
             case AnswerWanted():

@@ -34,8 +34,11 @@ GREETING = "greeting"
 """The summons of a mate that is to greet somebody who came in."""
 UNCALLED = ("silence", "hour")
 """The summons of a mate that is woken by time alone."""
+TITLE, TRANSCRIPT = "title", "transcript"
+"""The summonses of the room's own mind: to name the talk, and to write down a voice note."""
 ANEW, MORE = "again", "more"
 """The summons of a mate that is to say its last line anew, or to go on from it."""
+SOME = 50
 AGAIN = ("continue", "use_tool")
 """Acts that make another step follow, where the guard allows them; the second is of before there
 were effects."""
@@ -121,7 +124,8 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
     """The turns of one room: `due` in order, `open` by id, and by id the `effects` of turns.
 
     `asked` counts the questions to people whether a mate may use a tool. `joined` is the sequence
-    number of the last event by which somebody came in.
+    number of the last event by which somebody came in. `listened`: the last lines whose voice notes
+    were given to a model, whatever came of it.
     """
 
     due: list[Due] = []
@@ -129,6 +133,7 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
     effects: dict[str, AwaitedEffect] = {}
     asked: int = 0
     joined: int = 0
+    listened: list[str] = []
 
     def lines(self) -> set[str]:
         """The lines that turns are about."""
@@ -169,7 +174,7 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
 
     def begin(self, id: str, body: Perceived) -> None:
         """A turn begins. One that begins anew takes the place of the one before."""
-        due = None if body.summons == "title" else self.take(body.mate, body.line)
+        due = None if body.summons in (TITLE, TRANSCRIPT) else self.take(body.mate, body.line)
         if due is not None and 0 < body.upto < due.after[0]:  # it ended while the turn was prepared
             _, lines, step = due.after
             self._first(
@@ -220,7 +225,9 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
         turn = self.open.pop(body.turn, None)
         for id in [id for id, one in self.effects.items() if one.over and one.turn == body.turn]:
             self._see(id)
-        if turn is None or turn.halted or turn.summons == "title" or not onward:
+        if turn is not None and turn.summons == TRANSCRIPT and body.outcome != "diverged":
+            self.listened = [*self.listened[-SOME:], turn.line]
+        if turn is None or turn.halted or turn.summons in (TITLE, TRANSCRIPT) or not onward:
             return turn
         if body.outcome == "done" and turn.again:
             self._onward(turn.mate, turn.lines, turn.step)

@@ -102,7 +102,8 @@ class VisibleLines(Struct, kw_only=True, omit_defaults=True):
             if body.anew:
                 said = {"mode": body.mode, "rule": body.rule, "narrative": body.narrative}
                 entry = replace(entry, **said)
-            self.lines[body.line] = replace(entry, text=body.text)
+            heard = entry.transcribed or body.transcribed
+            self.lines[body.line] = replace(entry, text=body.text, transcribed=heard)
         if body.anew and body.line == self.newest.line:
             held = self.newest.versions
             self.newest = NewestLine(

@@ -27,7 +27,8 @@ class Rules(Struct, kw_only=True):
     in a row; `thresholds` of the conversation trigger. `share` of a model's window
     that a prompt may fill, purged down to `low` of that. `line_limit` and `say_limit` in
     characters, `file_limit` in bytes. `surfaces` are the ones every line goes out to;
-    `guests` may use what those rules say. `bounds` of every turn.
+    `guests` may use what those rules say. `bounds` of every turn. `transcriber` is the model by
+    which voice notes are written down ("": by none).
     """
 
     zone: ZoneInfo = ZoneInfo("UTC")
@@ -46,6 +47,7 @@ class Rules(Struct, kw_only=True):
     surfaces: tuple[str, ...] = (SCREEN,)
     guests: GuestRules = GuestRules()
     bounds: TurnBounds = TurnBounds()
+    transcriber: str = ""
 
     def become(self, other: Rules) -> None:
         """Take over what the other one says, for everybody who holds these."""

@@ -44,6 +44,7 @@ from loopforge.core.room_vocabulary import (
     StaySilent,
     Titled,
     Told,
+    Transcribe,
 )
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.runtime.system_clock import Stamp
@@ -259,7 +260,7 @@ def carry_out(
                 add(grounds.asked("keep", text, turn, mate))
             case Forget(what=text):
                 add(grounds.asked("forget", text, turn, mate))
-            case StaySilent() | Schedule():
+            case StaySilent() | Schedule() | Transcribe():
                 pass
             case _:
                 assert_never(act)

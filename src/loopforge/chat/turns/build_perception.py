@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from loopforge.chat.room.participants import namesakes
 from loopforge.chat.room.permissions import charged, tools_in_turn, unasked
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.room.turn_queue import ANEW, GREETING, MORE, UNCALLED, Due
+from loopforge.chat.room.turn_queue import ANEW, GREETING, MORE, TRANSCRIPT, UNCALLED, Due
 from loopforge.chat.room.visible_lines import SPOKEN
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.turns.lore_lines import LoreReader, most_lore
@@ -37,6 +37,7 @@ from loopforge.core.context_window import (
     pictures_of,
     room_for_lines,
     shortened,
+    sounds_of,
     told_apart,
 )
 from loopforge.core.events import Recollection
@@ -214,6 +215,8 @@ class Viewer:
         entries = [entry for entry in entries if entry.id not in later]
         tokens = await self.counter.entries(route, entries)
         pictures = pictures_of(entries) if facts.vision else frozenset[Place]()
+        if due.summons == TRANSCRIPT:
+            pictures = frozenset[Place]().union(*map(sounds_of, entries))
         for id, _ in pictures:
             tokens[id] += PICTURE_TOKENS
         tools = () if due.by else await self._offered(state, mate, due, entries)

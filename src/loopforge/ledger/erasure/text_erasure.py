@@ -204,7 +204,7 @@ def _of_person(
 def _since(connection: Connection, event: Event) -> int:
     """From which event of its stream on the words of an event may have been written down."""
     turn = getattr(event.body, "turn", "")
-    if not turn and event.cause and not event.actor.startswith("person:"):
+    if not turn and event.cause:
         turn = event.cause
     one = mark(connection)
     row = connection.exec_driver_sql(

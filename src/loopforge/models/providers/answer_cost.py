@@ -35,6 +35,11 @@ def by_price(price: Price, usage: Usage, stored: int = 0) -> Decimal:
     return (total + usage.written * _exact(price.written)) / MILLION
 
 
+def of_minutes(price: float, minutes: float) -> str:
+    """The cost of so much sound at a price a minute."""
+    return plain(_exact(price) * _exact(minutes))
+
+
 def plain(amount: Decimal) -> str:
     """Digits without an exponent and without zeros at the end."""
     text = f"{amount:f}"

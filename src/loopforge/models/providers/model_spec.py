@@ -66,7 +66,10 @@ class ModelSpec(Struct, frozen=True, kw_only=True):
     `structured`: the server constrains answers to a JSON schema (else the prompt asks for JSON).
     `responses`: it answers only through OpenAI's Responses API. `thinking` is how many tokens it
     may think silently on top of what an answer may have. `extra` goes into the request as it is.
-    `vision`: it can be shown pictures. `slots` questions at once; times in seconds.
+    `vision`: it can be shown pictures. `hears`: it writes down what is said in a sound file
+    (OpenAI's `/audio/transcriptions`), and is asked nothing else; a minute of that costs
+    `minute_price` US dollars, where it does not count tokens. `slots` questions at once; times in
+    seconds.
     """
 
     name: str
@@ -81,6 +84,8 @@ class ModelSpec(Struct, frozen=True, kw_only=True):
     responses: bool = False
     small: bool = False
     vision: bool = False
+    hears: bool = False
+    minute_price: float | None = None
     thinking: int = 0
     window: int = 32_768
     price: Price | None = None

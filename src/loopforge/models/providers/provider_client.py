@@ -98,7 +98,7 @@ def open_wire(spec: ModelSpec) -> Wire:
     import jsonschema  # type: ignore[import-untyped]  # noqa: F401  by schema_check.py, on the loop
     import pydantic_ai.direct  # noqa: F401  likewise by model_attempt.py
 
-    http = _http(spec)
+    http = http_client(spec)
     match spec.provider:
         case "anthropic":
             model = _anthropic(spec, http)
@@ -111,7 +111,8 @@ def open_wire(spec: ModelSpec) -> Wire:
     return Wire(model=model, http=http, exact=is_exact(spec))
 
 
-def _http(spec: ModelSpec) -> httpx2.AsyncClient:
+def http_client(spec: ModelSpec) -> httpx2.AsyncClient:
+    """A client that ends a body which is longer than any answer can be."""
     import httpx2
 
     class Bounded(httpx2.AsyncByteStream):

@@ -13,10 +13,13 @@ from msgspec.structs import replace
 
 from loopforge.core.context_window import PICTURE_TOKENS
 from loopforge.core.events import Usage
-from loopforge.models.providers.answer_cost import cost
+from loopforge.models.providers.answer_cost import cost, of_minutes
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.providers.token_estimate import estimate
 from loopforge.runtime.ports import Question
+
+MINUTES = 10.0
+"""Of a voice note whose length nobody knows beforehand."""
 
 
 def most_taken(specs: Sequence[ModelSpec], question: Question) -> Usage:
@@ -31,6 +34,8 @@ def taken_until(spec: ModelSpec, question: Question, heard: str) -> Usage:
 
 
 def _priced(spec: ModelSpec, question: Question, written: int) -> Usage:
+    if spec.hears and spec.minute_price is not None:
+        return Usage(written=written, cost=of_minutes(spec.minute_price, MINUTES))
     usage = Usage(read=_prompt_tokens(spec, question), written=written)
     return replace(usage, cost=cost(spec, usage))
 

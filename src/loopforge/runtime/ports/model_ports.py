@@ -50,7 +50,8 @@ class Pictured(Struct, frozen=True, kw_only=True):
 class Question(Struct, frozen=True, kw_only=True):
     """One request to a language model. `messages` are (role, text) pairs; the rest as in Ask.
 
-    `pictures` stand by the hash of their bytes, in the order of their messages. `field` is the one
+    `pictures` stand by the hash of their bytes, in the order of their messages; one of them may be
+    a voice note, which is all that a model that hears is given. `field` is the one
     that the answer is about; with `aloud` it (or without a schema, the text) is shown to people as
     it comes, and once it has more than `longest` characters (0: any) no more is read. `charge` says
     for whom it is paid.
@@ -69,6 +70,11 @@ class Question(Struct, frozen=True, kw_only=True):
     listing: int = -1
     exact: bool = False
     charge: Charge = Charge()
+
+    @property
+    def sound(self) -> str:
+        """The hash of a voice note that is to be written down; "" of a question in words."""
+        return next((one.hash for one in self.pictures if one.media.startswith("audio/")), "")
 
 
 class ModelReply(Struct, frozen=True, kw_only=True):

@@ -17,11 +17,11 @@ from typing import Any, cast
 from jinja2 import Environment
 from markupsafe import Markup
 
-from loopforge.artifacts.media_types import PICTURES
+from loopforge.artifacts.media_types import PICTURES, SOUNDS
 from loopforge.chat.room.event_wording import asides, edited, reads
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.core.events import AnyBody, Event
-from loopforge.core.line_revision import Revised, edit_aside
+from loopforge.core.line_revision import TRANSCRIBED, Revised, edit_aside
 from loopforge.core.model_trouble import for_owner
 from loopforge.core.room_vocabulary import (
     Heard,
@@ -173,6 +173,7 @@ def _line(event: Event, body: Heard | Said, scene: Scene, faces: Faces) -> dict[
     shown["words"] = _words(body.text, names_of(scene))
     shown["long"] = _long(body)
     shown["asides"] = asides(event)
+    shown["transcribed"] = isinstance(event, Revised) and event.revision.aside == TRANSCRIBED
     shown["files"] = _files(body)
     shown["beside"] = isinstance(body, Said) and not (body.mode or body.cut) and bool(event.cause)
     if isinstance(event, Revised) and event.revision.deleted:
@@ -192,6 +193,7 @@ def _files(body: Heard | Said) -> list[dict[str, Any]]:
             "name": str(file.name),
             "size": size(file.size),
             "picture": file.media in PICTURES and bool(str(file.hash)),
+            "sound": file.media in SOUNDS and bool(str(file.hash)),
             "gone": file.name.text is None,
         }
         for file in body.files

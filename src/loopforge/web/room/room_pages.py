@@ -16,7 +16,7 @@ from litestar.params import Parameter
 from litestar.response import Redirect, Template
 
 from loopforge.artifacts.file_intake import FileLimits, data_of, forgotten, receive
-from loopforge.artifacts.media_types import PICTURES
+from loopforge.artifacts.media_types import PICTURES, SOUNDS
 from loopforge.chat.room import rights_parsing
 from loopforge.chat.room.permissions import MEANING
 from loopforge.chat.room.rights_parsing import NOTHING
@@ -284,7 +284,7 @@ async def file(site: Site, place: RoomAccess, event: str, nth: int) -> Response[
     if forgotten(given):
         raise Unknown("This file was forgotten.")
     data = await data_of(site.artifacts, given)
-    inline = given.media in PICTURES
+    inline = given.media in (PICTURES | SOUNDS)
     return Response(
         data,
         media_type=given.media if inline else "application/octet-stream",
@@ -402,6 +402,7 @@ ACTS = (
     "mate",
     "talk",
     "unprompted",
+    "pace",
     "rights",
     "budget",
 )
@@ -440,7 +441,7 @@ async def change(
         case "rights" if given("who"):
             rights = [str(right) for right in form.getall("right", [])]
             argument = " ".join([given("who"), *(rights or [NOTHING])])
-        case "title" | "talk" | "unprompted" | "rights" | "budget":
+        case "title" | "talk" | "unprompted" | "pace" | "rights" | "budget":
             argument = given(act)
         case "status" | "mates" | "model" | "usage":
             argument = ""

@@ -98,6 +98,7 @@ def environment(
     if site is not None:
         made.globals.update(reach=site.reach, setting=site.setting, qr_svg=qr_svg)
         made.globals.update(guests=lambda: site.front.rooms.guests)
+        made.globals.update(hears=lambda: site.live.now.transcription_model)
         made.globals.update(OPENING=OPENING, OPENED=OPENED)
     made.filters["local"] = local
     return made

@@ -253,6 +253,23 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
     }, { once: true });
   }
 
+  /* A voice note, recorded where the home has a model that hears and the browser a microphone to give. */
+  const voice = $("voice");
+  if (voice && media?.getUserMedia && window.MediaRecorder && !past) {
+    voice.hidden = false;
+    voice.addEventListener("click", async () => {
+      const ask = () => media.getUserMedia({ audio: true }), chosen = ask();
+      chosen.catch(() => {}); // it is told of over there
+      try {
+        const { recording } = await import("./voice-recording.js");
+        recording({ ask, chosen, button: voice, text, limit, make, problem, attach });
+      } catch {
+        problem("The home does not answer; load this page again to record a voice note.");
+        chosen.then((stream) => stream.getTracks().forEach((each) => each.stop()), () => {});
+      }
+    }, { once: true });
+  }
+
   return {
     answer,
     quote(line, words) {

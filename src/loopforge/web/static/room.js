@@ -146,7 +146,8 @@ import { around } from "./room-keys.js";
       if (turn) deeds.over(turn);
       line.querySelector(".words").innerHTML = html; // safe: rendered and cleaned by the server
       deeds.code(line);
-      for (const each of ["edited", "another version"]) beside(line, each, each === word);
+      line.querySelector(".words").classList.toggle("transcribed", word === "transcribed");
+      for (const each of ["edited", "transcribed", "another version"]) beside(line, each, each === word);
       requote(line);
     } else if (kind === "room.line_deleted") {
       line.querySelector(".words").replaceChildren(make("p", "forgotten", words));

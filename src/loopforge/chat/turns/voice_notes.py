@@ -1,0 +1,74 @@
+"""Voice notes: which line has one that is to be written down, and what comes of that.
+
+    heard -> a turn of the room's own mind, by a model that hears -> the line, edited by the room
+                                                                     or a sentence why not
+
+The line is weighed after that, so that who is called by a voice note hears it. Its words are the
+sender's, as if they had typed them: they belong to whoever sent it, and are forgotten with them.
+Does not know how sound is sent to a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from loopforge.chat.room.permissions import heeded
+from loopforge.chat.room.room_state import RoomState
+from loopforge.chat.turns.apply_acts import ActsOutcome, queued
+from loopforge.core.action_plan import AgentActionPlan
+from loopforge.core.context_window import sounds_of
+from loopforge.core.events import Verdict
+from loopforge.core.room_vocabulary import LineEdited, Transcribe
+from loopforge.core.text.erasable_text import Words
+from loopforge.runtime.system_clock import Stamp
+
+LONGEST = 40_000
+"""Characters of what is written down of one line: an hour of speech has some 50,000."""
+FAILED = "What {name} said in a voice note could not be written down ({why}): no mate knows it."
+
+
+def unheard(state: RoomState) -> str:
+    """The oldest line that waits to be weighed and has a voice note which nobody listened to."""
+    if state.stopped:
+        return ""
+    waiting = (
+        entry.id
+        for entry in state.pending()
+        if entry.kind == "heard"
+        and not entry.bot
+        and not entry.transcribed
+        and entry.id not in state.turns.listened
+        and heeded(state, entry)
+        and sounds_of(entry)
+    )
+    return next(waiting, "")
+
+
+def written_down(
+    state: RoomState,
+    plan: AgentActionPlan,
+    verdicts: Sequence[Verdict],
+    stamp: Stamp,
+    turn: str,
+    line: str,
+) -> ActsOutcome:
+    """The line with what is said in its voice notes: under what was typed, as a quotation."""
+    judged = zip(plan.acts, verdicts, strict=True)
+    words = [act.text for act, can in judged if can.allowed and isinstance(act, Transcribe)]
+    entry = state.lines.get(line)
+    if not words or entry is None:
+        return ActsOutcome()
+    told = words[0] if len(words[0]) <= LONGEST else f"{words[0][:LONGEST]} …"
+    if typed := (entry.text.text or "").strip():
+        quoted = "\n".join(f"> {row}" for row in told.splitlines())
+        told = f"{typed}\n\n{quoted}"
+    body = LineEdited(line=line, text=Words(told), by="room")
+    fact = stamp.fact(body, actor=f"person:{entry.who}", cause=turn)
+    others = [place for place in state.places if place != entry.surface]
+    return ActsOutcome(facts=[fact, *queued(fact, others, stamp, "edit")], spoke=True)
+
+
+def not_written_down(state: RoomState, line: str, why: str) -> str:
+    """What the room says where nothing was written down; "" where the line is gone."""
+    entry = state.lines.get(line)
+    return FAILED.format(name=str(entry.name) or "somebody", why=why) if entry else ""

@@ -1,0 +1,1 @@
+"""Voice notes written down: which model does it, and one attempt at it."""

@@ -1,0 +1,30 @@
+"""What can be set of voice notes; the setting is called `transcription_model`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loopforge.runtime.plugins.setting_rows import setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranscriptionSettings:
+    """What can be set."""
+
+    model: str = setting(
+        "",
+        "The model that writes down what is said in voice notes and sound files, by the name of "
+        "its table in `[models]`, which says `hears = true`. Empty: none does, and mates are told "
+        "that they cannot hear them.",
+        live=True,
+    )
+
+
+class TranscriptionPart:
+    """What is declared of voice notes."""
+
+    title = "Voice notes"
+    settings = TranscriptionSettings
+
+
+PART = TranscriptionPart()

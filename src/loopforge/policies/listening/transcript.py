@@ -1,0 +1,48 @@
+"""transcript: a mind that writes down voice notes. It is shown one line and what was said with it.
+
+Each note is asked about by itself, and what is heard in all of them is one Transcribe.
+"""
+
+from __future__ import annotations
+
+from loopforge.core.action_plan import AgentActionPlan
+from loopforge.core.perception import AgentPerception, Line
+from loopforge.core.policy import Answer, Message, Mind, Policy, Prompts, Thinking, ask
+from loopforge.core.room_vocabulary import StaySilent, Transcribe
+from loopforge.policies.prompt_building import without_answer
+
+VERSION = "transcript/1"
+LONGEST = 8000
+"""Tokens of what is said in one note; an hour has some 12,000."""
+NOTHING = "nothing was said in it"
+
+
+def transcript(_prompts: Prompts) -> Policy:
+    """The writing mind; a model that hears takes no prompt."""
+
+    def policy(seen: AgentPerception) -> Thinking:
+        heard: list[str] = []
+        failed: Answer | None = None
+        for line in seen.local_events:
+            if not isinstance(line, Line) or line.picture is None:
+                continue
+            message = Message("user", ("",), (line.picture,))
+            answer = yield from ask((message,), purpose="transcript", max_tokens=LONGEST)
+            if answer.outcome != "answered":
+                failed = answer
+            elif text := answer.text.strip():
+                heard.append(text)
+        if failed is not None and not heard:
+            return without_answer(failed)
+        return AgentActionPlan(
+            intent="transcribe",
+            mode="context",
+            narrative="I wrote down what is said in the voice note.",
+            acts=(Transcribe(text="\n\n".join(heard)),) if heard else (StaySilent(why=NOTHING),),
+            meta={} if heard else {"trouble": "silence"},
+        )
+
+    return policy
+
+
+MIND = Mind(VERSION, transcript, hidden=True)
