@@ -15,7 +15,7 @@ from loopforge.core.memory.memory_vocabulary import Layer
 from loopforge.memory import passage_arrays, passage_vectors, room_passages, segment_packing
 from loopforge.memory.memory_settings import KeptWhat, MemorySettings
 from loopforge.memory.passage_ranking import RAREST, WEIGHTS, WORDY
-from loopforge.memory.passages import LONG, PIECE
+from loopforge.memory.passages import LEAST, MOST
 from loopforge.memory.transcript_recall import NEAR
 
 ROOT = Path(__file__).parents[2]
@@ -24,8 +24,8 @@ FLAT = " ".join(PAGE.split())
 BOUNDS = {
     "a minute and a half after the last line": note_taking.LULL.total_seconds() == 90,
     "or had 16 new lines": MemorySettings().lines == 16,
-    "a line of more than 150 words": LONG == 150,
-    "into pieces of about 100": PIECE == 100,
+    "a line of more than 45 words": MOST == 45,
+    "into pieces of 20 to 45": (LEAST, MOST) == (20, 45),
     "twenty seconds after the last line": passage_vectors.LULL == 20,
     "1,000 tokens at most": turn_recall.BYTES + turn_recall.KEPT_BYTES == 3000,
     "a small model is shown 200": turn_recall.SMALL_BYTES + turn_recall.SMALL_KEPT == 600,
@@ -55,8 +55,7 @@ def test_its_weights_are_those_that_are_used() -> None:
         "words": [w.passage, w.three, w.five],
         "talk": [w.talk],
         "meaning": [w.meaning],
-        "meaning of long passages": [w.meaning_long],
-        "among long passages": [w.among_long, w.words_among_long],
+        "among long lines": [w.among_long, w.words_among_long],
         "named": [w.named],
         "when": [w.when],
         "time": [w.told_time],
@@ -64,7 +63,7 @@ def test_its_weights_are_those_that_are_used() -> None:
         "answers": [w.after_question],
     }
     assert w.question == -w.after_question
-    assert [round(each * PIECE) for each in WORDY] == [35, 70]
+    assert [round(each * 100) for each in WORDY] == [35, 65]
 
 
 def test_its_kinds_are_kinds_of_items() -> None:

@@ -13,13 +13,18 @@ from loopforge.memory.time_cues import asks_when, time_named
 NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)
 
 
-def test_a_long_line_is_cut_into_pieces_and_loses_no_word() -> None:
-    """Pieces are nearly equal; a line of up to 150 words is one; an empty one is one, too."""
+def test_a_long_line_is_cut_where_sentences_end_and_loses_no_word() -> None:
+    """Pieces have 20 to 45 words; a line of up to 45 is one; an empty one is one, too."""
+    said = " ".join(f"Sentence {nth} says that {'much ' * (nth % 9)}is so." for nth in range(40))
+    cut = pieces(said)
+    assert all(piece.endswith("is so.") for piece in cut)
+    assert all(20 <= len(piece.split()) <= 45 for piece in cut)
+    assert " ".join(cut) == said
     words = [f"word{nth}" for nth in range(410)]
     cut = pieces(" ".join(words))
-    assert [len(piece.split()) for piece in cut] == [82] * 5
+    assert [len(piece.split()) for piece in cut] == [45] * 8 + [50]
     assert " ".join(cut).split() == words
-    assert pieces("a " * 150) == ["a " * 150]
+    assert pieces("a " * 45) == ["a " * 45]
     assert pieces("") == [""]
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from msgspec import Struct
 
 from loopforge.memory.passage_arrays import talks
-from loopforge.memory.passages import ASKING, PIECE, TIMED, bag, number, stems
+from loopforge.memory.passages import ASKING, TIMED, bag, number, stems
 from loopforge.memory.time_cues import TimeSpan, asks_when
 
 if TYPE_CHECKING:
@@ -41,13 +41,11 @@ class Weights:
     three: float = 0.4
     five: float = 0.3
     talk: float = 0.15
-    meaning: float = 0.12
+    meaning: float = 0.16
     """Of each of the three: the passage, and its windows."""
-    meaning_long: float = 0.25
-    """More for a passage of PIECE words: of long answers, meaning tells more than words."""
     among_long: float = 0.9
-    """More for each passage where most are long (`_wordy`), and there so much less for words: in
-    long chats everything is said again and again, and whoever asks says it otherwise."""
+    """More for each passage where most lines are long (`_wordy`), and there so much less for words:
+    in long chats everything is said again and again, and whoever asks says it otherwise."""
     words_among_long: float = 0.75
     named: float = 0.6
     when: float = 0.3
@@ -62,8 +60,8 @@ class Weights:
 WEIGHTS = Weights()
 K1, B = 1.2, 0.75
 """Okapi's own, as everywhere."""
-WORDY = 0.35, 0.7
-"""Mean length of passages, in PIECEs, from which on they count as long, and as long altogether."""
+WORDY = 0.35, 0.65
+"""Share of passages that go on with a line, from which on lines count as long, and altogether."""
 WINDOWS = ((1, 120), (2, 200))
 """Neighbours on each side, and the words that all of a window may have."""
 _OTHERS_WORDS = re.compile(
@@ -193,8 +191,8 @@ def _compared(found: Passages, asked: RecallCue) -> NDArray[np.bool_]:
 def _wordy(found: Passages) -> float:
     """Whether these are long messages, 0 to 1; small talk is none."""
     since, until = WORDY
-    mean = float(np.minimum(found.size / PIECE, 1.0).mean())
-    return min(max((mean - since) / (until - since), 0.0), 1.0)
+    share = float((found.nth > 0).mean())
+    return min(max((share - since) / (until - since), 0.0), 1.0)
 
 
 def _first_person(text: str) -> bool:
@@ -331,9 +329,7 @@ def _meaning(
         cosine += nearness(found.vector, asked.vector)
     if asked.former is not None and found.former.shape[1] == len(asked.former):
         cosine += nearness(found.former, asked.former)
-    long = np.minimum(found.size / PIECE, 1.0).astype(np.float32)
-    most = weights.meaning + weights.among_long * _wordy(found)
-    score = (most + weights.meaning_long * long) * cosine
+    score = (weights.meaning + weights.among_long * _wordy(found)) * cosine
     one = np.ones(len(found), np.float32)
     for window in windows:
         score += weights.meaning * _over(cosine, window) / _over(one, window)

@@ -17,10 +17,10 @@ from zlib import crc32
 
 from loopforge.core.text.topics import folded, stem, unspaced, written_words
 
-LONG = 150
-"""Words from which on a line is cut. One hit in a hundred words is worth as much as one in ten."""
-PIECE = 100
-"""Words of a piece, about."""
+LEAST, MOST = 20, 45
+"""Words of a piece: it ends with the first sentence that makes it long enough. A vector of more is
+the mean of much, and what was said by the way is not in it: of pieces of 100 words half were found
+that these find."""
 STEM = 6
 """Letters of a stem that count: the crudest cutting of endings, which helps in every language."""
 _SMALL = """
@@ -47,16 +47,26 @@ TIMED, ASKING = 1, 2
 SHORT = 25
 """Words that a question has at most to count as one: the next line is likely its answer."""
 _UNIT = re.compile(r"\S{1,200}")
+_ENDS = re.compile(r"[.!?:;…。！？][\"'”’»)\]*_]*\Z")
 
 
 def pieces(text: str) -> list[str]:
-    """The passages of a line's text: at least one, of nearly equal length."""
+    """The passages of a line's text: at least one; a long one is cut where sentences end."""
     units = _UNIT.findall(text)
-    if len(units) <= LONG:
+    if len(units) <= MOST:
         return [text]
-    many = -(-len(units) // PIECE)
-    size = -(-len(units) // many)
-    return [" ".join(units[at : at + size]) for at in range(0, len(units), size)]
+    cut, since = list[str](), 0
+    for at, unit in enumerate(units, 1):
+        long = at - since
+        if long == MOST or (long >= LEAST and _ENDS.search(unit)):
+            cut.append(" ".join(units[since:at]))
+            since = at
+    rest = units[since:]
+    if len(rest) < LEAST // 2:
+        cut[-1] = " ".join([cut[-1], *rest])
+    else:
+        cut.append(" ".join(rest))
+    return cut
 
 
 def stems(text: str) -> Iterator[str]:

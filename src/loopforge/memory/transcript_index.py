@@ -99,7 +99,7 @@ class TranscriptIndex:
     """The view. `take_out` is told of what is to go from wherever else passages are kept."""
 
     name = "transcript"
-    version = 3
+    version = 4
     kinds = SPOKEN | ITEMS | CHANGING
     tables = (passages, vectors, changes)
     holds_texts = False
