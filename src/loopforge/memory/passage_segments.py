@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 log = logging.getLogger(__name__)
-FORM = 1
-"""To be raised when the form of the file changes: older ones are then made anew."""
+FORM = 2
+"""To be raised when the form of the file changes, or lines are cut otherwise: older ones are then
+made anew."""
 SUFFIX, ASIDE = ".passages", ".writing"
 ALIGNED = 64
 Stamps = Mapping[int, int]
