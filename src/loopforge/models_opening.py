@@ -92,6 +92,8 @@ def notice_of(models: Models, *, owner: bool = True) -> str:
     if isinstance(models, TieredModels) and missing() and models.embedded.path is None:
         told = "No mate can answer yet: the small model that would is not installed."
         return told + " Run `loopforge up --model`, or see Admin, Models in the browser." * owner
-    told = "Answers come from a small embedded model, for trying out; it is not clever."
+    told = (
+        "Answers come from a small embedded model. It came along for trying out, and is not clever."
+    )
     more = " For a better one: Admin, Models in the browser (docs/adding-models.md)."
     return told + more * owner

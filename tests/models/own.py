@@ -32,14 +32,14 @@ DEFAULT = json.dumps(ANSWER)
 
 @dataclass
 class OwnServer:
-    """One such server. `says` is its answer, or makes one of a request. `asked` are the models it was asked for, `listed` counts its lists."""
+    """One such server. `says` is its answer, or makes one of a request; of a Behaviour only pieces and stall count. `asked` are the models it was asked for, `listed` counts its lists."""
 
     kind: Kind
     key: str = ""
     has: Sequence[str] = ()
     loading: bool = False
     forms: bool = True
-    says: str | Callable[[dict[str, Any]], str] = DEFAULT
+    says: str | Behaviour | Callable[[dict[str, Any]], str | Behaviour] = DEFAULT
     url: str = ""
     asked: list[str] = field(default_factory=list)
     bodies: list[dict[str, Any]] = field(default_factory=list)
@@ -138,8 +138,11 @@ class OwnServer:
     async def _stream(self, request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"content-type": "text/event-stream"})
         await response.prepare(request)
-        said = self.says if isinstance(self.says, str) else self.says(self.bodies[-1])
-        for event in chat(Behaviour(pieces=(said,))):
+        said = self.says(self.bodies[-1]) if callable(self.says) else self.says
+        behaviour = said if isinstance(said, Behaviour) else Behaviour(pieces=(said,))
+        for nth, event in enumerate(chat(behaviour)):
+            if nth == behaviour.stall:
+                await behaviour.gate.wait()
             await response.write(event)
         return response
 

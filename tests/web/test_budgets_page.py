@@ -20,7 +20,7 @@ async def put(owner: Guest, whose: str, amount: str, **more: str) -> str:
 async def test_the_owner_sets_budgets_and_takes_them_away(site: Town, owner: Guest) -> None:
     """They stand with how much of them is gone; what is wrong is said, and what was typed stays."""
     shown = words(await owner.get("/admin/budgets"))
-    assert "each place $5.00 a day each on its own the settings" in shown
+    assert "each place $5.00 a day counted for each the settings" in shown
     charge = Charge(stream="room:kitchen", mate="maya", tool="clock")
     held = await site.app.budgets.reserve(charge, Amounts())
     await site.app.budgets.settle(held, Amounts(picos=3 * DOLLAR, calls=2, uses=7, unpriced=1))

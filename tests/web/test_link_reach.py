@@ -130,7 +130,9 @@ async def test_on_loopback_the_page_offers_to_open_the_home(site: Town, owner: G
     assert "<svg viewBox" not in shown.text.partition('id="link"')[2].partition("Make an invite")[0]
     assert "fine at home, and not in a café" in words(shown)
     assert "loopforge settings set web_host 0.0.0.0" in words(shown)
-    await owner.post("/admin/settings/web_host", {"value": "0.0.0.0"})
+    opened = await owner.post("/admin/settings/web_host", {"value": "0.0.0.0", "back": "invites"})
+    assert opened.url.path == "/admin/invites"
+    assert "Close the home and start it again" in words(opened)
     again = await owner.post("/admin/invites", {"days": "7"})
     assert "from the next start on it listens on 0.0.0.0" in words(again)
 

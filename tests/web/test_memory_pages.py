@@ -70,7 +70,7 @@ async def test_nobody_sees_or_changes_what_is_of_another(site: Town, owner: Gues
         assert "keeps nothing under the number 1 that you may see" in told
     item = await site.app.memory.store.item(id)
     assert (item.state, str(item.text)) == ("held", "Bea likes zarquon tea")
-    assert "held 1, stale 0, unsupported 0" in words(await owner.get("/mates/maya"))
+    assert "Memory 1 kept" in words(await owner.get("/mates/maya"))
 
 
 async def test_wrong_forms_are_answered(site: Town, owner: Guest) -> None:

@@ -213,6 +213,20 @@ async def test_how_a_room_works_is_set_by_forms(site: Town, owner: Guest) -> Non
     assert "no energy" in wrong.text
 
 
+async def test_what_begins_with_a_slash_is_for_the_room(site: Town, owner: Guest) -> None:
+    """A command is done for whoever typed it and said to nobody; what is none, is told so."""
+    room = await site.room(owner, "Bread talk", "maya")
+    path, json = f"/rooms/{room}/command", {"accept": "application/json"}
+    told = await owner.post(path, {"text": " /title Rye "}, headers=json)
+    assert "Rye" in told.json()["told"]
+    assert str((await site.app.front.rooms.state(room)).title) == "Rye"
+    for text, why in (("/dance", "no command"), ("/link K7QF-2MXD", "under your picture")):
+        refused = await owner.post(path, {"text": text}, headers=json)
+        assert refused.status_code in (400, 404)
+        assert why in refused.json()["error"]
+    assert not [each for each in await site.events(room) if isinstance(each.body, Heard)]
+
+
 async def test_marks_are_put_on_lines(site: Town, owner: Guest) -> None:
     """A line can be kept or let go; a line of another room can not."""
     room, other = await site.room(owner), await site.room(owner)

@@ -275,7 +275,7 @@ class ChangeCommands:
             free = TALK[asked.argument]
             await self._rooms.add(asked.room, asked.person, TalkSet(free=free))
         if free:
-            return "Mates speak here without being called, where they have cause."
+            return "Mates speak here without being called, whenever they have something to say."
         return "Mates speak here only when they are called."
 
     async def unprompted(self, asked: CommandRequest) -> str:

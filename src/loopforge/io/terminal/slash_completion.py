@@ -123,7 +123,10 @@ def _choices(name: str, scene: Scene) -> list[Way]:
     if known and known.complete == "mates here":
         return [(mate.handle, mate.handle, mate.role, (mate.handle,)) for mate in scene.mates]
     if known and known.complete == "talk":
-        options = (("free", "where they have cause"), ("called", "only when they are called"))
+        options = (
+            ("free", "whenever they have something to say"),
+            ("called", "only when they are called"),
+        )
         return [(option, option, about, (option,)) for option, about in options]
     return []
 

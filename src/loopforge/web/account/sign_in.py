@@ -26,6 +26,8 @@ from loopforge.web.server.page_context import Asked, Fields, Site, page
 
 SHORT = 20_000
 """Bytes of a form at the door: a name and a password."""
+NAMELESS = "guest"
+"""What the setting `person` is where the machine tells no name; it is proposed to nobody."""
 
 
 def agent_of(request: Asked) -> str:
@@ -88,7 +90,9 @@ async def enter_page(request: Asked, site: Site, token: str) -> Template:
     if not await site.accounts.links.waits(token):
         return page("door-spent.html", await visitor_of(request, site), status=404)
     new = not site.accounts.desk.book.owner()
-    return page("door-enter.html", None, token=token, new=new, name=site.live.now.person)
+    name = site.live.now.person
+    proposed = "" if name == NAMELESS else name
+    return page("door-enter.html", None, token=token, new=new, name=proposed)
 
 
 @post("/enter/{token:str}")

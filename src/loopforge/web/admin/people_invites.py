@@ -33,6 +33,10 @@ GUESTS = (
 )
 """The settings of what guests may use, as the form has them."""
 SAVED = "Saved. It holds from now on."
+OPENED = (
+    "Set. Close the home and start it again: from then on it is open to the network that this "
+    "machine is on, and a link that you make then opens on a phone, too."
+)
 
 
 # ---------------------------------------------------------------- people
@@ -185,7 +189,9 @@ async def forget(site: Site, owner: Visitor, person: str, data: Fields) -> Redir
 @get("/admin/invites")
 async def invites(site: Site, owner: Visitor, told: str = "") -> Template:
     """Open invites, what became of others, a form for a new one, and what guests may use."""
-    return await _invites(site, owner, told=SAVED if told == "saved" else "")
+    return await _invites(
+        site, owner, told=SAVED if told == "saved" else "", opened=OPENED * (told == "opened")
+    )
 
 
 async def _invites(site: Site, owner: Visitor, **more: Any) -> Template:
@@ -203,6 +209,7 @@ async def _invites(site: Site, owner: Visitor, **more: Any) -> Template:
         "form": {},
         "error": "",
         "told": "",
+        "opened": "",
         "wrong": "",
         "limits": {name: site.setting(name) for name in GUESTS},
         "mates": site.roster.mates(),

@@ -79,7 +79,8 @@ async def change_setting(site: Site, owner: Visitor, name: str, data: Fields) ->
     except InputError as error:
         more = {"error": str(error), "wrong": name, "typed": typed, "status": 400}
         return await _settings(site, owner, **more)
-    return Redirect(f"/admin/settings#{name}", status_code=303)
+    back = "invites?told=opened" if data.get("back") == "invites" else f"settings#{name}"
+    return Redirect(f"/admin/{back}", status_code=303)
 
 
 @post("/admin/settings/{name:str}/undo")

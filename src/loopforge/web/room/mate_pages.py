@@ -128,6 +128,10 @@ async def mate(site: Site, visitor: Visitor, handle: Word, told: Word = "") -> T
 async def shown_mate(site: Site, visitor: Visitor, one: RosterStanding, **more: Any) -> Template:
     """A mate's page, with what is told on it."""
     versions = await site.chronicle.versions(one.handle) if one.handle else []
+    plates = [
+        (plate, one.handle in [card.handle for card in plate.mates])
+        for plate in await site.front.lobby.rooms_of(visitor.person, {})
+    ]
     return page(
         "mate.html",
         visitor,
@@ -137,7 +141,8 @@ async def shown_mate(site: Site, visitor: Visitor, one: RosterStanding, **more: 
         mate=one.mate,
         flaws=_flaws(site, one),
         talk=dialogue(one.mate.prompt) if one.mate else None,
-        where=(await _shared(site, visitor)).get(one.handle, []),
+        where=[plate for plate, inside in plates if inside],
+        elsewhere=[plate for plate, inside in plates if not inside],
         text=site.chronicle.text(one.file),
         path=str(site.roster.folder / one.file) if visitor.right == "owner" else one.file,
         versions=versions,

@@ -310,6 +310,18 @@ async def stop(request: Asked, site: Site, place: RoomAccess, paces: Paces) -> R
     return done(request, place.room, told=told)
 
 
+@post("/rooms/{room:str}/command")
+async def command(
+    request: Asked, site: Site, place: RoomAccess, data: Fields, paces: Paces
+) -> Response[Any]:
+    """Do what a line that begins with a slash asks for, such as `/status`; who asked is told."""
+    paces.changes.take(place.visitor.person)
+    name, _, argument = data.get("text", "").strip().removeprefix("/").partition(" ")
+    if name == "link":
+        raise InputError("Accounts are linked under your picture, at the top right.")
+    return done(request, place.room, told=await _act(site, place, name, argument))
+
+
 @post("/rooms/{room:str}/mark")
 async def mark(
     request: Asked, site: Site, place: RoomAccess, data: Fields, paces: Paces

@@ -90,7 +90,9 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
     event.preventDefault();
     problem("");
     const words = text.value;
+    told("");
     if (!words.trim() && !waiting.length) return;
+    if (/^\s*\/[a-z]+(\s|$)/.test(words) && !waiting.length) return void order(words);
     document.querySelector(".examples")?.remove();
     send({ source: crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`, text: words, reply_to: $("reply-to").value, files: waiting, still: screen?.still() });
     text.value = "";
@@ -100,6 +102,20 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
     answer(null);
     closeNames();
   });
+
+  /* What begins with a slash is for the room, as in a terminal; its answer is for this person alone. */
+  const told = (answer) => { $("told").textContent = answer; $("told").hidden = !answer; };
+  async function order(words) {
+    try {
+      const answered = await post("/command", new URLSearchParams({ text: words })), { error, told: answer } = await answered.json();
+      if (!answered.ok) return problem(error);
+      told(answer);
+      if (text.value !== words) return;
+      text.value = "";
+      saved("text", "");
+      grow();
+    } catch { problem("The home does not answer; nothing was done."); }
+  }
 
   /* Who could be meant by what stands behind an @. */
   const list = $("names");

@@ -42,7 +42,7 @@ export function acting({ lines, you, make, post, fields, problem, base, desk, ch
     const text = await words(line);
     if (text === null) return;
     const shown = line.querySelector(".words"), form = make("form", "editing"), field = make("textarea");
-    const save = make("button", "button small primary", "Save"), leave = make("button", "button small", "Leave it");
+    const save = make("button", "button small primary", "Save"), leave = make("button", "button small", "Cancel");
     leave.type = "button";
     field.value = text;
     field.setAttribute("aria-label", "Your line");

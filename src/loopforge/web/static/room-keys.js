@@ -47,6 +47,7 @@ export function around({ base, room, text, make, gist, halts, editLast }) {
     palette.showModal();
     goto.focus();
   }
+  list.addEventListener("click", ({ target }) => { if (target.closest("[data-goto]")) choose(); });
   goto.addEventListener("input", offer);
   goto.addEventListener("keydown", (event) => {
     const count = places.querySelectorAll("a").length;

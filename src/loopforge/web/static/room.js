@@ -501,7 +501,9 @@ import { around } from "./room-keys.js";
       symbol.append(face.cloneNode(true));
       $("faces").append(symbol);
     }
-    if ($("title").textContent !== title) $("title").textContent = title;
+    for (const each of [$("title"), $("beside").querySelector("[aria-current] span")]) {
+      if (each && each.textContent !== title) each.textContent = title;
+    }
     if (!past) deeds.last(scene.firstElementChild.dataset);
     tell();
   }
@@ -528,7 +530,7 @@ import { around } from "./room-keys.js";
     if ((link = on("[data-act]"))) deeds.act(link);
     else if (plainly) return;
     else if ((link = on("[data-mention]"))) desk.mention(link.dataset.mention);
-    else if ((link = on("a.quote, a.jump"))) { if (show(link.hash.slice(1))) { event.preventDefault(); if (narrow.matches) sheet.close(); } }
+    else if ((link = on("a.quote, a.jump"))) { if ($(link.hash.slice(1))) { event.preventDefault(); if (sheet.contains(link)) sheet.close(); show(link.hash.slice(1)); } }
     else if ((link = on("a.pins"))) { event.preventDefault(); open(link.href, "Pinned lines", link); if (main.classList.contains("aside-open")) aside(false); }
     else if ((link = on("#lines a.why, #panel a.why"))) { event.preventDefault(); open(link.href, "Why?", link); }
     else if ((link = on("#earlier"))) { event.preventDefault(); earlier(); }
