@@ -1,7 +1,7 @@
 """What comes out the same each time, done once in a process: templates, roots of trust, plugins, models.
 
 Each home that opens compiles its templates, reads a hundred and fifty roots of trust for each client
-it makes, looks through every installed distribution, parses the signatures of routes, makes forty
+it makes, looks through every installed distribution, puts some two hundred routes together, makes forty
 tables, loads the embeddings and asks them for the same lines: half a second, which a person who starts
 Loopforge never notices, and which the tests pay a thousand times over. Here the real functions keep
 what they gave, by all that it depends on. Nothing is replaced by anything else.
@@ -17,20 +17,24 @@ import ssl
 import sys
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import closing, suppress
+from copy import copy
 from functools import wraps
 from pathlib import Path
 from threading import Lock
-from types import FunctionType
 from typing import Any
 
 import httpcore2
 from jinja2 import Environment
-from litestar.utils.signature import ParsedSignature
+from litestar import Litestar
+from litestar.events import SimpleEventEmitter
+from litestar.stores.memory import MemoryStore
+from litestar.stores.registry import StoreRegistry
 
 from loopforge.ledger import sql_ledger
 from loopforge.ledger.database.database_engine import Store
 from loopforge.ledger.storage.folded_views import FoldedView
 from loopforge.models.embeddings import sentence_model, static_table
+from loopforge.web import web_app
 
 
 def keep() -> None:
@@ -45,8 +49,7 @@ def keep() -> None:
     )
     sql_ledger._prepare = _prepared(sql_ledger._prepare)  # type: ignore[assignment]
     static_table._vocabulary = _kept(static_table._vocabulary, lambda path: _changed(str(path)))
-    parsed = _kept(ParsedSignature.from_fn.__func__, _route)  # type: ignore[attr-defined]
-    ParsedSignature.from_fn = classmethod(parsed)  # type: ignore[method-assign, assignment]
+    web_app._assembled = _for_each_home(web_app._assembled)  # type: ignore[assignment]
 
 
 def _kept(function: Callable[..., Any], key_of: Callable[..., Hashable]) -> Callable[..., Any]:
@@ -91,6 +94,22 @@ def _prepared(
     return once
 
 
+def _for_each_home(assembled: Callable[[int], Litestar]) -> Callable[[int], Litestar]:
+    """The same function; what it assembled is given again, with nothing in it of another home."""
+    kept = _kept(assembled, lambda most: (most, web_app.PER_MINUTE))
+
+    def once(most: int) -> Litestar:
+        app: Litestar = copy(kept(most))
+        app.stores = StoreRegistry(default_factory=lambda _: MemoryStore())
+        app.event_emitter = SimpleEventEmitter([])
+        app.asgi_router = copy(app.asgi_router)
+        app.asgi_router.app = app
+        app.asgi_handler = app._create_asgi_handler()
+        return app
+
+    return once
+
+
 def _copied(kept: sqlite3.Connection, store: Store) -> None:
     connection = store.writer.raw_connection()
     try:
@@ -108,13 +127,6 @@ def _template(env: Environment, source: Any, *args: Any, **named: Any) -> Hashab
     known = (*env.filters, *env.tests, *env.globals)
     shape = (env.trim_blocks, env.lstrip_blocks, env.keep_trailing_newline, bool(env.autoescape))
     return (source, args, tuple(named.items()), known, shape, env.undefined)
-
-
-def _route(_kind: type, function: Any, names: dict[str, Any]) -> Hashable:
-    """A function of a module, and the names it may use; others live as long as their site."""
-    if not isinstance(function, FunctionType) or "<locals>" in function.__qualname__:
-        return None
-    return (function, tuple(names.items()))
 
 
 def _roots(*args: Any, **named: Any) -> Hashable:

@@ -21,14 +21,12 @@ from litestar.enums import MediaType
 from litestar.exceptions import HTTPException
 from litestar.exceptions.base_exceptions import LitestarDeprecationWarning
 from litestar.handlers import HTTPRouteHandler
-from litestar.middleware import DefineMiddleware
 from litestar.middleware.rate_limit import RateLimitConfig
 from litestar.plugins.jinja import JinjaTemplateEngine
 from litestar.response import Redirect
 from litestar.static_files import create_static_files_router
 from litestar.stores.memory import MemoryStore
 from litestar.stores.registry import StoreRegistry
-from litestar.template import TemplateConfig
 
 from loopforge.errors import InputError, LedgerError, LoopforgeError, TooLarge, Unknown
 from loopforge.web.account import linked_accounts
@@ -164,19 +162,40 @@ def named(host: str) -> str:
         return ""
 
 
+def at_home(request: Asked) -> Response[Any] | None:
+    """Nothing, where the home is asked by a name of its own; else what it is called."""
+    host, hosts = named(request.headers.get("host", "")), request.app.state["hosts"]
+    if host in hosts or ("*ip" in hosts and is_address(host)):
+        return None
+    told = (
+        f"This home is not called {host[:100]!r}. Set LOOPFORGE_WEB_ADDRESS to the address by "
+        "which browsers reach it."
+    )
+    return Response(told, media_type=MediaType.TEXT, status_code=421)
+
+
 def make_app(site: Site, secret: str, hosts: frozenset[str]) -> Litestar:
     """The application. `secret` signs form tokens; `hosts` are the names it answers to."""
+    with warnings.catch_warnings():  # parameters are inferred by their names, which 2.x allows
+        warnings.simplefilter("ignore", LitestarDeprecationWarning)
+        app = _assembled(most(site))
+    templates = environment(site)
+    templates.globals.update(side_panels.WORDS)
+    app.template_engine = JinjaTemplateEngine.from_environment(templates)
+    app.state = State(
+        {
+            "site": site,
+            "hosts": hosts,
+            "paces": Paces(site.clock, site.live.now.upload_limit_bytes),
+            "signer": Signer(secret),
+            "notes": Notes(),
+        }
+    )
+    return app
 
-    def at_home(request: Asked) -> Response[Any] | None:
-        host = named(request.headers.get("host", ""))
-        if host in hosts or ("*ip" in hosts and is_address(host)):
-            return None
-        told = (
-            f"This home is not called {host[:100]!r}. Set LOOPFORGE_WEB_ADDRESS to the address by "
-            "which browsers reach it."
-        )
-        return Response(told, media_type=MediaType.TEXT, status_code=421)
 
+def _assembled(most_bytes: int) -> Litestar:
+    """The application of any home whose lines may have so many bytes; the home comes later."""
     throttle = RateLimitConfig(
         rate_limit=("minute", PER_MINUTE),
         identifier_for_request=who,
@@ -187,19 +206,7 @@ def make_app(site: Site, secret: str, hosts: frozenset[str]) -> Litestar:
         directories=[Path(str(files("loopforge.web").joinpath("static")))],
         cache_control=CacheControlHeader(public=True, max_age=600),
     )
-    with warnings.catch_warnings():  # parameters are inferred by their names, which 2.x allows
-        warnings.simplefilter("ignore", LitestarDeprecationWarning)
-        return _assembled(site, secret, at_home, throttle, static)
-
-
-def _assembled(
-    site: Site, secret: str, at_home: Any, throttle: RateLimitConfig, static: Any
-) -> Litestar:
-    signer = Signer(secret)
-    tokens = DefineMiddleware(FormTokens, signer=signer, address=site.address)
     pages = chain.from_iterable(map(handlers_of, (*PAGES, *ADMIN)))
-    templates = environment(site)
-    templates.globals.update(side_panels.WORDS)
     return Litestar(
         route_handlers=[
             look,
@@ -208,28 +215,19 @@ def _assembled(
             metrics,
             static,
             Router("/", route_handlers=handlers_of(door), request_max_body_size=door.SHORT),
-            Router("/", route_handlers=[room_pages.speak], request_max_body_size=most(site)),
+            Router("/", route_handlers=[room_pages.speak], request_max_body_size=most_bytes),
             *(each for each in pages if each is not room_pages.speak),
         ],
         dependencies=DEPENDENCIES,
         before_request=at_home,
-        middleware=[throttle.middleware, Entrance, tokens],
+        middleware=[throttle.middleware, Entrance, FormTokens],
         stores=StoreRegistry(default_factory=lambda _: MemoryStore()),
-        template_config=TemplateConfig(instance=JinjaTemplateEngine.from_environment(templates)),
         exception_handlers={
             LoopforgeError: refused,
             HTTPException: failed,
             UnicodeDecodeError: garbled,
             Exception: broken,
         },
-        state=State(
-            {
-                "site": site,
-                "paces": Paces(site.clock, site.live.now.upload_limit_bytes),
-                "signer": signer,
-                "notes": Notes(),
-            }
-        ),
         request_max_body_size=FORM,
         on_shutdown=[ledger_page.close],
         openapi_config=None,

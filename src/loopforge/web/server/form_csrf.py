@@ -144,8 +144,8 @@ def plain(origin: str) -> str:
 class FormTokens:
     """Refuses what comes from elsewhere, and forms without the token and key of their session."""
 
-    def __init__(self, app: ASGIApp, signer: Signer, address: str) -> None:
-        self._app, self._signer, self._address = app, signer, address
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Raises PermissionDeniedException, KeyLost."""
@@ -153,18 +153,21 @@ class FormTokens:
             await self._app(scope, receive, send)
             return
         request, path = Asked(scope, receive), scope["path"]
-        if not from_here(request, self._address) and path not in WATCHED:
+        signer: Signer = request.app.state["signer"]
+        address: str = request.app.state["site"].address
+        if not from_here(request, address) and path not in WATCHED:
             raise PermissionDeniedException("This came from elsewhere.")
         session = request.cookies.get(COOKIE, "")
         door = session or request.cookies.get(DOOR, "")
-        given = door or self._signer.nonce()
-        ScopeState.from_scope(scope).csrf_token = self._signer.token(given)
+        given = door or signer.nonce()
+        ScopeState.from_scope(scope).csrf_token = signer.token(given)
         if request.method in SAFE:
             shown = not door and not path.startswith(PLAIN)
-            await self._app(scope, receive, self._with_door(send, given) if shown else send)
+            https = address.startswith("https://")
+            await self._app(scope, receive, _with_door(send, given, https) if shown else send)
             return
         token, _, key = (await proof_in(request)).partition(".")
-        if not door or not same(token, self._signer.token(door)):
+        if not door or not same(token, signer.token(door)):
             raise PermissionDeniedException("The token is another one.")
         request.state.seal = seal(key)
         sealed = session.partition(".")[2]
@@ -175,18 +178,18 @@ class FormTokens:
             )
         await self._app(scope, receive, send)
 
-    def _with_door(self, send: Send, nonce: str) -> Send:
-        secure = self._address.startswith("https://")
-        cookie = Cookie(key=DOOR, value=nonce, httponly=True, samesite="lax", secure=secure)
 
-        async def sending(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message.setdefault("headers", [])
-                headers = MutableScopeHeaders.from_message(message)
-                headers.add("set-cookie", cookie.to_header(header=""))
-            await send(message)
+def _with_door(send: Send, nonce: str, secure: bool) -> Send:
+    cookie = Cookie(key=DOOR, value=nonce, httponly=True, samesite="lax", secure=secure)
 
-        return sending
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message.setdefault("headers", [])
+            headers = MutableScopeHeaders.from_message(message)
+            headers.add("set-cookie", cookie.to_header(header=""))
+        await send(message)
+
+    return sending
 
 
 async def proof_in(request: Asked) -> str:
