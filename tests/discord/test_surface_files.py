@@ -14,7 +14,9 @@ from tests.discord.lodging import HOOK, SEND, STILL, lodged
 from tests.discord.twin import Twin
 from tests.drawing_mate import MAYA, attaching, with_draw
 from tests.drawing_mate import PICTURE as DRAWN
+from tests.models.hearing import OGG
 from tests.rooms.conftest import write_mates
+from tests.rooms.test_voice_notes import hears
 
 pytestmark = pytest.mark.anyio
 PICTURE = bytes.fromhex("89504e470d0a1a0a") + bytes(range(200))
@@ -39,6 +41,22 @@ async def test_a_file_is_kept_and_shown_elsewhere(city: Twin, tmp_path: Path) ->
     assert city.lines(mall)[0].files == ("face.png", "notes.txt")
     assert city.lines(mall)[0].text == "look"
     assert city.town.cdn.get(urls[0].partition("?")[0]) == PICTURE
+
+
+async def test_a_voice_message_is_heard(city: Twin, tmp_path: Path) -> None:
+    """Its words stand in its line, there for mates and in the room's other places; who is called answers."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    script = hears("maya, is the sourdough ready?")
+    opening = lodged(city, tmp_path, {maya: "maya"}, script, transcription_model="ears")
+    async with opening as home:
+        await home.join(plaza, mall, "hello")
+        await city.say(ben, plaza, "", files=[("voice-message.ogg", OGG)])
+        await city.until(lambda: [one.by for one in city.lines(plaza)][-1:] == ["Maya"])
+        await home.settled(plaza)
+        await home.delivered(plaza)
+    assert "is the sourdough ready?" in city.lines(mall)[0].text
+    assert "you said" in city.lines(plaza)[-1].text
 
 
 def _files(body: object) -> tuple[File, ...]:

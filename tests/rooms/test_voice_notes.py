@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.artifacts.file_intake import FileLimits, receive
 from loopforge.chat.turns.voice_notes import LONGEST
-from loopforge.core.events import Answered, Asked
+from loopforge.core.events import Answered, Asked, Event
 from loopforge.core.room_vocabulary import Heard, LineEdited, Told, Weighed
+from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.models.scripted_model import Script, ScriptedAnswer, in_character
 from loopforge.runtime.ports import Question
@@ -122,14 +124,7 @@ async def test_stop_while_a_note_is_listened_to(tmp_path: Path) -> None:
     slow = ScriptedAnswer(text=SAID, wait=60)
     async with living(tmp_path, hears(slow, "Maya, hello"), environ=EARS) as home:
         await home.enter("ana")
-
-        async def script_begun() -> None:
-            while not home.models.asked:
-                await home.clock.sleep(0.1)
-
-        line = await home.app.front.rooms.hear("commons", await noted(home))
-        del line
-        await home.clock.until(home.app.worlds._ports.tasks.spawn(script_begun(), "begun"))
+        await asked_about_a_note(home)
         await home.does("ana", "stop")
         await home.rest()
         assert await home.bodies(LineEdited) == []
@@ -138,11 +133,18 @@ async def test_stop_while_a_note_is_listened_to(tmp_path: Path) -> None:
         assert await home.said() == ["maya"]
 
 
+async def asked_about_a_note(home: Home) -> None:
+    """A note is given, and a model has just been asked what is said in it."""
+    ear = home.app.front.rooms.listen(home.room)
+    await home.app.front.rooms.hear(home.room, await noted(home))
+    async for what in ear:
+        if isinstance(what, Event) and isinstance(what.body, Asked):
+            break
+    ear.close()
+
+
 async def noted(home: Home) -> Heard:
     """A line with a note and no words."""
-    from loopforge.artifacts.file_intake import FileLimits, receive
-    from loopforge.core.text.erasable_text import Words
-
     file = await receive(home.app.artifacts, *NOTE, FileLimits(5_000_000, 200_000))
     return Heard(
         person=home.people["ana"], text=Words(""), surface="terminal", source="", files=(file,)
@@ -162,6 +164,18 @@ async def test_a_note_is_heard_after_a_restart(tmp_path: Path) -> None:
     async with living(tmp_path, hears(SAID), environ=EARS) as home:
         await home.rest()
         assert len(await home.bodies(LineEdited)) == 1
+        assert await home.said() == ["maya"]
+
+
+async def test_a_note_under_way_when_the_program_ends(tmp_path: Path) -> None:
+    """What was asked and not answered goes on at the next start: the note is written down once."""
+    slow = ScriptedAnswer(text=SAID, wait=60)
+    async with living(tmp_path, hears(slow), environ=EARS) as home:
+        await home.enter("ana")
+        await asked_about_a_note(home)
+    async with living(tmp_path, hears(SAID), environ=EARS) as home:
+        await home.rest()
+        assert [str(edit.text) for edit in await home.bodies(LineEdited)] == [SAID]
         assert await home.said() == ["maya"]
 
 

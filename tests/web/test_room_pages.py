@@ -12,6 +12,8 @@ from loopforge.core.room_vocabulary import File, Heard
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.turn_bounds import TurnBounds
 from loopforge.errors import TooLarge
+from tests.models.hearing import OGG
+from tests.rooms.test_voice_notes import hears
 from tests.web.conftest import Guest, Town, town
 
 
@@ -264,3 +266,28 @@ async def test_without_a_script_everything_is_a_form(site: Town, owner: Guest) -
     )
     assert answer.url.path == f"/rooms/{room}"
     assert "plainly" in answer.text
+
+
+async def test_where_voice_notes_are_recorded(tmp_path: Path) -> None:
+    """The button is there where a model hears, for guests who may give files; sound plays in place."""
+    ears = {"LOOPFORGE_TRANSCRIPTION_MODEL": "ears"}
+    async with town(tmp_path, hears("Hello."), environ=ears, guest_files="none") as site:
+        owner = await site.owner()
+        room = await site.room(owner, "Kitchen", "maya")
+        guest = await site.guest("ana", room, by=owner)
+        data = {"text": ""}
+        note = {"files": ("note.ogg", OGG)}
+        assert (await owner.post(f"/rooms/{room}/lines", data, files=note)).status_code == 200
+        await site.rest(room)
+        shown = await owner.get(f"/rooms/{room}")
+        assert 'id="voice"' in shown.text
+        assert 'class="words transcribed"' in shown.text
+        assert shown.text.count("<audio controls") == 1
+        assert "microphone=(self)" in shown.headers["permissions-policy"]
+        assert "media-src 'self'" in shown.headers["content-security-policy"]
+        assert 'id="voice"' not in (await guest.get(f"/rooms/{room}")).text
+    (tmp_path / "deaf").mkdir()
+    async with town(tmp_path / "deaf") as site:
+        owner = await site.owner()
+        room = await site.room(owner, "Kitchen", "maya")
+        assert 'id="voice"' not in (await owner.get(f"/rooms/{room}")).text

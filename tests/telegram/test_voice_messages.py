@@ -1,0 +1,44 @@
+"""Voice messages of Telegram: which file one is, and that what is said in it is heard."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import telegram
+from loopforge.core.room_vocabulary import LineEdited
+from loopforge.io.telegram.text.incoming_message import attachments
+from tests.models.hearing import OGG
+from tests.rooms.test_voice_notes import hears
+from tests.telegram.city import City
+from tests.telegram.homes import on_telegram, pair
+from tests.telegram.twin import Twin
+
+pytestmark = pytest.mark.anyio
+
+
+def test_a_voice_message_is_a_file() -> None:
+    """It has no name of its own, and is called by its kind."""
+    chat = telegram.Chat(1, "private")
+    voice = telegram.Voice("f1", "u1", 3, "audio/ogg", 9_000)
+    message = telegram.Message(1, datetime(2026, 11, 21, tzinfo=UTC), chat, voice=voice)
+    (found,) = attachments(message)
+    assert found == ("f1", "voice.ogg", 9_000)
+
+
+async def test_what_is_said_in_it_is_answered(tmp_path: Path, twin: Twin, city: City) -> None:
+    """In private, where no word was typed: its words stand in the line, and the mate answers them."""
+    maya, ana = await pair(city)
+    script = hears("Is the sourdough ready?")
+    async with on_telegram(
+        tmp_path, maya, twin.base, script=script, transcription_model="ears"
+    ) as home:
+        chat = await city.private(ana, maya)
+        await city.say(ana, maya, "", document=("voice.ogg", OGG))
+        lines = await city.heard(chat, by=maya)
+        (room,) = await home.rooms()
+        edits = [e.body for e in await home.events(room) if isinstance(e.body, LineEdited)]
+        assert [str(edit.text) for edit in edits] == ["Is the sourdough ready?"]
+        assert "you said" in lines[0].text
