@@ -1,5 +1,5 @@
 /* The room's page: lines, drafts, the stream, scrolling and history, the panel. The composer is
-   composer.js, what is done to lines line-actions.js, all around room-keys.js. The server's HTML is the truth; this only moves it about, and without it the page
+   composer.js, what is done to lines line-actions.js, all around room-keys.js. The HTML is the server's; this only moves it about, and without it the page
    still reads and still sends. */
 import { compose } from "./composer.js";
 import { acting } from "./line-actions.js";
@@ -144,9 +144,10 @@ import { around } from "./room-keys.js";
     } else if (kind === "room.line_edited") {
       if (!html) return; // it came with the page, as it stands
       if (turn) deeds.over(turn);
-      line.querySelector(".words").innerHTML = html; // safe: rendered and cleaned by the server
+      const said = line.querySelector(".words");
+      said.innerHTML = html; // cleaned by the server
+      said.classList.toggle("transcribed", word === "transcribed");
       deeds.code(line);
-      line.querySelector(".words").classList.toggle("transcribed", word === "transcribed");
       for (const each of ["edited", "transcribed", "another version"]) beside(line, each, each === word);
       requote(line);
     } else if (kind === "room.line_deleted") {

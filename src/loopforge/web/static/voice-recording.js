@@ -15,6 +15,10 @@ const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).p
 export function recording({ ask, chosen, button, text, limit, make, problem, attach }) {
   let recorder = null, parts = [], asking = false;
 
+  const sheet = make("link");
+  Object.assign(sheet, { rel: "stylesheet", href: "/static/voice-recording.css" });
+  document.head.append(sheet);
+
   const bar = make("p", "recording"), told = make("span"), count = make("span", "count");
   const end = make("button", "button small", "Done"), drop = make("button", "button small", "Discard");
   end.type = drop.type = "button";
