@@ -1,5 +1,5 @@
 /* The room's page: lines, drafts, the stream, scrolling and history, the panel. The composer is
-   composer.js, what is done to lines line-actions.js, all around room-keys.js. The HTML is the server's; this only moves it about, and without it the page
+   composer.js, what is done to lines line-actions.js, all around room-keys.js. The HTML is the server's; this only moves it about, without it the page
    still reads and still sends. */
 import { compose } from "./composer.js";
 import { acting } from "./line-actions.js";
