@@ -19,6 +19,11 @@ from loopforge.runtime.ports import ModelFacts, ModelReply, Models, Question, Ro
 from loopforge.settings import load_settings
 
 
+def wording(count: int) -> str:
+    """What a model says that answers at once."""
+    return f"Warm water kills yeast above fifty degrees; that is guess number {count}."
+
+
 class Instant:
     """A model that answers at once, whatever it is asked; what it says is never twice the same."""
 
@@ -28,7 +33,7 @@ class Instant:
     async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
         """One short line, in whatever form it is asked for."""
         self._count += 1
-        said = f"Warm water kills yeast above fifty degrees; that is guess number {self._count}."
+        said = wording(self._count)
         data = None
         if question.schema is not None:
             given = {"mode": "context", "rule": "", "note": "", "again": False, "tool": ""}

@@ -29,16 +29,22 @@ class Sent(NamedTuple):
 
 
 class Reader(asyncio.Protocol):
-    """One open event stream. `lines`: when each line came first; `numbers`: as they came."""
+    """One open event stream.
+
+    `lines`: when each line came first; `numbers`: as they came; `words`: when words of an answer
+    came that was no line yet.
+    """
 
     def __init__(self, room: str, request: bytes, *, keeps: bool = False) -> None:
         self.room = room
         self.lines: dict[int, float] = {}
         self.numbers: list[int] = []
+        self.words: list[float] = []
         self.came: list[tuple[float, bytes]] = []
         self.open = asyncio.Event()
         self._request, self._keeps, self._rest = request, keeps, b""
         self._waited: dict[int, asyncio.Future[float]] = {}
+        self._after: dict[int, asyncio.Future[float]] = {}
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -55,6 +61,9 @@ class Reader(asyncio.Protocol):
             if found := _NUMBERED.match(message):
                 self.numbers.append(int(found[1]))
                 self._line(int(found[1]), now)
+                self._said(found[2], int(found[1]), now)
+            elif message.startswith(b"event: draft"):
+                self.words.append(now)
             elif message.startswith(b"event: scene"):
                 self.open.set()
             if self._keeps:
@@ -64,6 +73,17 @@ class Reader(asyncio.Protocol):
         self.lines.setdefault(seq, now)
         if (waited := self._waited.pop(seq, None)) and not waited.done():
             waited.set_result(now)
+
+    def _said(self, kind: bytes, seq: int, now: float) -> None:
+        if kind != b"line":
+            return
+        for after in [each for each in self._after if each < seq]:
+            self._after.pop(after).set_result(now)
+
+    async def next(self, seq: int) -> float:
+        """When the first line after this one came, which is yet to come."""
+        self._after[seq] = asyncio.get_running_loop().create_future()
+        return await asyncio.wait_for(self._after[seq], PATIENCE)
 
     async def has(self, seq: int) -> float:
         """When this line came, which may be yet to come."""

@@ -1,7 +1,7 @@
 """A home with its web room open, in a process of its own, that does what its input says.
 
 One JSON list a line comes in (a name and its arguments), one JSON value a line goes out. The first
-line out is the address. Used by web.py, which measures from outside.
+line out is the address. Used by web.py and people.py, which measure from outside.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from bench.homes import Instant, home
+from bench.homes import Append, Instant, Taken, home
 from loopforge.app import App
 from loopforge.chat.room.event_wording import SHOWN
 from loopforge.chat.room.room_store import stream_of
@@ -42,10 +42,11 @@ class Home:
     """What web.py may ask for."""
 
     def __init__(self, app: App) -> None:
-        self._app = app
+        self._app, self._taken = app, Taken()
         self._said: dict[str, float] = {}
         self._people: list[tuple[str, str]] = []
         app.ledger.subscribe(self._appended)
+        app.ledger.subscribe(self._taken)
 
     def _appended(self, stream: str, events: Sequence[Event]) -> None:
         now = time.perf_counter()
@@ -66,11 +67,11 @@ class Home:
             tokens.append(token)
         return tokens
 
-    async def room(self, title: str) -> str:
-        """A new room with a mate and everybody in it."""
+    async def room(self, title: str, most: int = 1000) -> str:
+        """A new room with a mate and everybody in it, or the first so many."""
         front, (owner, name) = self._app.front, self._people[0]
         room = await front.rooms.open(owner, name, title, [MATE])
-        for person, called in self._people[1:]:
+        for person, called in self._people[1:most]:
             await front.bring(room, owner, person, called, past=True)
         return room
 
@@ -114,6 +115,12 @@ class Home:
             made.append(Said(turn="", mate=MATE, text=said, mode="context", narrative=why))
         return made
 
+    async def taken(self) -> list[list[Append]]:
+        """What was appended during each turn, since last asked."""
+        turns = self._taken.turns
+        self._taken.clear()
+        return turns
+
     async def said(self) -> dict[str, float]:
         """When each line of a mate was in the ledger, by room and number, since last asked."""
         said, self._said = self._said, {}
@@ -130,12 +137,14 @@ class Home:
             await self._app.front.rooms.settled(room)
 
 
-async def serve(path: Path) -> None:
-    """Serve until the input ends."""
+async def serve(path: Path, provider: str = "") -> None:
+    """Serve until the input ends; with the models of a provider, if one is named."""
     loop = asyncio.get_running_loop()
     lines = asyncio.StreamReader(limit=1 << 20)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
-    async with home(path, Instant(), web_port=0) as app, opened(app) as address:
+    keys = {"OPENAI_BASE_URL": provider, "OPENAI_API_KEY": "loopback"}
+    models, more = (None, {"keys": keys}) if provider else (Instant(), {})
+    async with home(path, models, web_port=0, **more) as app, opened(app) as address:
         made = Home(app)
         _tell(address)
         while line := await lines.readline():
@@ -149,4 +158,4 @@ def _tell(what: Any) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(Path(sys.argv[1])))
+    asyncio.run(serve(Path(sys.argv[1]), *sys.argv[2:]))

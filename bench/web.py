@@ -32,9 +32,9 @@ BARE = "bare uvicorn, the same bytes"
 class Process:
     """A program that is told things line by line, and answers so."""
 
-    def __init__(self, module: str, path: Path) -> None:
+    def __init__(self, module: str, path: Path, *more: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", module, str(path)],
+            [sys.executable, "-m", module, str(path), *more],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
