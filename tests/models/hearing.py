@@ -63,9 +63,10 @@ class Hearing:
             first, _, rest = head.partition(b"\r\n")
             headers = BytesParser(policy=HTTP).parsebytes(rest)
             body = await reader.readexactly(int(headers["content-length"] or 0))
-            self.begun.set()
             listed = first.startswith(b"GET /")  # servers of one's own are asked what they have
             reply = Reply(404) if listed else self._judged(first.decode(), headers, body)
+            if not listed:
+                self.begun.set()
             if reply.held is not None:
                 await reply.held.wait()
             data = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
