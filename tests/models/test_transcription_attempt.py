@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import wave
 from typing import Any
 
 import pytest
@@ -124,6 +126,26 @@ async def test_what_the_server_does_not_take() -> None:
         assert came.cause == "key"
         came, _ = await tried(server, b"")
         assert (came.outcome, came.ours) == ("failed", True), "the note is not kept any more"
+
+
+async def test_it_is_tried_out_with_a_sound_of_silence() -> None:
+    """Who asks it in words whether it is well has it hear half a second of nothing."""
+    async with hearing() as server, Tasks() as tasks:
+        server.last = heard("")
+        spec = ModelSpec(
+            name="ears",
+            provider="openai",
+            id=MODEL,
+            base_url=server.address,
+            key=Secret(KEY),
+            hears=True,
+        )
+        ears = Transcriber(spec, SystemClock(), tasks)
+        came = await ears.attempt(Question(messages=(("user", "Hello?"),)), lambda _: None)
+        await ears.close()
+        assert (came.outcome, server.wrong) == ("answered", [])
+        with wave.open(io.BytesIO(server.asked[0]["file"])) as sound:
+            assert sound.getnframes() / sound.getframerate() == 0.5
 
 
 async def test_silence_is_an_answer() -> None:

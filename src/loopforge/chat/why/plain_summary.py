@@ -48,6 +48,7 @@ PURPOSES = {
     "critique": "what is wrong with that",
     "final": "what it says in the end",
     "title": "what this conversation is about",
+    "transcript": "what is said in a voice note",
 }
 
 
@@ -82,6 +83,9 @@ def _cause(record: TurnRecord, zone: tzinfo) -> Iterator[str]:
     name, own = record.name, record.own
     if record.summons == "title":
         yield "The room wanted a name for this conversation, so it sat down and thought of one."
+        return
+    if record.summons == "transcript":
+        yield "A line came with a voice note, so the room had what is said in it written down."
         return
     if record.summons == "continue":
         last = record.shown.lines[-1].kind if record.shown.lines else ""

@@ -323,8 +323,8 @@ def _deed(event: Event, view: RecordRedaction) -> ActRecord | None:
     match event.body:
         case Said(text=text):
             kind, told = "said", view.line(text, event.id)
-        case LineEdited(text=text):
-            kind, told = "said anew", view.words(text)
+        case LineEdited(text=text) as body:
+            kind, told = "written down" if body.transcribed else "said anew", view.words(text)
         case Noted(text=text):
             kind, told = "noted", view.words(text)
         case MemoryAsked(want=want, text=text):
@@ -450,7 +450,9 @@ def _what(event: Event, found: TurnTrace, name: str) -> str:
             return f"the turn was over: {outcome}"
         case Said():
             return f"{name} said it"
-        case LineEdited():
+        case LineEdited() as body:
+            if body.transcribed:
+                return "what is said in the voice note stood in its line"
             return f"{name} said it in place of what it had said"
         case Noted():
             return f"{name} made a note"

@@ -9,6 +9,7 @@ with no words. The file goes out under a name that tells its kind alone. Never t
 from __future__ import annotations
 
 import asyncio
+import struct
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,15 @@ if TYPE_CHECKING:
 
 ENDINGS = {"audio/mpeg": "mp3", "audio/mp4": "m4a"}
 """Of files whose kind is called otherwise than they end."""
+RATE = 8000
+SILENCE = (
+    struct.pack(
+        "<4sI4s4sIHHIIHH", b"RIFF", 36 + RATE, b"WAVE", b"fmt ", 16, 1, 1, RATE, 2 * RATE, 2, 16
+    )
+    + struct.pack("<4sI", b"data", RATE)
+    + bytes(RATE)
+)
+"""Half a second in which nothing is said: what it is asked to hear by whoever tries it out."""
 GONE = "the voice note is not kept any more, or cannot be read"
 LONGEST = 200_000
 """Characters of what is written down; a server that tells more has run wild."""
@@ -61,10 +71,11 @@ class Transcriber:
         del within
         began = self._clock.ticks()
         note = next((one for one in question.pictures if one.hash == question.sound), None)
-        data = await self._data(note)
-        if note is None or data is None:
+        data = SILENCE if note is None else await self._data(note)
+        if data is None:
             return Tried("failed", GONE, ours=True, cause="rejected")
-        work = self._tasks.spawn(self._sent(note, data), "model answer")
+        media = note.media if note else "audio/wav"
+        work = self._tasks.spawn(self._sent(media, data), "model answer")
         alarm = self._tasks.spawn(self._clock.sleep(self.spec.total_seconds), "model deadline")
         try:
             await asyncio.wait({work, alarm}, return_when=asyncio.FIRST_COMPLETED)
@@ -79,17 +90,17 @@ class Transcriber:
         took = round((self._clock.ticks() - began) * 1000)
         return replace(tried, took=took, first=took)
 
-    async def _data(self, note: Pictured | None) -> bytes | None:
-        if note is None or self._sounds is None:
+    async def _data(self, note: Pictured) -> bytes | None:
+        if self._sounds is None:
             return None
         try:
             return await self._sounds.get(note.hash)
         except LoopforgeError:
             return None
 
-    async def _sent(self, note: Pictured, data: bytes) -> Tried:
+    async def _sent(self, media: str, data: bytes) -> Tried:
         """The answer of the server, or what is wrong."""
-        ending = ENDINGS.get(note.media, note.media.partition("/")[2])
+        ending = ENDINGS.get(media, media.partition("/")[2])
         key = self.spec.key.reveal()
         extra = {name: str(value) for name, value in self.spec.extra.items()}
         try:
@@ -99,7 +110,7 @@ class Transcriber:
                     f"{self.spec.base_url.rstrip('/')}/audio/transcriptions",
                     headers={"Authorization": f"Bearer {key}"} if key else {},
                     data={"model": self.spec.id, "response_format": "json", **extra},
-                    files={"file": (f"note.{ending}", data, note.media)},
+                    files={"file": (f"note.{ending}", data, media)},
                 )
                 return self._read(answer)
         except TooMuch as error:
