@@ -26,6 +26,7 @@ def authority() -> trustme.CA:
     return trustme.CA()
 
 
+@functools.cache
 def server_context() -> ssl.SSLContext:
     """TLS as Discord's hosts."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -59,11 +60,17 @@ class Loopback(AbstractResolver):
         """Nothing is held."""
 
 
+@functools.cache
+def client_context() -> ssl.SSLContext:
+    """Trusts the authority of this process, and nobody else."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    authority().configure_trust(context)
+    return context
+
+
 def connector(port: int) -> aiohttp.TCPConnector:
     """For one client, which closes it."""
-    context = ssl.create_default_context()
-    authority().configure_trust(context)
-    return aiohttp.TCPConnector(limit=0, resolver=Loopback(port), ssl=context)
+    return aiohttp.TCPConnector(limit=0, resolver=Loopback(port), ssl=client_context())
 
 
 def point(rest: str, gateway: str) -> None:
