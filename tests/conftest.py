@@ -1,7 +1,8 @@
 """What every test shares: asyncio as the loop, and how tests are spread.
 
 Crash tests kill processes and count; model tests hold the embedded model in memory (hosts that are
-killed while it answers are among them); browser tests share one Chromium. Each kind stays in one
+killed while it answers are among them); browser tests share one Chromium; those of Telegram load its
+models, which takes as long as forty of them. Each kind stays in one
 worker, so that a run with `-n 2` never starts two of a kind at once. A test that names a group of its
 own is in that one: the drills of deliveries wait more than they work, and run beside the crash tests.
 What takes long is a group too, so that it is not what all the others wait for at the end.
@@ -144,7 +145,7 @@ def _sample(items: list[pytest.Item]) -> None:
 def _kind(item: pytest.Item) -> str:
     """Of several the one that it would be worst to have twice; "" for most tests."""
     kinds = (kind for kind in ("browser", "model", "crash") if item.get_closest_marker(kind))
-    return next(kinds, "")
+    return next(kinds, "telegram" if "telegram" in item.path.parts else "")
 
 
 def _turn(item: pytest.Item) -> int:

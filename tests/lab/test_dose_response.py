@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, minimize
 
 from loopforge.core.statistics.rate_statistics import Count, resampled, wilson
 from loopforge.errors import InputError
@@ -74,6 +73,8 @@ def unlikely(fit: Numbers, successes: Numbers, trials: Numbers) -> float:
 
 def likeliest(successes: Numbers, trials: Numbers, start: Sequence[float]) -> Numbers:
     """The fit that scipy's simplex comes to from `start`, within the same bounds."""
+    from scipy.optimize import Bounds, minimize
+
     least, most = np.array([0, 0, 0.1, 0]), np.array([1, 1, 10, 10])
 
     def cost(fit: Numbers, /) -> float:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scipy.stats import binomtest
 
 from loopforge.core.factory_vocabulary import Decided
 from loopforge.lab.inspect.trait_drift import drift
@@ -37,6 +36,8 @@ def counted(lines: list[dict[str, Any]], rate: str) -> tuple[int, int]:
 
 def test_rates_and_their_intervals_come_from_the_results(wide: Report) -> None:
     """Counts, shares and Wilson's limits of each policy are those of the lines of results."""
+    from scipy.stats import binomtest
+
     table = wide.leaf.table("Both errors by policy")
     assert [row[0] for row in table.rows] == ["stub", "guardrail"]
     for row in table.rows:
@@ -141,6 +142,8 @@ def test_causes_that_do_not_add_up_are_told(tmp_path: Path, bare: Report) -> Non
 
 def test_a_runs_errors_are_those_of_its_rows(run: Report) -> None:
     """Both rates of a run, in short and by robot, are counted from its log."""
+    from scipy.stats import binomtest
+
     acts = [row for row in rows_of(run.folder) if isinstance(row, Decided)]
     floor = [row for row in acts if row.role != "supervisor"]
     wrong = [row for row in floor if not row.truth.right]

@@ -6,16 +6,16 @@ words. What the documents leave open (which error is looked for first, say) is a
 
 from __future__ import annotations
 
-from typing import Any
-
-from aiogram import methods as m
-from aiogram.types import InputMediaDocument
+from typing import TYPE_CHECKING, Any
 
 from tests.telegram import shapes, text
 from tests.telegram.records import Body, Draft
 from tests.telegram.things import File, Message, Room
 from tests.telegram.turn import Turn, keyboard, plain, said
 from tests.telegram.wire import bad
+
+if TYPE_CHECKING:
+    from aiogram import methods as m
 
 _EMOJI = (
     "❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤\u200d🔥 🌚 🌭 💯 🤣 ⚡ 🍌 🏆 💔 🤨 😐 🍓 🍾 💋 🖕 "
@@ -144,6 +144,8 @@ class Speaking(Turn):
         return shapes.message(message, self.bot)
 
     def edit_message_media(self, call: m.EditMessageMedia) -> Body:
+        from aiogram.types import InputMediaDocument
+
         message = self._mine(call)
         if not isinstance(call.media, InputMediaDocument):
             raise bad("only documents are modelled by the twin")

@@ -7,14 +7,15 @@ words, where the documents or experience give them.
 from __future__ import annotations
 
 import re
-
-from aiogram import methods as m
-from aiogram.types import InputProfilePhotoStatic
+from typing import TYPE_CHECKING
 
 from tests.telegram import shapes, text
 from tests.telegram.records import Body
 from tests.telegram.turn import Turn, plain
 from tests.telegram.wire import bad
+
+if TYPE_CHECKING:
+    from aiogram import methods as m
 
 COMMAND = re.compile(r"[a-z0-9_]{1,32}")
 
@@ -60,6 +61,8 @@ class Standing(Turn):
         return self._word("short_description", call.short_description, 120)
 
     def set_my_profile_photo(self, call: m.SetMyProfilePhoto) -> bool:
+        from aiogram.types import InputProfilePhotoStatic
+
         if not isinstance(call.photo, InputProfilePhotoStatic):
             raise bad("animated profile photos are not modelled by the twin")
         file = self.given("photo", call.photo.photo)

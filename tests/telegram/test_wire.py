@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from aiogram import methods
 
 from tests.telegram.records import Deviation
-from tests.telegram.wire import Judge, Refused
+from tests.telegram.wire import Judge, Refused, methods
 
 CHAT = {"id": 1, "type": "private"}
 MESSAGE: dict[str, Any] = {"message_id": 1, "date": 0, "chat": CHAT, "text": "x"}
@@ -31,7 +30,7 @@ def judge() -> Judge:
 def test_a_request_that_cannot_be_read(judge: Judge, more: dict[str, Any], error: str) -> None:
     """A parameter of a wrong kind is refused with 400 and is on record."""
     with pytest.raises(Refused) as caught:
-        judge.request(methods.SendMessage, {"chat_id": 1, "text": "x", **more})
+        judge.request(methods()["sendmessage"], {"chat_id": 1, "text": "x", **more})
     assert caught.value.code == 400
     assert error in caught.value.description
     assert [one.where for one in judge.deviations] == ["sendMessage"]
@@ -41,7 +40,7 @@ def test_strange_keys(judge: Judge) -> None:
     """A parameter that does not exist is told, on top and deep inside; the call goes on."""
     deep = {"message_id": 1, "colour": "red"}
     judge.request(
-        methods.SendMessage, {"chat_id": 1, "text": "x", "size": 3, "reply_parameters": deep}
+        methods()["sendmessage"], {"chat_id": 1, "text": "x", "size": 3, "reply_parameters": deep}
     )
     assert [one.what for one in judge.deviations] == [
         "there is no parameter size",
@@ -51,11 +50,11 @@ def test_strange_keys(judge: Judge) -> None:
 
 def test_the_twin_itself_is_judged(judge: Judge) -> None:
     """Results and updates that Telegram could not send are told as the twin's own."""
-    judge.result(methods.SendMessage, MESSAGE)
+    judge.result(methods()["sendmessage"], MESSAGE)
     judge.update({"update_id": 1, "message": MESSAGE})
     assert judge.deviations == []
-    judge.result(methods.SendMessage, {**MESSAGE, "chat": {"id": 1}})
-    judge.result(methods.SendMessage, {**MESSAGE, "chat": {**CHAT, "mood": "good"}})
+    judge.result(methods()["sendmessage"], {**MESSAGE, "chat": {"id": 1}})
+    judge.result(methods()["sendmessage"], {**MESSAGE, "chat": {**CHAT, "mood": "good"}})
     judge.update({"update_id": 1, "messages": [MESSAGE]})
     assert judge.deviations == [
         Deviation("sendMessage", "the twin's own: chat.type: Field required"),

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from aiogram.client.default import Default
 from pydantic import BaseModel
 
 from tests.telegram.things import Account, File, Message, Room
@@ -111,4 +110,6 @@ def keyboard(value: Any) -> Any:
 
 def said(value: Any) -> Any:
     """A parameter that may stand at a client's default, which the twin does not know."""
+    from aiogram.client.default import Default
+
     return None if isinstance(value, Default) else value

@@ -38,7 +38,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
-from aiogram import methods
 from aiohttp import web
 
 from loopforge.runtime.ports import Clock
@@ -53,7 +52,7 @@ from tests.telegram.standing import Standing
 from tests.telegram.things import Account, File
 from tests.telegram.town import Town
 from tests.telegram.turn import SEND
-from tests.telegram.wire import METHODS, Method, Refused
+from tests.telegram.wire import Method, Refused, methods
 
 LONGEST = 50.0
 """Seconds that a long poll lasts at most, which is Telegram's limit too."""
@@ -72,7 +71,7 @@ class Bots(Speaking, Standing):
 
 def models(method: Method) -> bool:
     """Whether the twin knows a method."""
-    return hasattr(Bots, _snake(method)) or method is methods.GetUpdates
+    return hasattr(Bots, _snake(method)) or method is methods()["getupdates"]
 
 
 def _snake(method: Method) -> str:
@@ -105,12 +104,12 @@ class Twin:
         name = request.match_info["method"]
         if bot is None:
             return self._refuse(Refused(401, "Unauthorized"))
-        method = METHODS.get(name.lower())
+        method = methods().get(name.lower())
         if method is None or not models(method):
             known = "the twin does not know this method" if method else "there is no such method"
             self.town.judge.note(name, known)
             return self._refuse(Refused(404, f"Not Found: method not found ({known})"))
-        waits = method is methods.GetUpdates
+        waits = method is methods()["getupdates"]
         self.busy += not waits
         try:
             sent, files = await _read(request)
@@ -160,8 +159,10 @@ class Twin:
         return web.json_response({"ok": True, "result": result})
 
     async def _do(self, turn: Bots, method: Method, sent: Body, fault: Fault | None) -> Any:
+        from aiogram.methods import GetUpdates
+
         call = self.town.judge.request(method, sent)
-        if not isinstance(call, methods.GetUpdates):
+        if not isinstance(call, GetUpdates):
             return turn.does(method)(call)
         box = turn.bot.box
         box.allow(call.allowed_updates)

@@ -3,6 +3,8 @@
 The judge is aiogram's models, which are generated from the documents of the Bot API: a request
 is parsed by its method's class, a result and an update are parsed by theirs. What does not fit,
 on either side, is a deviation. It does not know what any of it means.
+
+aiogram builds its models when it is imported, for six seconds: whoever needs one imports it there.
 """
 
 from __future__ import annotations
@@ -11,24 +13,31 @@ import json
 import typing
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import aiogram.methods
-from aiogram.methods.base import TelegramMethod
-from aiogram.types import InputFile, Update
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from tests.telegram.records import Body, Deviation
 
-Method = type[TelegramMethod[Any]]
-METHODS: dict[str, Method] = {
-    thing.__api_method__.lower(): thing
-    for name in aiogram.methods.__all__
-    if isinstance(thing := getattr(aiogram.methods, name), type)
-    and issubclass(thing, TelegramMethod)
-    and thing is not TelegramMethod
-}
-"""By name in small letters: Telegram does not tell case apart in a method's name."""
+if TYPE_CHECKING:
+    from aiogram.methods.base import TelegramMethod
+
+Method: TypeAlias = "type[TelegramMethod[Any]]"
+
+
+@cache
+def methods() -> dict[str, Method]:
+    """By name in small letters: Telegram does not tell case apart in a method's name."""
+    import aiogram.methods
+    from aiogram.methods.base import TelegramMethod
+
+    return {
+        thing.__api_method__.lower(): thing
+        for name in aiogram.methods.__all__
+        if isinstance(thing := getattr(aiogram.methods, name), type)
+        and issubclass(thing, TelegramMethod)
+        and thing is not TelegramMethod
+    }
 
 
 class Refused(Exception):
@@ -108,6 +117,8 @@ def decoded(method: Method, key: str, value: Any) -> Any:
 
 
 def _is_object(kind: Any) -> bool:
+    from aiogram.types import InputFile
+
     return (
         isinstance(kind, type) and issubclass(kind, BaseModel) and not issubclass(kind, InputFile)
     )
@@ -137,6 +148,8 @@ def _adapter(method: Method) -> TypeAdapter[Any]:
 
 @cache
 def _updates() -> TypeAdapter[Any]:
+    from aiogram.types import Update
+
     return TypeAdapter(Update)
 
 
