@@ -14,7 +14,7 @@ from loopforge.lab.run.run_log import rows_of
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
 from tests.browser.people import Crowd, Person, owner_of
-from tests.browser.test_shape import HEAVY, RULES, found, looked_at
+from tests.browser.test_shape import HEAVY, RULES, WINDOWS, found, looked_at
 from tests.held_clock import HeldClock
 from tests.web.conftest import Town, town
 from tests.web.labs import forked, played, runs_of
@@ -315,7 +315,9 @@ async def test_the_lab_fits_every_window_and_every_reader(site: Town, ana: Perso
     paths = ["/lab", f"/lab/spun?step={hurt}", f"/lab/spun/why/{row}", "/lab/spun/story"]
     paths += ["/lab/spun/robots/Sprocket", "/lab/spun/places/press%20hall", "/lab/spun/fork"]
     paths += ["/lab/spun/against/other?step=7"]
-    wrong = [each for path in paths for each in [one async for one in looked_at(ana, path)]]
+    wrong = [
+        each for path in paths for each in [one async for one in looked_at(ana, path, WINDOWS)]
+    ]
     await ana.turns_desk()
     await watches(ana, "spun", hurt)
     for open in (".deed-why", ".deed-face", "[data-tab=story]"):

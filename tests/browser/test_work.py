@@ -11,7 +11,7 @@ from playwright.async_api import Browser, expect
 
 from loopforge.work.task_state import PREFIX
 from tests.browser.people import Crowd, Person, owner_of
-from tests.browser.test_shape import looked_at
+from tests.browser.test_shape import WINDOWS, looked_at
 from tests.web.conftest import Town, town
 from tests.web.test_task_pages import GIVEN, HELLO, rested
 from tests.work.conftest import in_order, place, says, uses
@@ -150,13 +150,13 @@ async def test_they_fit_every_window_and_every_reader(
 
     async with town(home, script) as site, Crowd(browser) as crowd:
         ana = await owner_of(site, crowd)
-        wrong = [one async for one in looked_at(ana, "/work")]
+        wrong = [one async for one in looked_at(ana, "/work", WINDOWS)]
         await ana.turns_desk()
         desk = site.app.work.desk
         await desk.places.repositories.registered.register(project)
         first = await gives(ana, f"{GIVEN} {LONG}")
         await rested(site, first)
-        wrong += [one async for one in looked_at(ana, f"/work/{first}")]
+        wrong += [one async for one in looked_at(ana, f"/work/{first}", WINDOWS)]
         await desk.say(first, ana.name, "42")
         await rested(site, first)
         await ana.turns_desk()
@@ -165,6 +165,6 @@ async def test_they_fit_every_window_and_every_reader(
         await desk.reject(first, ana.name)
         turn = (await site.app.work.store.state(PREFIX + first)).progress[0].turn
         for path in ("/work", f"/work/{first}", f"/work/{second}", f"/work/{first}/why/{turn}"):
-            wrong += [one async for one in looked_at(ana, path)]
+            wrong += [one async for one in looked_at(ana, path, WINDOWS)]
             await expect(ana.page.locator("#won, main img")).to_have_count(0)
     assert not wrong, "\n".join(wrong)

@@ -6,8 +6,11 @@ import html
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import count
 from pathlib import Path
+from typing import get_args
 
+from loopforge.chat.why.flight_record import CAME, ActKind
 from loopforge.core.model_trouble import MEND
 from loopforge.core.room_vocabulary import Heard, Said, Told
 from loopforge.models.model_router import TieredModels
@@ -16,7 +19,7 @@ from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from tests.models.server import Behaviour, serving
-from tests.web.conftest import Guest, Town, town
+from tests.web.conftest import Guest, Town, town, words
 
 SECRET = "The spare key lies under the blue flowerpot."
 
@@ -64,6 +67,20 @@ async def test_a_mates_line_has_a_page(tmp_path: Path) -> None:
         assert "<b>Noted</b>" not in answer.text
         assert " style=" not in answer.text
         assert "<script>" not in answer.text
+
+
+async def test_whatever_came_of_a_turn_is_told(tmp_path: Path) -> None:
+    """A line that was said anew has a page that says so; every kind of act has a name there."""
+    assert set(CAME) == set(get_args(ActKind))
+    thoughts = count(1)
+    async with town(tmp_path, lambda _: {"say": f"Thought {next(thoughts)}."}) as site:
+        owner = await site.owner()
+        room = await site.room(owner, "Keys", "maya")
+        await owner.says(room, "@maya where is it?")
+        line = await spoken(site, owner, room)
+        await site.app.front.commands.act(room, owner.person, "again", "", owner=True)
+        await site.rest(room)
+        assert "Said anew" in words(await owner.get(f"/rooms/{room}/why/{line}"))
 
 
 async def test_text_and_json_say_the_same(site: Town, owner: Guest) -> None:

@@ -10,6 +10,7 @@ record_text.py).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal
 
@@ -239,13 +240,35 @@ class Intent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     notes: tuple[str, ...] = ()
 
 
-class ActRecord(Struct, frozen=True, kw_only=True):
-    """Something of the turn that is in the room: said, noted, reacted, tool, marked, titled."""
+ActKind = Literal[
+    "said", "said anew", "noted", "kept", "let go", "reacted", "tool", "marked", "titled"
+]
+"""What became of a turn in the room."""
+CAME: Mapping[ActKind, str] = {
+    "said": "Said",
+    "said anew": "Said anew",
+    "noted": "Noted for itself",
+    "kept": "Remembers",
+    "let go": "Let go of",
+    "reacted": "Reacted",
+    "tool": "Used a tool",
+    "marked": "Marked a line",
+    "titled": "Gave the room a title",
+}
 
-    kind: str
+
+class ActRecord(Struct, frozen=True, kw_only=True):
+    """Something of the turn that is in the room."""
+
+    kind: ActKind
     text: str
     id: str
     seq: int
+
+    @property
+    def came(self) -> str:
+        """What it is called."""
+        return CAME[self.kind]
 
 
 class RecordStage(Struct, frozen=True, kw_only=True, omit_defaults=True):

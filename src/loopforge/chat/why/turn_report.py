@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from loopforge.chat.turns.turn_trace import TurnTrace, thing_of
 from loopforge.chat.why.flight_record import (
+    ActKind,
     ActRecord,
     AskedStep,
     Bill,
@@ -320,6 +321,7 @@ def deeds(found: TurnTrace, view: RecordRedaction) -> tuple[ActRecord, ...]:
 
 
 def _deed(event: Event, view: RecordRedaction) -> ActRecord | None:
+    kind: ActKind
     match event.body:
         case Said(text=text):
             kind, told = "said", view.line(text, event.id)
