@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from loopforge.core.perception import ToolOffer
 from loopforge.core.text.erasable_text import public
-from loopforge.policies.answer_form import instructions, schema_of
-from loopforge.policies.prompt_building import LISTING, opening
+from loopforge.policies.answer_form import form_told, instructions, schema_of
+from loopforge.policies.prompt_building import LISTING, opening, without_tools
 from loopforge.policies.talk import talk
 from tests.playbook import PROMPTS, Playbook, heard, shown
 
@@ -69,7 +69,8 @@ def test_tools_are_offered_where_they_are_granted() -> None:
     seen = shown(heard("ana", "hi"), model="full", tools="clock dice")
     item = schema_of(seen)["properties"]["calls"]["items"]
     assert item["properties"]["tool"] == {"type": "string", "enum": ["clock", "dice"]}
-    assert instructions(seen, prompts).endswith("<reply-tools>")
+    assert form_told(seen, prompts) == "<form>\n<form-tools>"
+    assert form_told(without_tools(seen), prompts) == "<form>"
     assert opening(seen, prompts)[LISTING].text == "Yours: clock dice."
     schema = {"type": "object", "properties": {"sides": {"type": "integer"}}}
     dice = ToolOffer(name="dice", summary="Throws one.", schema=schema)

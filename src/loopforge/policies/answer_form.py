@@ -98,7 +98,7 @@ def schema_of(seen: AgentPerception) -> dict[str, Any]:
 
 
 def instructions(seen: AgentPerception, prompts: Prompts) -> str:
-    """What is asked of it now: the form's fields, those alone that are in it."""
+    """What is asked of it now, and the fields of this form alone: others were told before."""
     known = fields_of(seen)
     parts = [
         fill(prompts[name], known)
@@ -109,12 +109,17 @@ def instructions(seen: AgentPerception, prompts: Prompts) -> str:
             ("reply-files", may_write(seen)),
             ("reply-attach", may_attach(seen)),
             ("reply-note", may_note(seen)),
-            ("reply-tools", bool(seen.offered)),
             ("reply-link", holds_link(seen)),
         )
         if there
     ]
     return "\n".join(parts)
+
+
+def form_told(seen: AgentPerception, prompts: Prompts) -> str:
+    """What holds at every turn: told at the beginning, where a provider's prompt cache keeps it."""
+    names = ["form", *(["form-tools"] if seen.offered else [])]
+    return "\n".join(fill(prompts[name], fields_of(seen)) for name in names)
 
 
 def may_write(seen: AgentPerception) -> bool:

@@ -156,10 +156,10 @@ LISTING = 1
 """The message of an opening that lists the tools, where there are any."""
 
 
-def opening(seen: AgentPerception, prompts: Prompts) -> tuple[Message, ...]:
-    """System messages: the mate's own character with the base prompt, and its tools."""
+def opening(seen: AgentPerception, prompts: Prompts, form: str = "") -> tuple[Message, ...]:
+    """System messages: the mate's own character with the base prompt and a form, and its tools."""
     character, known = for_capable(seen.context.get("character", "")), fields_of(seen)
-    parts = "\n\n".join(part for part in (character, fill(prompts["base"], known)) if part)
+    parts = "\n\n".join(part for part in (character, fill(prompts["base"], known), form) if part)
     tools = (Message("system", (fill(prompts["tools"], known),)),) if seen.offered else ()
     return (Message("system", (parts,)), *tools, *_memory_rows("system", STANDING, seen.standing))
 

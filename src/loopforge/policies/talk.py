@@ -35,6 +35,7 @@ from loopforge.policies.answer_form import (
     REACT,
     SAY,
     SPEAK,
+    form_told,
     instructions,
     may_attach,
     may_part,
@@ -73,7 +74,7 @@ from loopforge.policies.small_tools import HERE, by_tool, told_by_tool
 from loopforge.policies.speaker_messages import instruction
 from loopforge.policies.tool_requests import left_rows, use_tools, wanted_calls
 
-VERSION = "talk/9"
+VERSION = "talk/10"
 
 SHORT = 50
 """Tokens of a small model's answer: its first two sentences are the sensible ones."""
@@ -183,7 +184,7 @@ def _wants(narrative: str, data: dict[str, Any]) -> bool:
 
 def _structured(seen: AgentPerception, prompts: Prompts, told: Transcripts) -> Thinking:
     first, before, wasted, told_left = seen, list[dict[str, Any]](), 0, left_rows(None, seen)
-    front = opening(seen, prompts)
+    front = opening(seen, prompts, form_told(seen, prompts))
     while True:
         asked = instruction(f"{instructions(seen, prompts)}{told_left}", seen)
         messages = (*front, *told.of(seen), *remembered(seen), asked)
@@ -211,7 +212,8 @@ def _structured(seen: AgentPerception, prompts: Prompts, told: Transcripts) -> T
         wasted += last is None
         told_left = left_rows(last, seen)
         if (last and last.bound) or wasted >= MOST_WASTED:
-            seen, front = without_tools(seen), opening(without_tools(seen), prompts)
+            seen = without_tools(seen)
+            front = opening(seen, prompts, form_told(seen, prompts))
     plan = _plan(answer.data, before, first, _attached(answer.data) if may_attach(seen) else ())
     if plan.intent == "listen" and SAY not in answer.data and answer.data.get(SPEAK, True):
         return without_answer(replace(answer, outcome="malformed"))
