@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from email.parser import BytesParser
 from email.policy import HTTP
@@ -55,9 +55,13 @@ class Hearing:
     asked: list[dict[str, bytes]] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     begun: asyncio.Event = field(default_factory=asyncio.Event)
+    serving: set[asyncio.Task[Any]] = field(default_factory=set)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection with one request."""
+        mine = asyncio.current_task()
+        assert mine is not None
+        self.serving.add(mine)
         try:
             head = await reader.readuntil(b"\r\n\r\n")
             first, _, rest = head.partition(b"\r\n")
@@ -80,7 +84,10 @@ class Hearing:
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
+            self.serving.discard(mine)
             writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
 
     def _judged(self, first: str, headers: Any, body: bytes) -> Reply:
         """The answer; what OpenAI would not take is remembered, and refused as it does."""
@@ -115,9 +122,12 @@ class Hearing:
 
 @asynccontextmanager
 async def hearing() -> AsyncIterator[Hearing]:
-    """The server, until the block ends."""
+    """The server, until the block ends; whoever still waits for an answer gets none."""
     made = Hearing()
     server = await asyncio.start_server(made.serve, "127.0.0.1", limit=2**26)
     made.address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
     async with server:
         yield made
+        for task in (left := set(made.serving)):
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)

@@ -6,6 +6,7 @@ is named by `perception_mode`; the typed list of edits is the ledger's, not the 
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import msgspec
@@ -120,7 +121,7 @@ class SeamValue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise cls.refused(f"This is no {cls.__name__}: {error}.") from error
 
 
-class AgentPerception(SeamValue, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AgentPerception(SeamValue, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
     """What one mind is shown at one step.
 
     `context` holds what a chat or a task adds in words (the summons, what time it is); `tools` are
@@ -163,18 +164,18 @@ class AgentPerception(SeamValue, frozen=True, kw_only=True, forbid_unknown_field
             return self.tools
         return tuple(ToolOffer(name=name) for name in self.context.get("tools", "").split())
 
-    @property
+    @cached_property
     def lines(self) -> tuple[Line, ...]:
         """The local events that are lines of a room."""
         events = self.local_events
         return tuple(e for e in events if isinstance(e, Line) and e.kind not in REMEMBERED)
 
-    @property
+    @cached_property
     def standing(self) -> tuple[Line, ...]:
         """What it keeps and goes by: core memories, standing instructions."""
         return tuple(e for e in self.local_events if isinstance(e, Line) and e.kind == "standing")
 
-    @property
+    @cached_property
     def recalled(self) -> tuple[Line, ...]:
         """What it remembers that may fit what was just said."""
         return tuple(e for e in self.local_events if isinstance(e, Line) and e.kind == "recalled")
