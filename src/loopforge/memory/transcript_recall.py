@@ -95,6 +95,7 @@ class TranscriptRecall:
         self._searching = threading.Lock()
         self._again = 0.0
         self._former = ""
+        self._last: tuple[tuple[str, ...], Meant] = ((), {})
 
     async def recall(self, query: RecallQuery) -> Sequence[RecalledLine]:
         """See `Recall.recall`."""
@@ -109,16 +110,23 @@ class TranscriptRecall:
         return found
 
     async def meant(self, text: str) -> Meant:
-        """What the question means; nothing where that is not to be had now."""
+        """What the question means; nothing where that is not to be had now.
+
+        The last question's is kept: what is kept of people is asked for it, too.
+        """
         if self._clock.ticks() < self._again:
             return {}
         meant: Meant = {}
         try:
             async with asyncio.timeout(SECONDS):
                 today = self._embeddings()
+                asked = text, today.name, self._former
+                if asked == self._last[0]:
+                    return dict(self._last[1])
                 meant[today.name] = await _vector(today, text)
                 if self._former and (former := self._older(self._former)) is not None:
                     meant[self._former] = await _vector(former, text)
+                self._last = asked, dict(meant)
         except (LoopforgeError, TimeoutError) as error:
             self._again = self._clock.ticks() + PAUSE
             log.warning("Memory is searched by words alone for now. %s", error)

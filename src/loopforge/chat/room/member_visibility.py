@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import BigInteger, Boolean, Column, PrimaryKeyConstraint, Table, select
+from sqlalchemy import BigInteger, Boolean, Column, Index, PrimaryKeyConstraint, Table, select
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
@@ -33,6 +33,7 @@ stays = Table(
     Column("until", BigInteger, nullable=False),
     Column("past", Boolean, nullable=False),
     PrimaryKeyConstraint("stream", "person", "since", name="stays_stay"),
+    Index("stays_person", "person"),
 )
 
 
@@ -74,7 +75,7 @@ class Members:
     """Folds who came and went into one row for each stay."""
 
     name = "members"
-    version = 1
+    version = 2
     kinds = frozenset({"room.person_joined", "room.person_left", "room.closed"})
     tables = (stays,)
     holds_texts = False
@@ -112,20 +113,26 @@ class Members:
 
 def sights(connection: Connection, person: str) -> dict[str, MemberSight]:
     """What a person may see, by stream."""
-    found: dict[str, list[Stay]] = {}
-    query = select(stays).where(stays.c.person == person).order_by(stays.c.stream, stays.c.since)
-    for row in connection.execute(query):
-        stay = Stay(0 if row.past else row.since, row.until)
-        found.setdefault(row.stream, []).append(stay)
-    return {stream: MemberSight(tuple(each)) for stream, each in found.items()}
+    return sights_of(connection, [person])[person]
 
 
 def sight(connection: Connection, stream: str, person: str) -> MemberSight:
     """What a person may see of one stream; nothing, if they were never there."""
-    query = (
-        select(stays)
-        .where(stays.c.stream == stream, stays.c.person == person)
-        .order_by(stays.c.since)
-    )
-    rows = connection.execute(query)
-    return MemberSight(tuple(Stay(0 if row.past else row.since, row.until) for row in rows))
+    return sights_of(connection, [person], stream)[person].get(stream, MemberSight(()))
+
+
+def sights_of(
+    connection: Connection, people: Sequence[str], stream: str = ""
+) -> dict[str, dict[str, MemberSight]]:
+    """What each of these people may see, by person and by stream; of one stream alone, if named."""
+    query = select(stays).where(stays.c.person.in_(people)).order_by(stays.c.stream, stays.c.since)
+    if stream:
+        query = query.where(stays.c.stream == stream)
+    found: dict[str, dict[str, list[Stay]]] = {person: {} for person in people}
+    for row in connection.execute(query):
+        stay = Stay(0 if row.past else row.since, row.until)
+        found[row.person].setdefault(row.stream, []).append(stay)
+    return {
+        person: {stream: MemberSight(tuple(each)) for stream, each in rooms.items()}
+        for person, rooms in found.items()
+    }

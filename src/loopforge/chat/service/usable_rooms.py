@@ -12,12 +12,12 @@ was met under another account is somebody else here until the room knows them as
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy.engine import Connection
 
 from loopforge.chat.remembering.room_keeping import is_crowd
-from loopforge.chat.room.member_visibility import FOREVER, Stay, sight, sights
+from loopforge.chat.room.member_visibility import FOREVER, MemberSight, Stay, sights_of
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.core.events import decode
 from loopforge.core.room_vocabulary import MateJoined, MateLeft, RoomOpened
@@ -31,11 +31,11 @@ def usable_rooms(connection: Connection, query: RecallQuery) -> Rooms:
     """The streams of rooms, each with the spans whose lines may be used. Nobody present: none."""
     if not query.stream.startswith(PREFIX) or not query.present:
         return {}
-    own = [sight(connection, query.stream, person).stays for person in query.present]
+    apart = not query.everywhere or is_crowd(connection, query.stream)
+    seen = sights_of(connection, query.present, query.stream if apart else "").values()
+    own = [each[query.stream].stays if query.stream in each else () for each in seen]
     here = {query.stream: shared(own)}
-    if not query.everywhere or is_crowd(connection, query.stream):
-        return here
-    return _elsewhere(connection, query) | here
+    return here if apart else _elsewhere(connection, query, list(seen)) | here
 
 
 def is_private(connection: Connection, stream: str) -> bool:
@@ -56,9 +56,10 @@ def shared(each: Iterable[Sequence[Stay]]) -> tuple[Stay, ...]:
     return common
 
 
-def _elsewhere(connection: Connection, query: RecallQuery) -> Rooms:
+def _elsewhere(
+    connection: Connection, query: RecallQuery, seen: Sequence[Mapping[str, MemberSight]]
+) -> Rooms:
     """What all who are present saw of other rooms, while the mate was in them."""
-    seen = [sights(connection, person) for person in query.present]
     streams = set.intersection(*map(set, seen))
     private, mates = _rooms(connection, sorted({*streams, query.stream}), query.mate)
     found: Rooms = {}
