@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,7 +43,7 @@ def warned(report: ConnectReport) -> str:
 
 
 async def joined(
-    city: Twin, path: Path, bot: Bot, name: str = "maya", **more: bool
+    city: Twin, path: Path, bot: Bot, name: str = "maya", **more: Any
 ) -> ConnectReport:
     """Connect a mate by a bot of the city."""
     tokens = BotTokens(path / "data", {})

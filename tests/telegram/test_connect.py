@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,7 @@ def warned(report: ConnectReport) -> str:
 
 
 async def joined(
-    twin: Twin, path: Path, token: str, name: str = "maya", **more: bool
+    twin: Twin, path: Path, token: str, name: str = "maya", **more: Any
 ) -> ConnectReport:
     """Connect Maya by a bot of the city."""
     tokens, there = BotTokens(path / "data", {}), elsewhere(telegram=twin.base)

@@ -241,12 +241,22 @@ class Intent(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 ActKind = Literal[
-    "said", "said anew", "noted", "kept", "let go", "reacted", "tool", "marked", "titled"
+    "said",
+    "said anew",
+    "written down",
+    "noted",
+    "kept",
+    "let go",
+    "reacted",
+    "tool",
+    "marked",
+    "titled",
 ]
 """What became of a turn in the room."""
 CAME: Mapping[ActKind, str] = {
     "said": "Said",
     "said anew": "Said anew",
+    "written down": "Wrote down what is said",
     "noted": "Noted for itself",
     "kept": "Remembers",
     "let go": "Let go of",
