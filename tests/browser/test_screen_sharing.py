@@ -57,6 +57,8 @@ WHITE = """() => {
   return brush.getImageData(0, 0, 1, 1).data[0] > 200;
 }"""
 NOT_OFFERED = "delete MediaDevices.prototype.getDisplayMedia"
+SENT = "() => !Object.keys(sessionStorage).some((key) => key.endsWith(':outbox'))"
+"""Nothing waits any more to be known as sent: a page of the past would lead to where it was said."""
 NOTHING_ELSE = "Nothing of it leaves your browser but the stills that your lines carry."
 SCHEMES: tuple[tuple[int, Literal["light", "dark"]], ...] = (
     (1280, "light"),
@@ -330,6 +332,7 @@ async def test_it_is_offered_to_whom_it_is_of_use(tmp_path: Path, crowd: Crowd) 
         await expect(button).to_be_visible()
         await ana.says("one")
         await ana.sees("one")
+        await ana.page.wait_for_function(SENT)
         await ana.opens(f"/rooms/{room}?at=1")
         await expect(ana.page.locator("#screen")).to_be_hidden()
         await ana.context.add_init_script(NOT_OFFERED)

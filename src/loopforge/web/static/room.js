@@ -1,6 +1,6 @@
 /* The room's page: lines, drafts, the stream, scrolling and history, the panel. The composer is
-   composer.js, what is done to lines line-actions.js, all around room-keys.js. The HTML is the server's; this only moves it about, without it the page
-   still reads and still sends. */
+   composer.js, what is done to lines line-actions.js, all around room-keys.js. The HTML is the server's, this moves it about; without it the page
+   reads and sends. */
 import { compose } from "./composer.js";
 import { acting } from "./line-actions.js";
 import { around } from "./room-keys.js";
@@ -531,7 +531,7 @@ import { around } from "./room-keys.js";
     if ((link = on("[data-act]"))) deeds.act(link);
     else if (plainly) return;
     else if ((link = on("[data-mention]"))) desk.mention(link.dataset.mention);
-    else if ((link = on("a.quote, a.jump"))) { if ($(link.hash.slice(1))) { event.preventDefault(); if (sheet.contains(link)) sheet.close(); show(link.hash.slice(1)); } }
+    else if ((link = on("a.quote, a.jump"))) { if (show(link.hash.slice(1))) { event.preventDefault(); if (sheet.contains(link)) sheet.close("", opener = $(link.hash.slice(1))); } }
     else if ((link = on("a.pins"))) { event.preventDefault(); open(link.href, "Pinned lines", link); if (main.classList.contains("aside-open")) aside(false); }
     else if ((link = on("#lines a.why, #panel a.why"))) { event.preventDefault(); open(link.href, "Why?", link); }
     else if ((link = on("#earlier"))) { event.preventDefault(); earlier(); }
