@@ -98,7 +98,8 @@ async def test_a_broken_stream_goes_on_where_it_was(site: Town, owner: Guest) ->
         last = page.last
         await owner.says(room, f"said meanwhile {round}")
     async with open_page(owner, room, last=last) as page:
-        pass
+        while "said meanwhile 3" not in page.html():
+            await asyncio.sleep(0.01)
     seqs += page.seqs()
     shown = await site.app.front.history(room, limit=500)
     assert seqs == [event.seq for event in shown if event.seq >= seqs[0]]
