@@ -189,9 +189,8 @@ async def forget(site: Site, owner: Visitor, person: str, data: Fields) -> Redir
 @get("/admin/invites")
 async def invites(site: Site, owner: Visitor, told: str = "") -> Template:
     """Open invites, what became of others, a form for a new one, and what guests may use."""
-    return await _invites(
-        site, owner, told=SAVED if told == "saved" else "", opened=OPENED * (told == "opened")
-    )
+    done, opened = {"saved": (SAVED, ""), "opened": ("", OPENED)}.get(told, ("", ""))
+    return await _invites(site, owner, told=done, opened=opened)
 
 
 async def _invites(site: Site, owner: Visitor, **more: Any) -> Template:

@@ -252,39 +252,31 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
     reason.after(edit, drop);
   }
 
-  /* A screen that is shared, still by still. It is asked for within the press, as browsers want it. */
-  const button = $("screen"), media = navigator.mediaDevices;
-  if (button && media?.getDisplayMedia && !past) {
+  /* A screen that is shared still by still, and a voice note where the home has a model that hears. The browser is asked
+     within the press, as it wants it; the part that goes on with what it gives is loaded then. */
+  const media = navigator.mediaDevices;
+  function equip(button, able, ask, start, purpose) {
+    if (!button || !able || past) return;
     button.hidden = false;
     button.addEventListener("click", async () => {
-      const ask = () => media.getDisplayMedia({ video: true }), chosen = ask();
+      const chosen = ask();
       chosen.catch(() => {}); // it is told of over there
       try {
-        const { sharing } = await import("./screen-sharing.js");
-        screen = sharing({ ask, chosen, button, text, limit, make, saved, problem, amiss: (file) => amiss(file, waiting) });
+        await start({ ask, chosen, button, text, limit, make, problem });
       } catch {
-        problem("The home does not answer; load this page again to share your screen.");
+        problem(`The home does not answer; load this page again to ${purpose}.`);
         chosen.then((stream) => stream.getTracks().forEach((each) => each.stop()), () => {});
       }
     }, { once: true });
   }
-
-  /* A voice note, recorded where the home has a model that hears and the browser a microphone to give. */
-  const voice = $("voice");
-  if (voice && media?.getUserMedia && window.MediaRecorder && !past) {
-    voice.hidden = false;
-    voice.addEventListener("click", async () => {
-      const ask = () => media.getUserMedia({ audio: true }), chosen = ask();
-      chosen.catch(() => {}); // it is told of over there
-      try {
-        const { recording } = await import("./voice-recording.js");
-        recording({ ask, chosen, button: voice, text, limit, make, problem, attach });
-      } catch {
-        problem("The home does not answer; load this page again to record a voice note.");
-        chosen.then((stream) => stream.getTracks().forEach((each) => each.stop()), () => {});
-      }
-    }, { once: true });
-  }
+  equip($("screen"), media?.getDisplayMedia, () => media.getDisplayMedia({ video: true }), async (given) => {
+    const { sharing } = await import("./screen-sharing.js");
+    screen = sharing({ ...given, saved, amiss: (file) => amiss(file, waiting) });
+  }, "share your screen");
+  equip($("voice"), media?.getUserMedia && window.MediaRecorder, () => media.getUserMedia({ audio: true }), async (given) => {
+    const { recording } = await import("./voice-recording.js");
+    recording({ ...given, attach });
+  }, "record a voice note");
 
   return {
     answer,
