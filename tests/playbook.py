@@ -21,7 +21,7 @@ PROMPTS = {
         "form",
         "form-tools",
         "reply-link",
-        "reply-react",
+        "form-react",
         "tools",
         "account",
         "decide",

@@ -305,7 +305,6 @@ async def open_app(
         app.rooms.is_guest = app.accounts.is_guest
         asking = MateQuestions(app.rooms, app.house, ledger, app.stamp, app.lanes.wake)
         app.tools.add(ASK_MATE, asking.ask)
-        app.tools.add(*memory_opening.recall_tool_of(app.memory, app.house, settings.timezone))
         asked = TraitTool(app.growth.traits, app.house, ledger, app.memory.store)
         app.tools.add(PROPOSE_TRAIT, asked.ask)
         gone = partial(scratch_goes, app.settings.home, tasks, app.tools.servers.forget)
@@ -370,7 +369,8 @@ def _wired(
     site = EffectSite(files, house, InnerSites(inner), signals)
     effects = Effects(ledger, MeteredTools(tools, budgets, tasks), stamp, site)
     ports = Ports(ledger, paid, tools, effects, signals, stamp, recorder, tasks)
-    recalling = TurnRecall(memory.recall, memory.items, house, rules, clock)
+    recalling = TurnRecall(memory.recall, memory.items, house, rules, clock, cast)
+    tools.add(*memory_opening.recall_tool_of(memory, house, cast, settings.timezone))
     viewer = Viewer(models, tools, clock, rules, cast, budgets.left, recalling)
     relief = Relief(settings.fallback_mate, cast, roster.why_not, stamp, rules)
     book, bell, unprompted = _reminding(ledger, house, people, stamp, live, tools, cast)

@@ -102,10 +102,10 @@ def memory_of(
 
 
 def recall_tool_of(
-    memory: RoomMemory, house: House, zone: str
+    memory: RoomMemory, house: House, mates: Mapping[str, Mate], zone: str
 ) -> tuple[Tool, Callable[[ToolCall], Awaitable[str]]]:
     """The tool by which a mate looks things up, and what does its work."""
-    return RECALL, RecallTool(memory.recall, memory.items, house, ZoneInfo(zone)).tell
+    return RECALL, RecallTool(memory.recall, memory.items, house, mates, ZoneInfo(zone)).tell
 
 
 def notes_of(

@@ -72,15 +72,25 @@ def test_a_forgotten_text_is_not_held() -> None:
     assert [str(line.text) for line in lines if line.kind == "heard"] == ["[forgotten]"] * 2
 
 
+async def test_of_lines_of_other_mates_their_reasons_are_not_counted() -> None:
+    """A mate is shown why it said its own lines alone, and so many tokens are counted."""
+    line = msgspec.structs.replace(
+        entry(1), kind="said", who="zuzu", narrative=Words("I weighed it for a long, long time.")
+    )
+    counter = LineCounter(ScriptedModels())
+    own, other = [(await counter.entries(Route(), mate, [line]))[line.id] for mate in ("zuzu", "m")]
+    assert own > other
+
+
 async def test_counts_that_were_let_go_are_asked_anew() -> None:
     """More lines than are remembered are counted all the same, the oldest once more."""
     counter = LineCounter(ScriptedModels())
     many = [entry(seq) for seq in range(build_perception.REMEMBERED)]
-    before = await counter.entries(Route(), many)
-    after = await counter.entries(Route(), [*many, entry(build_perception.REMEMBERED)])
+    before = await counter.entries(Route(), "maya", many)
+    after = await counter.entries(Route(), "maya", [*many, entry(build_perception.REMEMBERED)])
     assert len(after) == build_perception.REMEMBERED + 1
     assert before.items() <= after.items()
-    assert before == await counter.entries(Route(), many)
+    assert before == await counter.entries(Route(), "maya", many)
 
 
 async def test_counts_of_two_rooms_at_once_do_not_miss_each_other() -> None:
@@ -96,12 +106,12 @@ async def test_counts_of_two_rooms_at_once_do_not_miss_each_other() -> None:
             if len(texts) == 1 and self.others:
                 self.others = False
                 more = range(2, build_perception.REMEMBERED + 2)
-                await self.counter.entries(route, [entry(seq) for seq in more])
+                await self.counter.entries(route, "maya", [entry(seq) for seq in more])
             return await super().count(route, texts)
 
     models = Slow()
     models.others = False
     counter = models.counter = LineCounter(models)
-    await counter.entries(Route(), [entry(0)])
+    await counter.entries(Route(), "maya", [entry(0)])
     models.others = True
-    assert {*await counter.entries(Route(), [entry(0), entry(1)])} == {"line-0", "line-1"}
+    assert {*await counter.entries(Route(), "maya", [entry(0), entry(1)])} == {"line-0", "line-1"}

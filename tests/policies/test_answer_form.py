@@ -107,24 +107,10 @@ def test_a_link_is_offered_to_be_read() -> None:
     assert "reply-link" not in instructions(seen, PROMPTS)
 
 
-@pytest.mark.parametrize(
-    ("line", "context", "offered"),
-    [
-        ("thanks, Maya!", {}, True),
-        ("thanks, Maya!", {"react": ""}, False),
-        ("Maya, what time is it?", {}, False),
-        ("Maya, what time is it?", {"decide": "yes"}, True),
-        ("Maya, " + "I have been thinking of it for a long time now. " * 2, {}, False),
-    ],
-)
-def test_an_emoji_is_offered_where_it_may_say_all(
-    line: str, context: dict[str, str], offered: bool
-) -> None:
-    """A brief line that asks nothing may be met by one, and a line that is not for it.
-
-    The form is the same at every turn all the same: providers cache it with what follows.
-    """
-    given = {"react": "yes", "line": "first", **context}
-    seen = shown(heard("ana", line, "first"), model="full", **given)
-    assert ("react" in schema_of(seen)["properties"]) is (given["react"] == "yes")
-    assert ("<reply-react>" in instructions(seen, PROMPTS)) is offered
+@pytest.mark.parametrize("react", ["yes", ""])
+def test_an_emoji_is_told_of_at_the_beginning_where_one_can_be_put_on_lines(react: str) -> None:
+    """The form is the same at every turn, whatever the line is: providers cache it."""
+    seen = shown(heard("ana", "Maya, what time is it?", "first"), model="full", react=react)
+    assert ("react" in schema_of(seen)["properties"]) is bool(react)
+    assert ("<form-react>" in form_told(seen, PROMPTS)) is bool(react)
+    assert "react" not in instructions(seen, PROMPTS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -90,6 +91,22 @@ async def test_what_left_the_prompt_comes_back_when_it_fits(tmp_path: Path) -> N
         assert dict(note.parts)["words"] > 0
         await home.hears("ana", "@maya hello")
         assert RECALLED not in prompt_of(home)
+
+
+async def test_the_same_words_come_back_once_and_mates_by_their_names(tmp_path: Path) -> None:
+    """A line said five times takes the place of one; the question itself is no memory."""
+    question = "what is my cat called?"
+    async with living(tmp_path, lambda _: hum(_) | {"say": "Zarquon, your cat."}) as home:
+        for told in (FACT, f"{FACT}!", f"@maya {question}", FACT.upper()):
+            await home.hears("ana", told)
+        await small_talk(home, 300)
+        await home.clock.advance(WEEK)
+        await home.hears("ana", f"@maya {question}")
+        rows = prompt_of(home).partition(RECALLED)[2].partition("===")[0]
+        assert rows.casefold().count(FACT.casefold()) == 1
+        assert question not in rows
+        assert re.search("from (Maya|Zuzu|Merlin): Zarquon", rows)
+        assert "that was told already" in {one.left for one in (await seen(home)).recalled}
 
 
 @pytest.mark.patient

@@ -73,7 +73,7 @@ def schema_of(seen: AgentPerception) -> dict[str, Any]:
     fields: dict[str, Any] = {SPEAK: {"type": "boolean"}} if may_pass(seen) else {}
     fields[SAY] = {"type": "string"}
     fields |= MODE_FIELDS
-    if seen.context.get("react") == "yes":  # at every turn: a form that varies is cached nowhere
+    if _reacts(seen):  # at every turn: a form that varies is cached nowhere
         fields[REACT] = {"type": "string", "enum": list(EMOJIS)}
     if may_write(seen):
         fields["files"] = FILES
@@ -105,7 +105,6 @@ def instructions(seen: AgentPerception, prompts: Prompts) -> str:
         for name, there in (
             ("reply", True),
             ("reply-pass", may_pass(seen)),
-            ("reply-react", may_react(seen)),
             ("reply-files", may_write(seen)),
             ("reply-attach", may_attach(seen)),
             ("reply-note", may_note(seen)),
@@ -118,7 +117,8 @@ def instructions(seen: AgentPerception, prompts: Prompts) -> str:
 
 def form_told(seen: AgentPerception, prompts: Prompts) -> str:
     """What holds at every turn: told at the beginning, where a provider's prompt cache keeps it."""
-    names = ["form", *(["form-tools"] if seen.offered else [])]
+    react = ["form-react"] if _reacts(seen) else []
+    names = ["form", *react, *(["form-tools"] if seen.offered else [])]
     return "\n".join(fill(prompts[name], fields_of(seen)) for name in names)
 
 
@@ -127,11 +127,16 @@ def may_write(seen: AgentPerception) -> bool:
     return seen.context.get("files") == "yes" and _speak_of(OF_TEXTS, seen)
 
 
+def _reacts(seen: AgentPerception) -> bool:
+    """Whether emoji can be put on lines here at all."""
+    return seen.context.get("react") == "yes"
+
+
 def may_react(seen: AgentPerception) -> bool:
     """Whether it may put an emoji on the line that called it: a brief one, or not for it."""
     called = seen.context.get("line", "")
     line = next((one for one in reversed(seen.lines) if one.id and one.id == called), None)
-    if seen.context.get("react") != "yes" or line is None or line.kind not in ("heard", "said"):
+    if not _reacts(seen) or line is None or line.kind not in ("heard", "said"):
         return False
     text = str(line.text).strip()
     return may_pass(seen) or (len(text) <= BRIEF and not text.endswith(("?", "？", "؟")))

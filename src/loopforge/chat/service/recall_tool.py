@@ -9,12 +9,14 @@ comes after them, likewise.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from zoneinfo import ZoneInfo
 
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, House
 from loopforge.chat.service.line_history import NOBODY
-from loopforge.chat.turns.turn_recall import FITS, LAYERS, speaker_names
+from loopforge.chat.turns.turn_recall import FITS, LAYERS, mate_name, speaker_names
+from loopforge.core.mates.mate_file import Mate
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.runtime.looking_back import KeptItem, RecalledLine, RecallQuery
 from loopforge.runtime.ports import ItemRecall, Recall, Tool, ToolCall
@@ -46,8 +48,16 @@ RECALL = Tool(
 class RecallTool:
     """Tells a mate what it heard, in the home's time zone."""
 
-    def __init__(self, recall: Recall, items: ItemRecall, house: House, zone: ZoneInfo) -> None:
+    def __init__(
+        self,
+        recall: Recall,
+        items: ItemRecall,
+        house: House,
+        mates: Mapping[str, Mate],
+        zone: ZoneInfo,
+    ) -> None:
         self._recall, self._items, self._house, self._zone = recall, items, house, zone
+        self._mates = mates
 
     async def tell(self, call: ToolCall) -> str:
         """The lines that fit, the best first."""
@@ -59,7 +69,7 @@ class RecallTool:
             present=tuple(dict.fromkeys((*call.present, *call.people))),
             mate=call.mate,
             asker=f"person:{call.people[0]}" if len(call.people) == 1 else "",
-            names=speaker_names(state),
+            names=speaker_names(state, self._mates),
             everywhere=not call.arguments.get("here"),
             limit=limit + 1,
         )
@@ -88,7 +98,10 @@ class RecallTool:
         line, body = found.line, found.line.body
         assert isinstance(body, Heard | Said)
         state = await self._house.state(line.stream)
-        who = body.mate if isinstance(body, Said) else _name(state, body.person)
+        if isinstance(body, Said):
+            who = mate_name(self._mates, body.mate)
+        else:
+            who = _name(state, body.person)
         room = line.stream.removeprefix(PREFIX)
         where = f"/rooms/{room}?at={line.seq}#l-{line.seq}"
         place = where if line.stream == here else f"in another room, {where}"

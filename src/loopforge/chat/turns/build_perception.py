@@ -94,17 +94,23 @@ class LineCounter:
 
     def __init__(self, models: Models) -> None:
         self._models = models
-        self._known: OrderedDict[tuple[str, str, str, bool], int] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str, str, bool, bool], int] = OrderedDict()
         self._prompts: dict[tuple[str, str], int] = {}
 
-    async def entries(self, route: Route, entries: Sequence[ContextEntry]) -> dict[str, int]:
-        """Tokens of each entry by its id, joints included."""
+    async def entries(
+        self, route: Route, mate: str, entries: Sequence[ContextEntry]
+    ) -> dict[str, int]:
+        """Tokens of each entry by its id, as this mate is shown it, joints included."""
         model = self._models.facts(route).name
-        keys = {entry.id: (model, entry.id, entry.text.ref, entry.short) for entry in entries}
+        own = {entry.id for entry in entries if entry.who == mate and entry.kind == "said"}
+        keys = {
+            entry.id: (model, entry.id, entry.text.ref, entry.short, entry.id in own)
+            for entry in entries
+        }
         found = {id: self._known[key] for id, key in keys.items() if key in self._known}
         unknown = [entry for entry in entries if entry.id not in found]
         if unknown:  # while these are counted, those that are known may be forgotten for others
-            texts = [_text(entry) for entry in unknown]
+            texts = [_text(entry, entry.id in own) for entry in unknown]
             for entry, count in zip(unknown, await self._models.count(route, texts), strict=True):
                 files = len(entry.files) * PER_FILE
                 found[entry.id] = self._known[keys[entry.id]] = count + PER_LINE + files
@@ -122,10 +128,11 @@ class LineCounter:
         return self._prompts[key]
 
 
-def _text(entry: ContextEntry) -> str:
+def _text(entry: ContextEntry, own: bool) -> str:
     files = "".join(f"\n{file.name}\n{file.text}" for file in entry.files)
     text = shortened(str(entry.text)) if entry.short else entry.text
-    return f"{entry.name or entry.who}: {text}{files} {entry.narrative}"
+    why = entry.narrative if own else ""
+    return f"{entry.name or entry.who}: {text}{files} {why}"
 
 
 class _Shown(NamedTuple):
@@ -213,7 +220,7 @@ class Viewer:
         due, since = _as_then(state, due)
         later = {entry.id for entry in since}
         entries = [entry for entry in entries if entry.id not in later]
-        tokens = await self.counter.entries(route, entries)
+        tokens = await self.counter.entries(route, mate.handle, entries)
         pictures = pictures_of(entries) if facts.vision else frozenset[Place]()
         if due.summons == TRANSCRIPT:
             pictures = frozenset[Place]().union(*map(sounds_of, entries))
@@ -232,7 +239,7 @@ class Viewer:
             reserve=RESERVE,
             share=self._rules.share,
         )
-        fitted = await self._fitted(route, entries, tokens, budget)
+        fitted = await self._fitted(route, mate.handle, entries, tokens, budget)
         stay, spent = set(fitted.visible), set(fitted.shortened)
         entries = [replace(each, short=True) if each.id in spent else each for each in entries]
         names = {handle: one.name for handle, one in self._mates.items()}
@@ -281,6 +288,7 @@ class Viewer:
     async def _fitted(
         self,
         route: Route,
+        mate: str,
         entries: Sequence[ContextEntry],
         tokens: Mapping[str, int],
         budget: int,
@@ -293,7 +301,7 @@ class Viewer:
             for each in entries
             if each.kind == "result" and not each.short and each.mark is None
         ]
-        short = await self.counter.entries(route, results)
+        short = await self.counter.entries(route, mate, results)
         sizes = [
             Size(id=e.id, tokens=tokens[e.id], mark=e.mark, short=short.get(e.id, 0))
             for e in entries

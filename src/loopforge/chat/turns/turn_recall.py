@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -30,6 +30,7 @@ from loopforge.core.memory.memory_vocabulary import Layer
 from loopforge.core.perception import Line
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.topics import folded
 from loopforge.errors import LoopforgeError
 from loopforge.runtime.looking_back import KeptItem, RecalledItem, RecalledLine, RecallQuery
 from loopforge.runtime.ports import Clock, ItemRecall, ModelFacts, Recall
@@ -56,6 +57,7 @@ WORDS = 12
 """The newest words of a room that a mate has before its eyes there, at most."""
 LONGEST_QUESTION, LONGEST_ROW = 600, 400
 UNLIKE, FULL, AGAIN = "it hardly fits", "there was no room for it", "that was told already"
+_WORD = re.compile(r"\w+")
 LAYERS = {
     "note": "a note",
     "final": "a note",
@@ -82,10 +84,16 @@ class TurnRecall:
     """Remembers for turns in rooms."""
 
     def __init__(
-        self, lines: Recall, items: ItemRecall, house: House, rules: Rules, clock: Clock
+        self,
+        lines: Recall,
+        items: ItemRecall,
+        house: House,
+        rules: Rules,
+        clock: Clock,
+        mates: Mapping[str, Mate],
     ) -> None:
         self._lines, self._items, self._house, self._rules = lines, items, house, rules
-        self._clock = clock
+        self._clock, self._mates = clock, mates
 
     def most(self, facts: ModelFacts) -> int:
         """Tokens that what is remembered takes at most, about."""
@@ -106,7 +114,8 @@ class TurnRecall:
         except LoopforgeError as error:
             log.warning("A turn goes without memory. %s", error)
             return Remembered()
-        told = _Told(seen | shown)
+        asked = [state.lines[id].text for id in due.lines if id in state.lines]
+        told = _Told(seen | shown, [*asked, *(line.text for line in standing)])
         since = self._clock.now() - CLEAN
         newest = max((state.lines[id].seq for id in seen if id in state.lines), default=0)
         lines = [
@@ -138,7 +147,7 @@ class TurnRecall:
         people = answered_people(state, due.lines)
         if not said:
             return None
-        names = speaker_names(state)
+        names = speaker_names(state, self._mates)
         return RecallQuery(
             text=_without_call("\n".join(said), mate)[-LONGEST_QUESTION:],
             stream=state.stream,
@@ -185,7 +194,11 @@ class TurnRecall:
         assert isinstance(body, Heard | Said)
         here = line.stream == state.stream
         there = state if here else await self._house.state(line.stream)
-        who = public(body.mate) if isinstance(body, Said) else _name(there, body.person)
+        who = (
+            public(mate_name(self._mates, body.mate))
+            if isinstance(body, Said)
+            else _name(there, body.person)
+        )
         return Line(
             kind="recalled",
             who=who,
@@ -242,7 +255,7 @@ def _bounds(facts: ModelFacts) -> tuple[int, int]:
     """Bytes of what it keeps, and of what is recalled: less where the window is narrow."""
     if facts.small:
         return SMALL_KEPT, SMALL_BYTES
-    return min(KEPT_BYTES, facts.window // 4), min(BYTES, facts.window // 5)
+    return min(KEPT_BYTES, facts.window // 5), min(BYTES, facts.window // 10)
 
 
 def _put_aside(one: RecalledLine, state: RoomState, since: datetime) -> bool:
@@ -257,18 +270,31 @@ def _later(one: RecalledLine, stream: str, newest: int) -> bool:
 
 
 class _Told:
-    """What a mate has before its eyes by now, so that nothing is told it twice."""
+    """What a mate has before its eyes by now: no line, and no wording, is told it twice."""
 
-    def __init__(self, seen: Iterable[str]) -> None:
-        self._seen = set(seen)
+    def __init__(self, seen: Iterable[str], words: Iterable[Words]) -> None:
+        self._seen, self._words = set(seen), {_worded(text) for text in words}
 
     def knows(self, one: RecalledItem | RecalledLine) -> bool:
         """Whether it, or all that it rests on, is there."""
-        return _id(one) in self._seen or set(_grounds(one)) <= self._seen
+        said = _worded(_text(one)) in self._words
+        return said or _id(one) in self._seen or set(_grounds(one)) <= self._seen
 
     def add(self, one: RecalledItem | RecalledLine) -> None:
         """It is told now."""
         self._seen |= {_id(one), *_grounds(one)}
+        self._words.add(_worded(_text(one)))
+
+
+def _worded(text: Words) -> str:
+    return " ".join(_WORD.findall(folded(str(text))))
+
+
+def _text(one: RecalledItem | RecalledLine) -> Words:
+    if isinstance(one, RecalledItem):
+        return one.item.text
+    assert isinstance(one.line.body, Heard | Said)
+    return one.line.body.text
 
 
 def _id(one: RecalledItem | RecalledLine) -> str:
@@ -293,7 +319,12 @@ def _name(state: RoomState, person: str) -> Words:
     return known.name if known else public("somebody")
 
 
-def speaker_names(state: RoomState) -> dict[str, str]:
+def speaker_names(state: RoomState, mates: Mapping[str, Mate]) -> dict[str, str]:
     """The names of all who ever spoke in a room, by speaker."""
     people = {f"person:{id}": str(_name(state, id)) for id in (*state.people, *state.former)}
-    return people | {f"mate:{mate}": mate for mate in state.mates}
+    return people | {f"mate:{mate}": mate_name(mates, mate) for mate in state.mates}
+
+
+def mate_name(mates: Mapping[str, Mate], handle: str) -> str:
+    """What a mate is called; by its handle where it is there no more."""
+    return mates[handle].name if handle in mates else handle
