@@ -344,7 +344,8 @@ def site_of(
     shelf = FileShelf(settings.data, settings.embedded_files_from)
     shelf.tidy()
     faces = Faces(app.accounts.pictures.name)
-    render = Renderer(app.front, environment(zone=lambda: live.zone, faces=faces))
+    looks = environment(None, lambda: live.zone, faces, lambda: live.now.transcription_model)
+    render = Renderer(app.front, looks)
     site = Site(
         front=app.front,
         accounts=app.accounts,

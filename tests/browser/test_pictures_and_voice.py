@@ -13,8 +13,10 @@ import pytest
 from playwright.async_api import expect
 
 from loopforge.core.room_vocabulary import Heard
+from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from tests.browser.people import Crowd, guest_of, owner_of
 from tests.browser.test_shape import RULES, found
+from tests.held_clock import HeldClock
 from tests.rooms.test_voice_notes import hears
 from tests.web.conftest import town
 from tests.web.test_picture_pages import photo
@@ -52,7 +54,9 @@ SAID = "Maya, is the sourdough ready?"
 async def test_pictures_and_voice_notes(tmp_path: Path, crowd: Crowd) -> None:
     """A picture is there for everybody at once; a note is recorded, sent, written down, answered, played."""
     ears = {"LOOPFORGE_TRANSCRIPTION_MODEL": "ears"}
-    async with town(tmp_path, hears(SAID), environ=ears) as site, crowd:
+    pace = HeldClock()
+    models = ScriptedModels(hears(ScriptedAnswer(text=SAID, wait=1)), clock=pace)
+    async with town(tmp_path, models=models, environ=ears) as site, crowd:
         olu = await owner_of(site, crowd)
         room = await olu.makes_room("Bakery", "maya")
         ben = await guest_of(room, olu, crowd)
@@ -77,7 +81,11 @@ async def test_pictures_and_voice_notes(tmp_path: Path, crowd: Crowd) -> None:
         await olu.clicks("Done")
         await expect(page.locator("#waiting .file .name")).to_have_text("voice-note.webm")
         await olu.clicks("Send", exact=True)
+        await expect(ben.page.locator(".heard .hearing")).to_have_text("Being written down …")
+        assert await found(ben, RULES) == []
+        pace.let_go()
         await expect(ben.page.locator(".words.transcribed")).to_have_text(SAID)
+        await expect(ben.page.locator(".hearing")).to_have_count(0)
         await olu.hears("Maya")
         assert await ben.page.evaluate(PLAYS)
         (note,) = [e.body for e in await site.events(room) if isinstance(e.body, Heard)]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 
 from loopforge.core.policy import Ask, Message
 from loopforge.policies.answer_form import schema_of
+from loopforge.policies.small_prompt import spoken
 from loopforge.runtime.draft_stream import APART, DraftStream
 from loopforge.runtime.ports import ANEW
 from tests.playbook import heard, shown
@@ -53,6 +55,28 @@ async def test_an_answer_that_begins_anew_is_read_anew(stage: Stage) -> None:
     drafts.end()
     assert looks == ["Hi", "Hi ana"]
     assert "".join(drafts.raw) == '{"say": "Hi ana'
+
+
+async def test_a_draft_shows_what_will_be_said(stage: Stage) -> None:
+    """Of a small model that goes round in circles a draft has each sentence once, as the line will."""
+    looks: list[str] = []
+    part = Ask(PART.messages, aloud=True, shown=partial(spoken, seen=SEEN))
+    drafts = DraftStream(part, looks.append, stage.clock, stage.tasks)
+    for piece in ("Maya: Good", " morning.", " I bake.", " I bake.", " I bake. I bake."):
+        drafts(piece)
+        await stage.clock.advance(1)
+    drafts.end()
+    assert looks == ["Good", "Good morning.", "Good morning. I bake."]
+
+
+async def test_a_mind_that_fails_at_its_draft(stage: Stage) -> None:
+    """Nothing is shown then, and the answer comes all the same."""
+    looks: list[str] = []
+    part = Ask(PART.messages, aloud=True, shown=lambda words: words[1000])
+    drafts = DraftStream(part, looks.append, stage.clock, stage.tasks)
+    drafts("Hello.")
+    drafts.end()
+    assert (looks, drafts.raw) == ([], ["Hello."])
 
 
 async def test_after_a_stop_nothing_more_is_shown(stage: Stage) -> None:

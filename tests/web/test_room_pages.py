@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 
@@ -12,9 +13,11 @@ from loopforge.core.room_vocabulary import File, Heard
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.turn_bounds import TurnBounds
 from loopforge.errors import TooLarge
+from loopforge.models.scripted_model import ScriptedAnswer
 from tests.models.hearing import OGG
 from tests.rooms.test_voice_notes import hears
 from tests.web.conftest import Guest, Town, town
+from tests.web.test_event_stream import Page, open_page
 
 
 async def test_the_list_teaches_when_it_is_empty(site: Town, owner: Guest) -> None:
@@ -286,8 +289,42 @@ async def test_where_voice_notes_are_recorded(tmp_path: Path) -> None:
         assert "microphone=(self)" in shown.headers["permissions-policy"]
         assert "media-src 'self'" in shown.headers["content-security-policy"]
         assert 'id="voice"' not in (await guest.get(f"/rooms/{room}")).text
+        assert "Mates cannot hear this" not in shown.text
     (tmp_path / "deaf").mkdir()
     async with town(tmp_path / "deaf") as site:
         owner = await site.owner()
         room = await site.room(owner, "Kitchen", "maya")
-        assert 'id="voice"' not in (await owner.get(f"/rooms/{room}")).text
+        await owner.post(f"/rooms/{room}/lines", data, files=note)
+        shown = await owner.get(f"/rooms/{room}")
+        assert 'id="voice"' not in shown.text
+        assert shown.text.count("Mates cannot hear this: the owner of this home has chosen no") == 1
+        await owner.post("/admin/settings/transcription_model", {"value": "ears"})
+        assert "Mates cannot hear this" not in (await owner.get(f"/rooms/{room}")).text
+
+
+async def test_a_voice_note_that_is_being_written_down(tmp_path: Path) -> None:
+    """Its line says so on every page, old and new, and no longer once that is over."""
+    slow = ScriptedAnswer(text="Hello.", wait=60)
+    ears = {"LOOPFORGE_TRANSCRIPTION_MODEL": "ears"}
+    async with town(tmp_path, hears(slow), environ=ears) as site:
+        owner = await site.owner()
+        room = await site.room(owner, "Kitchen", "maya")
+        async with open_page(owner, room) as page:
+            note = {"files": ("note.ogg", OGG)}
+            await owner.post(f"/rooms/{room}/lines", {"text": ""}, files=note)
+            while (line := listened(page)) == "":
+                await asyncio.sleep(0.01)
+            (heard,) = [e for e in await site.events(room) if isinstance(e.body, Heard)]
+            assert line == heard.id
+            assert f'data-hearing="{line}"' in (await owner.get(f"/rooms/{room}")).text
+            await owner.post(f"/rooms/{room}/stop")
+            while listened(page):
+                await asyncio.sleep(0.01)
+            assert 'data-hearing=""' in (await owner.get(f"/rooms/{room}")).text
+
+
+def listened(page: Page) -> str:
+    """The line whose voice note is being written down, as the page was told last."""
+    scenes = [data for name, _, data in page.given if name == "scene"]
+    found = re.search('data-hearing="([^"]*)"', scenes[-1])
+    return found[1] if found else ""

@@ -28,7 +28,6 @@ from loopforge.chat.room.room_snapshot import MateCard, Scene
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, House, stream_of
 from loopforge.chat.room.turn_queue import GREETING
-from loopforge.chat.room.visible_lines import NewestLine
 from loopforge.chat.room_loop import GONE, HALTING, SCRIBE, STOPPED
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.speaking.stop_words import is_stop
@@ -316,7 +315,8 @@ class Rooms:
             questions=tuple(one.asks for one in state.turns.effects.values() if one.asks),
             asked=state.turns.asked,
             waiting=waiting_of(state),
-            newest=state.page.newest if state.page.newest.line in state.lines else NewestLine(),
+            newest=state.page.last_of_a_mate,
+            hearing=state.turns.hearing,
         )
 
     def _card(self, handle: str) -> MateCard:

@@ -11,6 +11,7 @@ never another policy. A plain function from perception to plan is a policy that 
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
@@ -100,6 +101,9 @@ class Ask:
     has `calls` in its form, and a list of them in the message number `listing`, which the other is
     not shown. Either way the answer's `calls` have them: each a `tool` and its `arguments` as JSON.
 
+    `shown` makes of the words so far what a draft shows of them, where the mind says less than all
+    of an answer.
+
     `exact`: what is asked for stands in the messages; a small model is let copy it. `tier`: of this
     one a model is asked, in place of the mate's own (0).
     """
@@ -115,6 +119,7 @@ class Ask:
     listing: int = -1
     exact: bool = False
     tier: int = 0
+    shown: Callable[[str], str] | None = dataclasses.field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,12 +216,12 @@ def ask(
     tools: tuple[ToolOffer, ...] = (),
     listing: int = -1,
     exact: bool = False,
+    shown: Callable[[str], str] | None = None,
 ) -> Asking[Answer]:
     """`answer = yield from ask(prompt)`: ask a model; a plain string is one user message."""
     messages = (Message("user", (prompt,)),) if isinstance(prompt, str) else prompt
-    reply = yield Ask(
-        messages, schema, aloud, field, purpose, max_tokens, fits, tools, listing, exact
-    )
+    asked = Ask(messages, schema, aloud, field, purpose, max_tokens, fits, tools, listing, exact)
+    reply = yield asked if shown is None else dataclasses.replace(asked, shown=shown)
     return cast(Answer, reply)
 
 

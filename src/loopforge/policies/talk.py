@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from msgspec import structs
@@ -22,6 +23,9 @@ from loopforge.core.action_plan import Act, AgentActionPlan
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import (
     Answer,
+    Asking,
+    Fits,
+    Message,
     Mind,
     Policy,
     Prompts,
@@ -154,11 +158,11 @@ def plainly(seen: AgentPerception, prompts: Prompts) -> Thinking:
     if called and (plan := (yield from by_tool(seen, prompts, called, to))):
         return plan
     messages = small_prompt(seen, prompts)
-    answer = yield from ask(messages, aloud=True, purpose="talk", max_tokens=SHORT, fits=fits)
+    answer = yield from _aloud(messages, fits, seen)
     said = spoken(answer.text, seen)
     if answer.outcome == "answered" and says_nothing_new(said, seen):
         messages = small_prompt(seen, prompts, again=True)
-        answer = yield from ask(messages, aloud=True, purpose="talk", max_tokens=SHORT, fits=fits)
+        answer = yield from _aloud(messages, fits, seen)
         said = spoken(answer.text, seen)
     if answer.outcome != "answered" or not said:
         return without_answer(answer, "" if may_pass(seen) else words_of(answer), to)
@@ -169,6 +173,16 @@ def plainly(seen: AgentPerception, prompts: Prompts) -> Thinking:
         rule=rule,
         narrative=narrative,
         acts=(Say(text=said, reply_to=to),),
+    )
+
+
+def _aloud(messages: tuple[Message, ...], fits: Fits, seen: AgentPerception) -> Asking[Answer]:
+    """Ask for its words; people see of them what it will say, while they come."""
+    shown = partial(spoken, seen=seen)
+    return (
+        yield from ask(
+            messages, aloud=True, purpose="talk", max_tokens=SHORT, fits=fits, shown=shown
+        )
     )
 
 

@@ -74,10 +74,19 @@ class DraftStream:
         self._look()
 
     def _look(self) -> None:
-        words = mended(self._spoken.words)
+        words = self._said(mended(self._spoken.words))
         if words and words != self._shown:
             self._shown, self._last = words, self._clock.ticks()
             self._show(words)
+
+    def _said(self, words: str) -> str:
+        """What the mind would say of them; nothing is shown where it fails at that."""
+        if self._part.shown is None:
+            return words
+        try:
+            return str(self._part.shown(words))
+        except Exception:
+            return ""
 
     def stop(self) -> None:
         """Nothing more is shown."""

@@ -58,7 +58,8 @@ class Scene(Struct, frozen=True, kw_only=True):
     itself its title (0: a person did); that is made of what was said until then. `reserved` are the
     handles and names of the home's mates: another speaker of such a name is marked. `questions` are
     the numbers of those that wait for somebody's yes, `asked` is the last number that was given.
-    `waiting` are its reminders, the next first. `newest` is the last line of a mate.
+    `waiting` are its reminders, the next first. `newest` is the last line of a mate. `hearing` is
+    the id of the line whose voice note is being written down at this moment, "" for none.
     """
 
     room: str
@@ -83,6 +84,7 @@ class Scene(Struct, frozen=True, kw_only=True):
     asked: int = 0
     waiting: tuple[WaitingReminder, ...] = ()
     newest: NewestLine = NewestLine()
+    hearing: str = ""
 
     def person(self, id: str) -> str:
         """What people read of who a person is: the name, which no mate bears; "somebody" for none.

@@ -141,6 +141,12 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
         about += self.effects.values()
         return {line for one in about for line in one.lines}
 
+    @property
+    def hearing(self) -> str:
+        """The line whose voice note is being written down at this moment; "" for none."""
+        heard = (one for one in self.open.values() if one.summons == TRANSCRIPT and not one.halted)
+        return next((one.line for one in heard), "")
+
     def call(self, weight: Weight) -> None:
         """A mate was found to have cause to speak (or to be asked)."""
         if weight.verdict == "pass":

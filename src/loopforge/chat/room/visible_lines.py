@@ -64,6 +64,11 @@ class VisibleLines(Struct, kw_only=True, omit_defaults=True):
         spoken = (e for e in reversed(self.lines.values()) if e.kind in SPOKEN)
         return list(islice(spoken, count))[::-1]
 
+    @property
+    def last_of_a_mate(self) -> NewestLine:
+        """`newest`, while that line is held."""
+        return self.newest if self.newest.line in self.lines else NewestLine()
+
     def since(self, seq: int) -> list[ContextEntry]:
         """The lines of people and mates after a sequence number."""
         found = []

@@ -11,7 +11,7 @@ Knows nothing of who may see what.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from jinja2 import Environment
@@ -56,6 +56,7 @@ class Lines:
     def __init__(self, environ: Environment, most: int = KEPT) -> None:
         self._environ, self._most = environ, most
         self._faces = cast("Faces", environ.globals["faces"])
+        self._hears = cast("Callable[[], str]", environ.globals["hears"])
         self._kept: OrderedDict[tuple[Any, ...], str] = OrderedDict()
 
     @property
@@ -78,7 +79,7 @@ class Lines:
         to mend.
         """
         owner = owner and for_owner_too(event)
-        key = (*_key(event, scene, replied), owner)
+        key = (*_key(event, scene, replied), owner, _sounds(event.body) and bool(self._hears()))
         kept = self._kept.get(key)
         if kept is not None:
             self._kept.move_to_end(key)
@@ -108,7 +109,8 @@ class Lines:
     ) -> str:
         body = event.body
         if isinstance(body, Heard | Said):
-            shown = _line(event, body, scene, self._faces) | _answer(body, scene, replied)
+            shown = _line(event, body, scene, self._faces, deaf=not self._hears())
+            shown |= _answer(body, scene, replied)
             shown["used"] = uses(used)
             return self._environ.get_template("line.html").render(shown)
         told = sentence(event, scene)
@@ -168,13 +170,16 @@ def _author(actor: str, scene: Scene) -> str:
 # ---------------------------------------------------------------- what people and mates say
 
 
-def _line(event: Event, body: Heard | Said, scene: Scene, faces: Faces) -> dict[str, Any]:
+def _line(
+    event: Event, body: Heard | Said, scene: Scene, faces: Faces, *, deaf: bool
+) -> dict[str, Any]:
     shown: dict[str, Any] = {"event": event, "scene": scene}
     shown["words"] = _words(body.text, names_of(scene))
     shown["long"] = _long(body)
     shown["asides"] = asides(event)
     shown["transcribed"] = isinstance(event, Revised) and event.revision.aside == TRANSCRIBED
     shown["files"] = _files(body)
+    shown["unheard"] = deaf and _sounds(body) and not shown["transcribed"]
     shown["beside"] = isinstance(body, Said) and not (body.mode or body.cut) and bool(event.cause)
     if isinstance(event, Revised) and event.revision.deleted:
         shown["words"] = Markup('<p class="forgotten">{}</p>').format(_deletion(event, scene))
@@ -198,6 +203,13 @@ def _files(body: Heard | Said) -> list[dict[str, Any]]:
         }
         for file in body.files
     ]
+
+
+def _sounds(body: AnyBody) -> bool:
+    """Whether a person said it with a voice note, or other sound, that is still here."""
+    return isinstance(body, Heard) and any(
+        file.media in SOUNDS and bool(str(file.hash)) for file in body.files
+    )
 
 
 def _long(body: AnyBody) -> bool:

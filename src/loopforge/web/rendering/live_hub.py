@@ -207,6 +207,8 @@ class PageChannel:
                 if scene.has(what.mate):
                     name = scene.mate(what.mate).name
                     self.give(message(kind, {"turn": what.turn, "mate": what.mate, "name": name}))
+                else:
+                    self.look_anew()  # the room itself: it may be writing down a voice note
             case ToolProgress():
                 scene = await self._front.rooms.scene(self.room)
                 if scene.has(what.mate):

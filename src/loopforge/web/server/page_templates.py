@@ -71,10 +71,12 @@ def environment(
     site: Site | None = None,
     zone: Callable[[], ZoneInfo] = lambda: ZoneInfo("UTC"),
     faces: Faces = Faces(),  # noqa: B008  it holds nothing
+    hears: Callable[[], str] = str,
 ) -> Environment:
-    """Templates with everything they may call."""
+    """Templates with everything they may call. `hears` tells the model that hears voice notes."""
     if site is not None:
-        zone, faces = lambda: site.live.zone, Faces(site.pictures.name)
+        zone, hears = lambda: site.live.zone, lambda: site.live.now.transcription_model
+        faces = Faces(site.pictures.name)
     made = Environment(
         loader=PackageLoader("loopforge.web"),
         autoescape=select_autoescape(default=True, default_for_string=True),
@@ -94,11 +96,11 @@ def environment(
         notice=site.notice if site else str,
         boot=site.boot if site else "",
         surfaces=site.surfaces if site else {},
+        hears=hears,
     )
     if site is not None:
         made.globals.update(reach=site.reach, setting=site.setting, qr_svg=qr_svg)
         made.globals.update(guests=lambda: site.front.rooms.guests)
-        made.globals.update(hears=lambda: site.live.now.transcription_model)
         made.globals.update(OPENING=OPENING, OPENED=OPENED)
     made.filters["local"] = local
     return made

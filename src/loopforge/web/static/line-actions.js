@@ -96,7 +96,8 @@ export function acting({ lines, you, make, post, fields, problem, base, desk, ch
 
   /* The last line of a mate, and which of its versions stands: it can be said anew, and gone on from. */
   const wanted = (line, what) => send(`${path(line)}/answer`, what);
-  function last({ last: id, versions, version }) {
+  function last({ last: id, versions, version, hearing }) {
+    listening(hearing);
     lines.querySelectorAll(".line.last").forEach((each) => { if (each.dataset.id !== id) bare(each); });
     const line = id && lines.querySelector(`[data-id="${CSS.escape(id)}"]`);
     if (!line || line.querySelector(".source, .words > .forgotten")) return;
@@ -123,6 +124,14 @@ export function acting({ lines, you, make, post, fields, problem, base, desk, ch
     if (!line.querySelector(".files")) row.append(button("again", "Try again", "Another answer in place of this one; it stays as a version"));
     row.append(button("more", "Go on", "Let this mate go on from here"));
     if (held) row.querySelector(`[data-act=${held}]:enabled, [data-act=again]`)?.focus();
+  }
+  /* The line whose voice note is being written down says so, until its words stand there. */
+  function listening(id) {
+    const line = lines.querySelector(`[data-id="${CSS.escape(id)}"]`);
+    const sign = lines.querySelector(".hearing");
+    if (sign?.closest(".line") === line) return;
+    sign?.remove();
+    line?.querySelector(".words").after(make("p", "hint hearing", "Being written down …"));
   }
   function bare(line) {
     line.classList.remove("last");

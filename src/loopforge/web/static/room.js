@@ -1,6 +1,5 @@
-/* The room's page: lines, drafts, the stream, scrolling and history, the panel. The composer is
-   composer.js, what is done to lines line-actions.js, all around room-keys.js. The HTML is the server's, this moves it about; without it the page
-   reads and sends. */
+/* The room's page: lines, drafts, the stream, scrolling and history, the panel. The HTML is the
+   server's, this moves it about; without it the page reads and sends. */
 import { compose } from "./composer.js";
 import { acting } from "./line-actions.js";
 import { around } from "./room-keys.js";
