@@ -362,7 +362,7 @@ def _wired(
     roster, house = Roster(settings.home / "mates"), House(ledger, signals, recorder)
     cast, people = Cast(roster, clock), Registry(ledger, stamp)
     memory = memory_opening.memory_of(live, ledger, stamp, tasks, house, people.same)
-    budgets, paid = _metered(settings, ledger, models, stamp, tasks)
+    budgets, paid = _metered(settings, ledger, models, stamp, tasks, people)
     tools = toolbox(live, clock, files, LineHistory(ledger, house), paid, memory.embeddings)
     policies, questions = minds(PromptBook(settings.home / "prompts")), ToolQuestions(tools, stamp)
     inner = ProgramCalls(ledger, house, cast, rules, questions, tools, lambda: worlds.secrets())
@@ -381,9 +381,8 @@ def _wired(
     looking_back = memory_opening.notes_of(memory, house, models, cast, rules, live, ledger, stamp)
     timers, kinds = LocalTimers(lambda on: lanes.wake(on), clock), (bot, *work.worlds, looking_back)
     worlds = Worlds(ports, timers, policies, kinds, lambda: untold.union(secrets(), tools.keys()))
-    lanes = LocalLanes(worlds.work, clock)
+    lanes, quota = LocalLanes(worlds.work, clock), Quota(ledger, clock, budgets.book)
     notice, patience = notice_of(models), timedelta(hours=settings.platform_patience_hours)
-    quota, budgets.same = Quota(ledger, clock, budgets.book), people.same
     rooms = Rooms(ledger, house, lanes, signals, people, cast, stamp, rules, quota, notice)
     worlds.follow(lanes)
     looking_back.follow(lanes, signals)
@@ -430,10 +429,16 @@ def _wired(
 
 
 def _metered(
-    settings: Settings, ledger: SqlLedger, models: Models, stamp: Stamp, tasks: Tasks
+    settings: Settings,
+    ledger: SqlLedger,
+    models: Models,
+    stamp: Stamp,
+    tasks: Tasks,
+    people: Registry,
 ) -> tuple[Budgets, MeteredModels]:
     """The budgets of the home, and its models within them: the only ones that it asks."""
     budgets = Budgets(ledger, stamp, BudgetBook(ledger, stamp, budgets_of(settings)))
+    budgets.same = people.same
     return budgets, MeteredModels(models, budgets, tasks)
 
 

@@ -399,9 +399,9 @@ class Settings:
     )
     platform_patience_hours: float = setting(
         12.0,
-        "Lines of a platform that are older than this when they are heard (the home was away) are "
-        "not answered any more; and what a mate said is owed to a platform that cannot be reached "
-        "for so long.",
+        "Hours for which lines wait. What was said on a platform while the home was away is not "
+        "answered any more after that, and what a mate said is not sent any more to a platform "
+        "that could not be reached for so long.",
         least=0,
         most=24 * 365,
     )

@@ -39,6 +39,6 @@ async def test_an_open_page_closes_when_its_reader_is_no_longer_there(
     await ana.clicks("Delete the room")
     await expect(ana.page.locator("h1")).to_have_text("Your rooms")
     assert "Tea" not in await ana.page.locator("main .doors").inner_text()
-    for each, heading in ((ben, "No rooms yet"), (carl, "Who is it?"), (dora, "No rooms yet")):
+    for each, heading in ((ben, "No rooms yet"), (carl, "Sign in"), (dora, "No rooms yet")):
         await expect(each.page.locator("main h1")).to_have_text(heading)
     assert "soon this is gone" not in " ".join(repr(each) for each in await site.events(room))

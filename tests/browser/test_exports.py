@@ -46,11 +46,11 @@ async def test_each_is_taken_along_by_a_button(site: Town, crowd: Crowd, tmp_pat
     with ZipFile(await saved(ben, "Both, with its pictures and files", tmp_path)) as archive:
         assert sorted(archive.namelist()) == [f"{room}.json", f"{room}.md"]
     await ben.opens("/mates/maya")
-    file = await saved(ben, "Take it along", tmp_path)
+    file = await saved(ben, "Download its file", tmp_path)
     assert file.name == "maya.md"
     assert file.read_bytes() == site.app.roster.path("maya").read_bytes()
     await ben.opens("/you")
-    path = await saved(ben, "Take it along", tmp_path)
+    path = await saved(ben, "Download it", tmp_path)
     assert path.name == "me.zip"
     with ZipFile(path) as archive:
         assert "> hello **there** &lt;b>" in archive.read("me.md").decode()

@@ -216,7 +216,7 @@ async def test_a_run_is_followed_while_it_goes(tmp_path: Path, crowd: Crowd) -> 
         page = ana.page
         pace.let_go(60)  # the answers of some ten steps
         await ana.opens("/lab")
-        await page.get_by_role("combobox", name="Minds").select_option("llm")
+        await page.get_by_role("combobox", name="Way of thinking (policy)").select_option("llm")
         await page.get_by_role("spinbutton", name="Days").fill("2")
         await page.get_by_role("spinbutton", name="Steps a day").fill("40")
         await ana.clicks("Start the run")

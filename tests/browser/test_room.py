@@ -160,13 +160,13 @@ async def test_answers_names_and_marks(ana: Person, crowd: Crowd) -> None:
     await typed.press("Enter")
     await ben.hears(handle.capitalize())
 
-    for name, told in (("Keep in mind", "kept in mind"), ("Let go first", "may go first")):
+    for name, told in (("Keep in mind", "kept in mind"), ("Leave out first", "left out first")):
         await line.get_by_text("More").press("Enter")
         await pressed(line, name)
         for each in (ana, ben):
             await expect(each.line("what shall we drink?").locator(".marked")).to_have_text(told)
     await ben.page.reload()
-    await expect(ben.line("what shall we drink?").locator(".marked")).to_have_text("may go first")
+    await expect(ben.line("what shall we drink?").locator(".marked")).to_have_text("left out first")
 
 
 @pytest.mark.patient
@@ -273,7 +273,7 @@ async def test_how_a_room_works_is_set_in_the_page(ana: Person, crowd: Crowd) ->
     await expect(flash).to_be_visible()
     await expect(ben.page.locator("#scene-body .energy i")).to_have_count(9)
     await page.locator("details.mate-zuzu summary").click()
-    await ana.clicks("Send Zuzu out")
+    await ana.clicks("Take Zuzu out of this room")
     await expect(ben.page.locator("#scene-body [data-handle=zuzu]")).to_have_count(0)
     await ben.says("@maya and now?")
     await ben.hears("Maya")

@@ -288,7 +288,7 @@ async def test_too_many_stills_wait(tmp_path: Path, crowd: Crowd) -> None:
             if await late.count():
                 break
         await expect(late.locator(".reason")).to_contain_text(
-            "You give a great deal of files. Wait"
+            "You are sending a great many files. Wait"
         )
         await expect(late.locator(".words")).to_have_text(f"still {number}")
         assert 4 < len(await stills(site, room)) == number

@@ -370,7 +370,7 @@ async def test_all_of_it_without_a_mouse(ana: Person, crowd: Crowd) -> None:
                 return
         raise AssertionError(f"{selector} is not reached by Tab")
 
-    await expect(ben.page.locator("h1")).to_have_text("Who is it?")
+    await expect(ben.page.locator("h1")).to_have_text("Sign in")
     await tab_to(".skip")
     await keys.press("Enter")
     await tab_to("input[name=name]")

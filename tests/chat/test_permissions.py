@@ -140,7 +140,7 @@ def test_who_may_is_said_in_words() -> None:
     """A refusal can say whom to ask."""
     assert who_may(Room(), "change") == "everybody here"
     keepers = who_may(Room(("group",)), "change")
-    assert keepers == "who manages this place, and the owner of this home"
+    assert keepers == "whoever manages this channel or chat, and the owner of this home"
     nobody = Room(("group",), {"keepers": Grant()})
     assert who_may(nobody, "change") == "the owner of this home"
 
@@ -149,7 +149,7 @@ def test_rights_are_told_as_a_sentence() -> None:
     """Who, and what they may; nothing is said to be nothing."""
     full = Grant(rights=("talk", "stop", "change", "tools"), tools=("notes",))
     assert wording("Ana", full) == (
-        "Ana may have their lines answered, halt mates, change the room "
-        "and have the tools notes used."
+        "Ana may be answered by mates, stop mates, change the room "
+        "and have mates use the tools notes."
     )
     assert wording("Ana", Grant()) == "Ana may do nothing here but read."

@@ -105,7 +105,7 @@ def test_a_person_talks_in_a_real_terminal(tmp_path: Path) -> None:
         ana.child.send("\r")
         ana.sees("You said: hello there", "#4")
         ana.child.send("/sto")
-        ana.sees("halt everything mates do")
+        ana.sees("stop everything mates do")
         ana.child.send("\t\r")
         ana.sees("■ stopped")
         ana.child.send("\x04")

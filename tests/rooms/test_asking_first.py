@@ -182,7 +182,7 @@ async def test_a_standing_yes_is_seen_and_taken_back(tmp_path: Path) -> None:
     async with kitchen(tmp_path, cook, asks=True) as (home, oven):
         await home.hears("ana", "@maya bake me a cake")
         await home.does("", "rights", "everyone talk stop tools")
-        with pytest.raises(InputError, match="Always is for who manages"):
+        with pytest.raises(InputError, match="Always is for whoever manages"):
             await home.does("ana", "approve", "1 always")
         with pytest.raises(InputError, match="Say /approve and the number, and always"):
             await home.does("", "approve", "1 please")

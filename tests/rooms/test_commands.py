@@ -108,14 +108,14 @@ async def test_mate_talk_and_rights_are_set_and_told(home: Home) -> None:
     """Each says how things stand, and changes it for who may."""
     await home.enter("ana", "ben")
     assert "Nobody in particular answers" in await home.does("ana", "mate")
-    assert "Merlin answers what is said" in await home.does("ana", "mate", "Merlin")
+    assert "Merlin answers lines that name no mate" in await home.does("ana", "mate", "Merlin")
     assert (await home.app.rooms.state(home.room)).default_mate == "merlin"
     assert "Nobody in particular" in await home.does("ana", "mate", "none")
     assert "without being called" in await home.does("ana", "talk")
     assert "only when they are called" in await home.does("ana", "talk", "called")
     assert any(isinstance(e.body, TalkSet) and not e.body.free for e in await home.events())
     told = await home.does("ana", "rights", "ben talk tools:clock")
-    assert told == "ben may have their lines answered and have the tools clock used."
+    assert told == "ben may be answered by mates and have mates use the tools clock."
     assert told in await home.does("ana", "rights")
     with pytest.raises(InputError, match="for everybody here"):
         await home.does("ben", "title", "Mine")

@@ -53,4 +53,5 @@ async def test_a_mate_that_is_called_and_has_no_energy_says_so_once(tmp_path: Pa
             await home.hears("ana", "@maya are you there?")
         assert await home.said() == []
         told = [line for line in await home.lines() if line.startswith("*")]
-        assert told == ["* Maya stays quiet: this room has no energy left (/energy)."]
+        quiet = "* Maya stays quiet: this room has no energy left for mates to speak."
+        assert told == [f"{quiet} /energy shows how much there is, and sets it."]

@@ -192,7 +192,7 @@ async def test_the_command_shows_and_changes(home: Home) -> None:
     assert f"1. {TEA} (a fact, " in listed
     assert "ana (/rooms/commons?at=" in await home.does("ana", "memory", "1")
     assert "Corrected" in await home.does("ana", "memory", "correct 1: Ana likes cocoa")
-    assert "stands" in await home.does("ana", "memory", "lock maya 1")
+    assert "Locked" in await home.does("ana", "memory", "lock maya 1")
     assert "locked" in await home.does("ana", "memory")
     assert "Taken back: locked" in await home.does("ana", "memory", "undo")
     assert "everywhere" in await home.does("ana", "memory", "share 1")

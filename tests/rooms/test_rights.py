@@ -35,7 +35,9 @@ async def test_only_keepers_and_the_owner_change_a_room_with_a_channel(home: Hom
     await crowded(home)
     act, ana = home.app.front.commands.act, home.people["ana"]
     for name, argument in (("title", "Mine"), ("energy", "9"), ("add", "otto"), ("keep", "x")):
-        with pytest.raises(InputError, match="for who manages this place, and the owner"):
+        with pytest.raises(
+            InputError, match="for whoever manages this channel or chat, and the owner"
+        ):
             await act(home.room, ana, name, argument)
     assert "lines are left" in await act(home.room, ana, "energy", "")
     assert await act(home.room, ana, "stop", "")
@@ -104,7 +106,7 @@ async def test_no_name_stands_for_everyone_or_for_two(home: Home) -> None:
     ana = home.people["ana"]
     with pytest.raises(InputError, match=f"write one's id instead: {ana}"):
         await rights("ana talk stop")
-    assert await rights(f"@{ana} stop") == "ana may halt mates."
+    assert await rights(f"@{ana} stop") == "ana may stop mates."
     assert await rights("ana talk none") == "ana talk may do nothing here but read."
     assert (await home.app.rooms.state(home.room)).rights.keys() == {
         "everyone",

@@ -160,7 +160,7 @@ async def test_a_queue_is_named_by_either_spelling(tmp_path: Any) -> None:
         settings = load_settings(tmp_path, environ={**environ, "AWS_REGION": "eu-central-1"})
         (one,) = sinks_of(settings)
         assert isinstance(one.sink, SqsQueue)
-        assert one.place == f"the queue {queue.rpartition('/')[2]}"
+        assert one.place == f"SQS queue {queue.rpartition('/')[2]}"
         assert settings.sources["sqs_queue"] in environ
 
 

@@ -185,4 +185,4 @@ def test_where_nothing_can_be_called_back_is_said(tmp_path: Path) -> None:
     assert [each.name for each in sinks_of(settings)] == ["jsonl", "webhook"]
     assert beyond_recall(settings) == []
     (tmp_path / "loopforge.toml").write_text(text + "webhook_texts = true")
-    assert beyond_recall(load_settings(tmp_path, environ={})) == ["the webhook at example.org"]
+    assert beyond_recall(load_settings(tmp_path, environ={})) == ["Webhook at example.org"]

@@ -34,7 +34,7 @@ async def test_the_owner_is_greeted_and_has_lines_to_click(tmp_path: Path) -> No
 async def test_the_notice_leads_to_a_better_model(site: Town, owner: Guest) -> None:
     """The owner has a button; the page says what a model is, and has the forms."""
     page = words(await owner.get("/admin/first"))
-    for step in ("1. A better model", "2. You Mates call you olu", "3. Bring somebody"):
+    for step in ("1. A better model", "2. You Mates call you olu", "3. Invite somebody"):
         assert step in page
     assert "You are alone here." in page
     ana = await site.guest("ana", by=owner)

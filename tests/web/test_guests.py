@@ -201,9 +201,9 @@ async def test_rights_in_a_room_are_ticked_and_shown(site: Town, owner: Guest) -
     ben = await site.guest("ben", room, by=owner)
     at = f"/rooms/{room}/settings"
     shown = words(await owner.get(at))
-    assert "Everybody here may have their lines answered, halt mates, change the room" in shown
+    assert "Everybody here may be answered by mates, stop mates, change the room" in shown
     form = {"act": "rights", "who": ben.person, "right": ["talk", "stop"]}
-    assert "ben may have their lines answered and halt mates." in words(await owner.post(at, form))
+    assert "ben may be answered by mates and stop mates." in words(await owner.post(at, form))
     refused = await ben.post(at, {"act": "title", "title": "Mine"})
     assert refused.status_code == 400
     nothing = await owner.post(at, {"act": "rights", "who": "everyone"})

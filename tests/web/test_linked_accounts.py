@@ -93,14 +93,14 @@ async def test_the_owner_lets_a_stranger_in(site: Town, owner: Guest) -> None:
     pairing = site.app.pairing
     shown = await pairing.knock("discord", DISCORD, 'Ana "><script>')
     text = (await owner.get("/admin/people")).text
-    assert "Who knocks" in text
+    assert "Who asks to come in" in text
     assert DISCORD in text
-    assert "<script>" not in text.partition("Who knocks")[2].partition("</section>")[0]
+    assert "<script>" not in text.partition("Who asks to come in")[2].partition("</section>")[0]
     assert code_in(shown) not in text
     answer = await owner.post("/admin/knocks/admit", {"which": f"discord:{DISCORD}"})
     assert answer.status_code == 200
     assert "Let in. Mates answer them" in answer.text
-    assert "Who knocks" not in answer.text
+    assert "Who asks to come in" not in answer.text
     assert await pairing.knock("discord", DISCORD, "Ana") is None
 
 

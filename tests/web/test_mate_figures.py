@@ -11,7 +11,7 @@ from tests.web.labs import cut, played, runs_of
 async def test_a_mates_page_tells_how_it_does(site: Town, owner: Guest) -> None:
     """The owner reads what it cost and can drill it; others read neither where there is no drill."""
     page = words(await owner.get("/mates/maya"))
-    assert "In the last 30 days models were asked 0 times for it" in page
+    assert "In the last 30 days it asked a language model 0 times" in page
     assert "Drill it in the Factory" in page
     form = (await owner.get("/mates/maya")).text
     assert 'name="policy" value="mate:maya"' in form

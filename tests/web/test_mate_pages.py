@@ -91,7 +91,7 @@ async def test_a_broken_file_is_explained_at_its_line(site: Town) -> None:
         assert "Line 3 tier is a whole number from 1" in page
         assert "▶ 3 tier: 9" in page
         assert "▶ 4 policy: wild" in page
-        assert "Nobody" in page
+        assert "No mate answers by" in page
     check = await owner.get("/mates/bob.md/edit")
     assert "2 things are in the way" in check.text
     assert typed(check) == BROKEN
@@ -314,7 +314,7 @@ async def test_only_the_owner_writes(site: Town, owner: Guest) -> None:
     bea = await site.guest("bea", by=owner)
     before = {path.name: path.read_text() for path in (site.path / "mates").glob("*.md")}
     page = await bea.get("/mates/maya")
-    assert "only its owner changes them" in page.text
+    assert "Only the owner of this home can change mates" in page.text
     assert 'href="/mates/maya/edit"' not in page.text
     assert "Only the owner" in (await bea.get("/mates")).text
     for _, status in await refused(site, bea):

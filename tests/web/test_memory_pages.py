@@ -37,7 +37,7 @@ async def test_what_is_known_is_shown_and_changed(site: Town, owner: Guest) -> N
     assert "Olu likes zarquon tea" in words(shown)
     assert f'href="/rooms/{room}?at=' in shown.text
     assert "Corrected." in await does(owner, "correct", text="Olu likes cocoa")
-    assert "It stands" in await does(owner, "lock")
+    assert "Locked" in await does(owner, "lock")
     assert "taken back" in await does(owner, "undo")
     assert "may be used is changed" in await does(owner, "share", room="everywhere")
     assert "Shared: everywhere" in words(await owner.get(HERE))

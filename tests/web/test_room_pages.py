@@ -201,7 +201,7 @@ async def test_how_a_room_works_is_set_by_forms(site: Town, owner: Guest) -> Non
     assert "only when they are called" in await set("talk", talk="called")
     await set("add", mate="zuzu")
     assert "Zuzu answers what is said" in await set("mate", mate="zuzu")
-    assert "<li>olu may have their lines answered" in await set("rights", rights="olu all")
+    assert "<li>olu may be answered by mates" in await set("rights", rights="olu all")
     assert "Everybody here may" in await set("rights", rights="")
     state = await site.app.front.rooms.state(room)
     assert (state.quiet, state.default_mate) == (True, "zuzu")

@@ -35,7 +35,7 @@ async def test_tools_and_servers_stand_there(site: Town, owner: Guest) -> None:
     """Tools by how they are used; a server that cannot be started, and a wrong file, say why."""
     page = (await owner.get("/admin/tools")).text
     assert "None yet. A file <code>tools/NAME.toml</code>" in page
-    assert "<code>shell</code>: Runs a bash command" in page.partition(">Ask first<")[2]
+    assert "<code>shell</code>: Runs a bash command" in page.partition(">The mate asks first<")[2]
     assert "<code>clock</code>" in page.partition(">Free for everybody<")[2]
     folder = site.app.settings.home / "tools"
     folder.mkdir()

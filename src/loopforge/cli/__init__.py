@@ -54,14 +54,17 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "lab": ("loopforge.cli.factory.lab_command", "The Factory, a simulated city to test mates in."),
     "people": (
         "loopforge.cli.people_command",
-        "Who is known here, who asks to come in, whose accounts are one.",
+        "Who is known, who asks to come in, whose accounts are linked.",
     ),
     "memory": (
         "loopforge.cli.memory_command",
         "What mates keep of people: list, correct, lock, forget, audit.",
     ),
     "turn": ("loopforge.cli.turn_command", "Look into one turn of a mate, and replay it."),
-    "web": ("loopforge.cli.web_command", "A link into the pages in your browser."),
+    "web": (
+        "loopforge.cli.web_command",
+        "Links that open the pages in a browser: for you, or for a guest.",
+    ),
     "why": ("loopforge.cli.why_command", "Why a line was said: all that is on record of it."),
     "usage": ("loopforge.cli.money.usage_command", "What models were asked, and what that cost."),
     "budget": (
@@ -75,7 +78,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tool": ("loopforge.cli.tool_command", "What mates can be given to use: list, try, check."),
     "backup": (
         "loopforge.cli.backup_command",
-        "Keep ledger, files, mates and settings somewhere else.",
+        "Save a copy of everything in this home, and check it.",
     ),
     "restore": ("loopforge.cli.restore_command", "Make a home from a backup."),
     "settings": (
@@ -163,11 +166,13 @@ def options(
     home: Annotated[
         Path | None,
         typer.Option(
-            "--home", help="The home to use. Else LOOPFORGE_HOME, else the current folder's."
+            "--home",
+            help="The home to use: the folder that holds everything. Else LOOPFORGE_HOME, "
+            "else the current folder's.",
         ),
     ] = None,
     version: Annotated[  # noqa: ARG001 - its callback does it
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which it is.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Options that stand before every command."""

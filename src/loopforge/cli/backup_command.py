@@ -38,9 +38,9 @@ def command(
 ) -> None:
     """Make a backup, also while the home runs, and check it.
 
-    Keys and tokens are left out but --with-keys; the passphrase is asked for, or read from standard
-    input, and kept nowhere. Older ones are kept by the setting `backup_keep`. `loopforge restore`
-    brings one back.
+    Keys and tokens are left out unless you say --with-keys: then a passphrase that seals them
+    is asked for, or read from standard input, and kept nowhere. The setting `backup_keep` says
+    how many older ones are kept. `loopforge restore` brings one back.
     """
     from loopforge.app import open_ledger_of
     from loopforge.backup.backup_retention import prune

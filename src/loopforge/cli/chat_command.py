@@ -15,10 +15,14 @@ def command(
     mate: Annotated[
         str, typer.Option("--mate", help="Talk with this mate alone, in a room of its own.")
     ] = "",
-    room: Annotated[str, typer.Option("--room", help="The room; else the home's.")] = "",
-    name: Annotated[str, typer.Option("--as", help="Your name; else the home's setting.")] = "",
+    room: Annotated[
+        str, typer.Option("--room", help="The room to talk in; else the one that opens by default.")
+    ] = "",
+    name: Annotated[
+        str, typer.Option("--as", help="Your name; else the one in the settings.")
+    ] = "",
     plain: Annotated[
-        bool, typer.Option("--plain", help="Lines in, lines out, also where there is a terminal.")
+        bool, typer.Option("--plain", help="Plain lines of text, in place of the full screen.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print every event as JSON.")] = False,
 ) -> None:

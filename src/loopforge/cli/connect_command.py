@@ -29,7 +29,10 @@ Name = Annotated[str, typer.Argument(help="The mate's handle, such as maya; or a
 def connect(
     context: typer.Context,
     name: Name,
-    to: Annotated[str, typer.Option("--to", help="Where it is to talk: a surface's name.")],
+    to: Annotated[
+        str,
+        typer.Option("--to", help="Where it is to talk: the platform's name, in small letters."),
+    ],
     shared: Annotated[
         bool, typer.Option("--shared", help="Several mates speak by this bot, each by its name.")
     ] = False,

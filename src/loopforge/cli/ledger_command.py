@@ -117,7 +117,7 @@ def _short(value: object) -> str:
 
 @app.command()
 def status(context: typer.Context) -> None:
-    """Say where the ledger is, how its schema stands, and how long its streams are."""
+    """Say where the ledger is, whether its form is up to date, and how long its streams are."""
     from loopforge.ledger.schema_migration import status as stands
 
     schema = stands(existing(context).database_url)
@@ -141,7 +141,7 @@ def export(
     ] = None,
     stream: Streams = "",
 ) -> None:
-    """Write all events out, private texts included, with what is needed to verify them."""
+    """Write all events to a file, private texts included, with what is needed to verify them."""
 
     async def write(ledger: SqlLedger, file: TextIO) -> None:
         async for line in ledger.export(stream, format):
@@ -172,7 +172,10 @@ def verify(
         ),
     ] = None,
 ) -> None:
-    """Derive every hash again from what reads return. Exits with 1 if anything does not agree."""
+    """Check that nothing in the record was changed: every hash is computed again.
+
+    Exits with 1 if anything does not agree.
+    """
     noted = _noted(anchors)
 
     async def work(ledger: SqlLedger) -> None:
@@ -284,7 +287,7 @@ async def _person(ledger: SqlLedger, name: str) -> str:
 
 @app.command()
 def rebuild(context: typer.Context) -> None:
-    """Drop what is derived from the events and derive it anew."""
+    """Make anew what is derived from the events, such as lists and counts."""
 
     async def work(ledger: SqlLedger) -> None:
         typer.echo(f"Folded {await ledger.rebuild()} events.")
@@ -294,7 +297,7 @@ def rebuild(context: typer.Context) -> None:
 
 @app.command()
 def migrate(context: typer.Context) -> None:
-    """Bring the database's schema to this program's."""
+    """Bring an older database to the form that this program needs."""
     from loopforge.ledger.schema_migration import migrate as bring
 
     stood = bring(existing(context).database_url)

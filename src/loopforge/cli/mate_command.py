@@ -61,12 +61,15 @@ def add(
     file: Annotated[
         Path, typer.Argument(help="A mate's file, such as maya.md, or a character card.")
     ],
-    handle: Annotated[str, typer.Option("--handle", help="What it is to be called by here.")] = "",
+    handle: Annotated[
+        str,
+        typer.Option("--handle", help="Its handle here: the short name after the @, such as maya."),
+    ] = "",
 ) -> None:
     """Bring in a mate from its file, or from a character card (PNG or JSON). It runs at once.
 
-    Cards are those of SillyTavern and others, versions 1 to 3; read what they made before you use
-    it: somebody else wrote it. No tools come with them.
+    Cards are those of SillyTavern and others, versions 1 to 3. Somebody else wrote the card, so
+    read the mate that was made of it before you use it. No tools come with cards.
     """
     from loopforge.core.mates.character_card import LARGEST
     from loopforge.mates.cards.card_import import read_file
@@ -102,7 +105,7 @@ def export(
         typer.Option("--card", help="As a character card: a PNG, or JSON of version 1, 2 or 3."),
     ] = None,
 ) -> None:
-    """Take a mate along: its file, which is all that it is. `loopforge mate add` brings it in.
+    """Save a mate as a file to take along: `loopforge mate add` brings it in elsewhere.
 
     With --card for other programs, such as SillyTavern; without its tools and its model.
     """
@@ -122,7 +125,7 @@ def export(
 
 @app.command("list")
 def list_mates(context: typer.Context, as_json: Json = False) -> None:
-    """List the mates of this home, and how it stands with each."""
+    """List the mates of this home, and whether each can answer."""
     from loopforge.mates.mate_listing import as_lines, as_rows, as_table
 
     rows = as_rows(_roster(context))
@@ -146,7 +149,7 @@ def show(
         str, typer.Option("--version", help="The file as it was, by its hash or the hash's start.")
     ] = "",
 ) -> None:
-    """Show one mate as it runs: its fields, and the words of its prompt."""
+    """Show one mate as it is now: its fields, and the words of its prompt."""
     from loopforge.mates.mate_listing import fields, portrait
 
     if version:
@@ -174,7 +177,7 @@ def check(
     what: Annotated[str, typer.Argument(help="A file or a handle; without it, all mates.")] = "",
     as_json: Json = False,
 ) -> None:
-    """Say everything that is wrong with mates' files, by line. Exit code 1 if anything is."""
+    """Say everything that is wrong with mates' files, by line. Exits with 1 if anything is."""
     from loopforge.mates.mate_listing import examine
 
     found = examine(_roster(context), what)

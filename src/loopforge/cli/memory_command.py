@@ -41,7 +41,7 @@ def list_items(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """List what mates keep: mate, number, what it says, from when, how it stands."""
+    """List what mates remember: mate, number, what it says, from when, whether it still holds."""
     from loopforge.chat.memories.belief_wording import belief_row, marks
 
     async def work(app: App) -> tuple[list[Belief], Any]:
@@ -96,7 +96,7 @@ def correct(
     number: Number,
     text: Annotated[str, typer.Argument(help="What it is to say instead.")],
 ) -> None:
-    """Have an item say something else; `undo` takes it back."""
+    """Change what an item says; `undo` takes it back."""
     on_item(context, mate, number, lambda app, who, one: app.memory.desk.correct(who, one, text))
     typer.echo("Corrected.")
 
@@ -108,21 +108,21 @@ def lock(
     number: Number,
     off: Annotated[bool, typer.Option("--off", help="Take that back.")] = False,
 ) -> None:
-    """Say that an item stands: nothing but a person changes it from now on."""
+    """Lock an item: from now on only a person can change it."""
     on_item(context, mate, number, lambda app, who, one: app.memory.desk.lock(who, one, on=not off))
-    typer.echo("It may be changed by what is learned, too." if off else "It stands.")
+    typer.echo("Unlocked: what mates learn may change it, too." if off else "It stands.")
 
 
 @app.command()
 def drop(context: typer.Context, mate: Handle, number: Number) -> None:
-    """Have an item let go; `loopforge memory restore` brings it back."""
+    """Let an item go, so that no mate uses it; `loopforge memory restore` brings it back."""
     on_item(context, mate, number, lambda app, who, one: app.memory.desk.drop(who, one))
     typer.echo("Let go.")
 
 
 @app.command()
 def restore(context: typer.Context, mate: Handle, number: Number) -> None:
-    """Have an item hold again that was let go, flagged or replaced."""
+    """Let an item be used again that was let go, flagged or replaced."""
     on_item(context, mate, number, lambda app, who, one: app.memory.desk.restore(who, one))
     typer.echo("It holds again.")
 
@@ -154,7 +154,7 @@ def undo(
 
 @app.command()
 def audit(context: typer.Context, as_json: Json = False) -> None:
-    """See whether what mates keep still rests on its lines; flag what does not, and count."""
+    """Check that the lines that memories rest on still stand; flag where they do not, and count."""
 
     async def work(app: App) -> list[dict[str, Any]]:
         import msgspec

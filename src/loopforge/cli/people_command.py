@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from loopforge.people.identity.person_registry import Person, Registry
 
 app = typer.Typer(
-    no_args_is_help=True, help="Who is known here, who knocks, and which accounts are one person's."
+    no_args_is_help=True,
+    help="Who is known here, who asks to come in, whose accounts are one person's.",
 )
 Which = Annotated[
     str,
@@ -79,10 +80,11 @@ def _row(app: App, person: Person) -> dict[str, Any]:
 
 @app.command()
 def export(context: typer.Context, name: Name, output: Output = None) -> None:
-    """Take along everything about one person, to give it to them: a zip with text and JSON.
+    """Save everything about one person, to give it to them: a zip with text and JSON.
 
-    What they said and did, their names and accounts, where they are signed in, the files they gave,
-    what mates keep of them, and what their lines were answered and cost. Nothing that others said.
+    What they said and did, their names and accounts, where they are signed in, the files they
+    gave, what mates remember of them, and how much was answered to their lines and what that
+    cost. Nothing that others said.
     """
     on_app(context, lambda app: _export(app, name, output))
 
@@ -113,9 +115,10 @@ def forget(
         bool, typer.Option("--exactly", help="Only that; leave what quotes it.")
     ] = False,
 ) -> None:
-    """Forget everything of one person for good: what they said, their names, what mates keep.
+    """Forget everything of one person for good: what they said, their names, what mates remember.
 
-    Texts that quote them go along. Their account in the web room, if they have one, is closed.
+    Texts that quote them are forgotten, too. Their account in the web room, if they have one,
+    is closed.
     """
     typer.echo(on_app(context, lambda app: _forget(app, name, yes=yes, exactly=exactly)))
 
@@ -156,8 +159,8 @@ def _figures(erasure: Erasure) -> str:
 def knocks(context: typer.Context, as_json: Json = False) -> None:
     """List the strangers who wrote to a mate in private and wait to be let in, the latest first.
 
-    Each with the account and the name to let them in by. The code that they were shown is theirs
-    to tell: of it only a digest is kept.
+    Each with the account and the name to let them in by. The code they were shown is not
+    listed: only they know it, so ask them for it where you doubt who it is.
     """
     waiting = on_app(context, lambda app: app.pairing.waiting())
     rows = [
@@ -189,7 +192,7 @@ def admit(context: typer.Context, which: Which) -> None:
 
 @app.command()
 def refuse(context: typer.Context, which: Which) -> None:
-    """Answer somebody no more in private; also somebody who was let in."""
+    """Let mates answer somebody in private no more, also somebody who was let in before."""
     stranger = on_app(context, lambda app: app.pairing.refuse(which, ""))
     typer.echo(f"{_called(stranger)} is not answered any more.")
 
@@ -241,7 +244,7 @@ def unlink(
     name: Name,
     account: Annotated[str, typer.Argument(help="The account, such as platform:123456789.")],
 ) -> None:
-    """Let an account that was linked to somebody be a person of its own again."""
+    """Part a linked account from a person again: it is a person of its own from then on."""
 
     async def work(app: App) -> None:
         person = await person_called(app.people, name)

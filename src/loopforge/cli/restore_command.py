@@ -32,9 +32,9 @@ def command(
 ) -> None:
     """Make a home from a backup, in an empty folder (--home).
 
-    Between SQLite and PostgreSQL, too: --ledger postgresql://USER@HOST/NAME, or sqlite:///PATH.
-    What was forgotten since is forgotten again. Keys and tokens are to be given anew, unless they
-    are in the backup: --with-keys asks for their passphrase.
+    It may go to another kind of database: --ledger postgresql://USER@HOST/NAME, or
+    sqlite:///PATH. What was forgotten since the backup is forgotten again. Keys and tokens have
+    to be given anew, unless they are in the backup: --with-keys asks for their passphrase.
     """
     from loopforge.backup.backup_store import KEYS, BackupStore
     from loopforge.backup.restore_backup import inspected, newest, restore, unpack

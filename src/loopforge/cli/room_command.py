@@ -54,7 +54,7 @@ def policy(
     name: Annotated[str, typer.Argument(help="talk, chain or stub; without it, say which.")] = "",
     mate: Annotated[str, typer.Option("--mate", help="For this mate alone.")] = "",
 ) -> None:
-    """Choose which kind of mind runs in a room."""
+    """Choose by which policy (way of thinking) mates in a room decide what to say."""
     _act(context, room, "policy", f"{name} {mate}".strip())
 
 
@@ -64,7 +64,7 @@ def title(
     room: Room,
     text: Annotated[str, typer.Argument(help="The title; without it, the room finds one.")] = "",
 ) -> None:
-    """Fix a room's title, or let it find its own."""
+    """Name a room; without a title it finds one by itself."""
     _act(context, room, "title", text)
 
 
@@ -79,7 +79,7 @@ def energy(
         int | None, typer.Argument(help="What a person's line gives back.", min=0)
     ] = None,
 ) -> None:
-    """Show or set a room's energy."""
+    """Show or set a room's energy: how many lines mates may say before a person speaks again."""
     numbers = [str(number) for number in (capacity, refill) if number is not None]
     _act(context, room, "energy", " ".join(numbers))
 
@@ -94,7 +94,7 @@ def triggers(
         typer.Argument(help="Any of mention, reply, name, conversation; or none."),
     ] = None,
 ) -> None:
-    """Choose what may call a mate in a room; without calls, say what may."""
+    """Choose what makes a mate answer in a room; without calls, show what does."""
     _act(context, room, "triggers", " ".join([mate, *(calls or [])]))
 
 
@@ -106,13 +106,13 @@ def add(context: typer.Context, room: Room, mate: Handle) -> None:
 
 @app.command()
 def remove(context: typer.Context, room: Room, mate: Handle) -> None:
-    """Send a mate out of a room."""
+    """Take a mate out of a room."""
     _act(context, room, "remove", mate)
 
 
 @app.command()
 def stop(context: typer.Context, room: Room) -> None:
-    """Halt everything mates do in a room."""
+    """Stop everything mates do in a room."""
     _act(context, room, "stop", "")
 
 
@@ -142,7 +142,7 @@ def export(
     ] = Form.zip,
     output: Output = None,
 ) -> None:
-    """Take a room along: all that was said in it, as it stands now, in a new file.
+    """Save a room to a file: all that was said in it, as it stands now.
 
     What was forgotten or deleted is not in it, nor what mates thought.
     """
@@ -180,7 +180,8 @@ def delete(
 ) -> None:
     """Delete a room: what was said in it is forgotten for good. Its name is not given again.
 
-    What quotes it in other rooms goes along, and what mates keep of it, unless you say otherwise.
+    Quotes of it in other rooms are forgotten, too, and what mates remember of it, unless you
+    say otherwise.
     """
     kept = {"keep_quotes": keep_quotes, "keep_memories": keep_memories}
     typer.echo(on_app(context, lambda app: _delete(app, room, kept, yes=yes)))

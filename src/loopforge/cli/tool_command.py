@@ -46,7 +46,7 @@ def try_tool(
         str, typer.Option("--room", help="The room whose files it is given.")
     ] = "commons",
 ) -> None:
-    """Use a tool by hand, and see what a mate would be told. What it does, it does."""
+    """Use a tool by hand, and see what a mate would be told. It really does what it does."""
     given = _read(arguments)
 
     async def work(home: App) -> str:
@@ -76,7 +76,7 @@ def try_tool(
 
 @app.command("check")
 def check(context: typer.Context) -> None:
-    """Say of each tool whether it can be used here, and what to do where it cannot."""
+    """Say for each tool whether it can be used here, and what to do if it cannot."""
 
     async def work(home: App) -> list[tuple[str, str]]:
         servers = home.tools.servers
@@ -99,7 +99,7 @@ def accept(
     context: typer.Context,
     server: Annotated[str, typer.Argument(help="The server's name, such as github.")],
 ) -> None:
-    """Take an MCP server's tools as it describes them now, where it changed what it says of one."""
+    """Accept an MCP server's tools as it describes them now; until then they are not used."""
 
     async def work(home: App) -> list[str]:
         known = {one.name: one for one in home.tools.servers.views()}

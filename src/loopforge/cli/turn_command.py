@@ -18,9 +18,9 @@ def replay(
     event: Annotated[str, typer.Argument(help="Id of a line, or of any event of the turn.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Feed the recorded exchange to the policy: the same plan, or the first divergence?
+    """Let a mate decide again on what was recorded: the same plan, or where does it first differ?
 
-    Exits with 1 when the policy now does something else.
+    Exits with 1 when it decides otherwise now.
     """
     from loopforge.chat.why.turn_replay import replayed
 

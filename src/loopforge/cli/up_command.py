@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def command(
     context: typer.Context,
     plain: Annotated[
-        bool, typer.Option("--plain", help="Lines in, lines out, also where there is a terminal.")
+        bool, typer.Option("--plain", help="Plain lines of text, in place of the full screen.")
     ] = False,
     headless: Annotated[
         bool, typer.Option("--headless", help="Open no terminal; run until told to end.")
@@ -30,13 +30,12 @@ def command(
         typer.Option("--model", help="First fetch the small model (93 MB), where it is missing."),
     ] = False,
 ) -> None:
-    """Run this home: its rooms, its web room, and a terminal here.
+    """Run this home: its rooms, its pages in the browser, and a room in this terminal.
 
     In an empty folder this makes a home there; there and in a home, `loopforge` alone does the
-    same. Everything that a home serves runs as long as its room is open here; with --headless, and
-    where nobody can type (`make run` in a container, with no terminal), until SIGTERM or ctrl+c.
-    Where there is a screen, the web room opens in a browser (not with web_browser = false).
-    `loopforge chat` comes in from another terminal.
+    same. It all runs until you leave the room here; with --headless, and where nobody can type
+    (such as a container without a terminal), until ctrl+c or SIGTERM. Where there is a screen, a
+    browser opens (not with web_browser = false). `loopforge chat` joins from another terminal.
     """
     from loopforge.host import converse, watch
 

@@ -20,9 +20,9 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.command()
 def link(context: typer.Context) -> None:
-    """Print a link by which you come in as the owner, once, within the hour.
+    """Print a link that signs you in as the owner, once, within the hour.
 
-    Links printed earlier and not used are void then.
+    Links that were printed earlier and not used stop working.
     """
     from loopforge.host import owner_link
 
@@ -51,10 +51,10 @@ def invite(
     ] = False,
     days: Annotated[int, typer.Option("--days", help="For how many days it is valid.")] = 7,
 ) -> None:
-    """Print a link that lets one person in, once; who can open it; and, in a terminal, a QR code.
+    """Print an invite: a link that lets one person in, once; in a terminal with a QR code.
 
-    Send it to them yourself: it is shown only now. Whoever may not invite (who_may_invite), or into
-    that room, may not do so here.
+    It says who can open it. Send it yourself: it is shown only now. Where the setting
+    who_may_invite or the room forbids inviting, no link is made.
     """
     from loopforge.host import open_reach
 

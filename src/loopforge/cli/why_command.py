@@ -13,5 +13,5 @@ def command(
     context: typer.Context,
     event: Annotated[str, typer.Argument(help="Id of a line, or of any event of a turn.")],
 ) -> None:
-    """Why a line was said: all that is on record of it (its flight record)."""
+    """Why a line was said: all that is on record of it."""
     typer.echo(on_app(context, lambda app: app.front.why(event)))

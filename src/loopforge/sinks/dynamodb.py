@@ -241,7 +241,7 @@ def _examined(options: DynamodbSettings) -> Iterator[SinkFinding]:
 
 
 SINK = SinkPlugin(
-    title="the tables",
+    title="DynamoDB tables",
     examine=_examined,
     settings=DynamodbSettings,
     make=make,

@@ -129,7 +129,7 @@ def examined(settings: PluginSettings) -> Iterator[SinkFinding]:
 class IntakePart:
     """What is declared of it."""
 
-    title = "Intake"
+    title = "Intake from a queue"
     settings = IntakeSettings
 
 

@@ -127,7 +127,7 @@ def _examined(options: SqsSettings) -> Iterator[SinkFinding]:
 
 
 SINK = SinkPlugin(
-    title="the queue",
+    title="SQS queue",
     examine=_examined,
     settings=SqsSettings,
     make=make,

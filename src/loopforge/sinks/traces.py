@@ -177,4 +177,4 @@ def make(options: TraceSettings, _: Path) -> TraceOutlet | None:
     return TraceOutlet(options.endpoint) if options.endpoint else None
 
 
-SINK = SinkPlugin(title="traces", settings=TraceSettings, make=make, forgets=True)
+SINK = SinkPlugin(title="OpenTelemetry traces", settings=TraceSettings, make=make, forgets=True)

@@ -122,4 +122,4 @@ def _place(options: WebhookSettings) -> str:
     return f"at {parts.hostname}"
 
 
-SINK = SinkPlugin(title="the webhook", settings=WebhookSettings, make=make, where=_place)
+SINK = SinkPlugin(title="Webhook", settings=WebhookSettings, make=make, where=_place)

@@ -60,8 +60,8 @@ class ToolSettings:
     )
     depth: int = setting(
         6,
-        "How deep a use of a tool may stand in what a person's line set off: a turn that another "
-        "mate's line or the end of a tool called is one deeper.",
+        "How many steps after a person's line tools may still be used. Each line of another mate, "
+        "and each tool that ended, which calls a mate again is one step.",
         least=1,
         most=100,
         live=True,

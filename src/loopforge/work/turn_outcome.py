@@ -143,7 +143,9 @@ class TurnOutcomes:
                     complexity="MEDIUM",
                     flow="sequential-thinking",
                     by="default",
-                    reason=Words("No model could say as what to take it, so it is worked on."),
+                    reason=Words(
+                        "No model could say what kind of task it is, so it is simply worked on."
+                    ),
                     tier=model.tier,
                     model=model.model,
                 )

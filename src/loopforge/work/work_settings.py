@@ -46,7 +46,7 @@ class WorkSettings:
     )
     planner: str = setting(
         "",
-        "The model that says as what a task is taken, where its words do not.",
+        "The model that says what kind of task something is, where its words do not.",
         shown="the first of tier 1",
         variable="PLANNER_MODEL_ID",
         live=True,
@@ -65,21 +65,21 @@ class WorkSettings:
     )
     explore: float = setting(
         0.1,
-        "Where that is learned, the share of tasks that begin with any tier, by lot.",
+        "Where work_first_tier is learned: the share of tasks that begin with any tier, by lot.",
         least=0.02,
         most=0.5,
         live=True,
     )
     minutes: int = setting(
         60,
-        "Minutes that a task may work before somebody says go on.",
+        "Minutes that a task may work before it stops until somebody says: go on.",
         least=1,
         most=1440,
         live=True,
     )
     tokens: int = setting(
         2_000_000,
-        "Tokens that a task may take before somebody says go on.",
+        "Tokens that a task may take before it stops until somebody says: go on.",
         least=1_000,
         most=1_000_000_000,
         live=True,

@@ -369,7 +369,7 @@ async def test_what_hides_in_a_text_is_seen(bench: Bench) -> None:
     )
     shown = await bench.propose()
     assert "+x = 1 \\u202e" in shown.diff
-    assert "t.py holds signs that cannot be seen (U+202E)." in shown.notes
+    assert "t.py holds characters that cannot be seen (U+202E)." in shown.notes
     assert ".husky/pre-commit is hooks of git." in shown.notes
     assert ".husky/pre-commit becomes a program that can be run." in shown.notes
 

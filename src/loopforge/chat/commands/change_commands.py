@@ -124,7 +124,7 @@ class ChangeCommands:
             numbers = int(capacity), int(refill) if refill.strip() else energy.refill
         except ValueError:
             raise InputError(
-                f"{asked.argument!r} is no energy; say how many lines, such as /energy 6, "
+                f"{asked.argument!r} is no number of lines. Say how many, such as /energy 6, "
                 "and perhaps what a person's line gives back, such as /energy 6 4."
             ) from None
         if not all(0 <= number <= MOST_ENERGY for number in numbers):
@@ -151,12 +151,12 @@ class ChangeCommands:
     async def keep(self, asked: CommandRequest) -> str:
         """Keep a line in mind."""
         await self._mark(asked, "keep")
-        return "Kept: this line leaves the mates' minds last."
+        return "Kept: where the talk gets too long for a model, this line is left out last."
 
     async def spent(self, asked: CommandRequest) -> str:
         """Let a line go first."""
         await self._mark(asked, "spent")
-        return "Spent: this line leaves the mates' minds first."
+        return "Where the talk gets too long for a model, this line is left out first."
 
     async def _mark(self, asked: CommandRequest, mark: Literal["keep", "spent"]) -> None:
         line = line_of(await self._rooms.state(asked.room), asked.argument)
@@ -223,7 +223,7 @@ class ChangeCommands:
         return f"{mate} has left."
 
     async def mate(self, asked: CommandRequest) -> str:
-        """Choose, or tell, who answers what is said to mates and names none."""
+        """Choose, or tell, who answers lines that name no mate."""
         word, rest = _parted(asked.argument)
         if word in MAKING:
             return await self._made(asked, word, rest)
@@ -237,7 +237,7 @@ class ChangeCommands:
         chosen = state.default_mate
         name = known[chosen].name if chosen in known else chosen
         who = f"{name} answers" if chosen else "Nobody in particular answers"
-        return f"{who} what is said to mates and names none. Mates here: {here or 'none'}."
+        return f"{who} lines that name no mate. Mates here: {here or 'none'}."
 
     async def _made(self, asked: CommandRequest, word: str, rest: str) -> str:
         """Make a mate, or give one another character; for the home's owner alone."""

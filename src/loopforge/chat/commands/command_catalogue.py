@@ -54,13 +54,15 @@ def _set(
 
 COMMANDS: tuple[RoomCommand, ...] = (
     RoomCommand(
-        name="stop", argument="", help="halt everything mates do here, at once", right="stop"
+        name="stop", argument="", help="stop everything mates do here, at once", right="stop"
     ),
     RoomCommand(
         name="new", argument="", help="begin a new conversation; mates start from a clean page"
     ),
     RoomCommand(name="end", argument="", help="end this conversation"),
-    _asked("again", "have a mate say its last line anew; N: let version N of it stand", "[N]"),
+    _asked(
+        "again", "have a mate answer anew in place of its last line; N: show version N again", "[N]"
+    ),
     _asked("more", "have a mate go on from its last line"),
     _asked("status", "who is here, what is running, what is still on its way"),
     _asked(
@@ -73,79 +75,108 @@ COMMANDS: tuple[RoomCommand, ...] = (
     _set(
         "mate",
         "[NAME]",
-        "who answers what names no mate; the owner's: new NAME ROLE, edit NAME TEXT, fork OLD NEW",
+        "who answers lines that name no mate; owner: new NAME ROLE, edit NAME TEXT, fork OLD NEW",
         "mates here",
         asks=True,
     ),
     _set(
         "talk",
         "[HOW]",
-        "whether mates speak here uncalled (free), or only when they are called (called)",
+        "whether mates speak when they like (free), or only when they are called (called)",
         "talk",
         asks=True,
     ),
     _set(
         "unprompted",
         "[HOW]",
-        "whether mates may speak up here by themselves (on, off), after a silence or at an hour",
+        "whether mates may speak up by themselves, after a silence or at a time of day (on, off)",
         asks=True,
     ),
-    _set("pace", "[HOW]", "whether mates take the time that typing takes (on, off)", asks=True),
-    _set("title", "[TEXT]", "fix the room's title, or let it find its own"),
-    _set("energy", "[N]", "how many lines mates may say without a person", asks=True),
+    _set(
+        "pace",
+        "[HOW]",
+        "whether mates answer after the time that typing takes (on), or at once (off)",
+        asks=True,
+    ),
+    _set("title", "[TEXT]", "name the room; without a text it finds a title by itself"),
+    _set("energy", "[N]", "how many lines mates may say before a person speaks again", asks=True),
     _set(
         "bounds",
         "[CALLS]",
-        "what one turn may have done by tools: calls 4, seconds 30, output, depth, money; or none",
+        "limits of tools in one turn: calls 4, seconds 30, output, depth, money; or none",
         asks=True,
     ),
-    _set("keep", "LINE", "keep a line in the mates' minds", "lines"),
-    _set("spent", "LINE", "let a line leave the mates' minds first", "lines"),
-    _set("policy", "[NAME [MATE]]", "which kind of mind runs here", "policies", asks=True),
+    _set(
+        "keep",
+        "LINE",
+        "where the talk gets too long for a model, leave this line out last",
+        "lines",
+    ),
+    _set(
+        "spent",
+        "LINE",
+        "where the talk gets too long for a model, leave this line out first",
+        "lines",
+    ),
+    _set(
+        "policy",
+        "[NAME [MATE]]",
+        "how mates here think (their policy), such as talk or chain",
+        "policies",
+        asks=True,
+    ),
     _set("add", "MATE", "bring a mate into the room", "mates"),
-    _set("remove", "MATE", "send a mate out of the room", "mates here"),
-    _set("triggers", "MATE [CALLS]", "what may call a mate here", "mates here"),
+    _set("remove", "MATE", "take a mate out of the room", "mates here"),
+    _set(
+        "triggers",
+        "MATE [CALLS]",
+        "what makes a mate answer here: mention, reply, name, conversation; or none",
+        "mates here",
+    ),
     _set(
         "rights",
         "[WHO RIGHTS]",
-        "who may talk, stop mates, change the room, have tools used",
+        "who may be answered, stop mates, change the room, have mates use tools",
         "people",
         asks=True,
     ),
     RoomCommand(
         name="approve",
         argument="[N [always]]",
-        help="let a mate do what it asked for (N; always: from now on), or take what work came to",
+        help="say yes to what a mate asks (N; always: from now on), or accept the result of a task",
     ),
     RoomCommand(
         name="deny",
         argument="[N [WHY]]",
-        help="do not let a mate do what it asked for",
+        help="say no to what a mate asks",
     ),
     RoomCommand(
         name="work",
         argument="WHAT",
-        help="have a mate work on something over many turns (NAME: says which); /stop halts it",
+        help="give a mate a task that takes many turns (NAME: says which); /stop halts it",
     ),
-    RoomCommand(name="resume", argument="", help="let work go on that stands still"),
-    RoomCommand(name="reject", argument="", help="do not take what work came to"),
-    RoomCommand(name="undo", argument="", help="take back the last change that work made"),
+    RoomCommand(name="resume", argument="", help="let a task go on that was stopped"),
+    RoomCommand(name="reject", argument="", help="refuse the result of a task"),
+    RoomCommand(name="undo", argument="", help="take back the last change that a task made"),
     _asked("model", "which language model answers for whom", "[MATE]", "mates here"),
-    _asked("usage", "tokens and cost of what you were answered, and for keepers of this room"),
+    _asked(
+        "usage",
+        "what your answers cost, in tokens and money; the room's too, for whoever manages it",
+    ),
     _set(
         "budget",
         "[AMOUNT]",
-        "how budgets stand here; or one for this room: 5 dollars day, 200 calls month, or none",
+        "what may be spent here; or a limit for this room: 5 dollars day, 200 calls month, none",
         asks=True,
     ),
     _asked(
         "memory",
-        "what mates keep of you; correct N: TEXT, lock N, drop N, forget N, undo, off, on",
+        "what mates remember of you; correct N: TEXT, lock N, drop N, forget N, undo, off, on",
         "[HOW]",
     ),
     _asked(
         "delete",
-        "what deleting this room would mean; its name after it does it, for who opened it",
+        "what deleting this room would mean; with its name, delete it (whoever opened it)",
         "[NAME]",
     ),
     _asked(
@@ -156,7 +187,9 @@ COMMANDS: tuple[RoomCommand, ...] = (
     _asked("reminders", "what waits here; cancel N, snooze N in 10 minutes, move N WHEN", "[HOW]"),
     _asked("zone", "your time zone", "[ZONE]"),
     _asked("quiet", "hours in which your reminders wait, such as 22:00-07:00", "[HOURS]"),
-    _asked("link", "make this account and another one of yours one person", "[CODE]"),
+    _asked(
+        "link", "link this account to another one of yours, so that mates know it is you", "[CODE]"
+    ),
     _asked("help", "this list"),
 )
 BY_NAME = {command.name: command for command in COMMANDS}

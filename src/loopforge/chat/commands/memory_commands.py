@@ -34,8 +34,8 @@ NOTHING = "No mate here keeps anything of you."
 MOST = 30
 """Items that are listed at once, the newest."""
 DONE = {
-    "lock": "It stands: nothing but a person changes it now.",
-    "unlock": "It may be changed by what is learned, too.",
+    "lock": "Locked: only a person can change it now.",
+    "unlock": "Unlocked: what mates learn may change it, too.",
     "drop": "Let go. /memory undo brings it back.",
     "restore": "It holds again.",
     "forget": "Forgotten for good, with what was made of it.",

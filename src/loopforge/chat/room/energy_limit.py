@@ -17,7 +17,10 @@ CAPACITY = 6
 REFILL = 4
 COST = 1
 """Energy that one line of a mate costs."""
-SPENT = "{name} stays quiet: this room has no energy left (/energy)."
+SPENT = (
+    "{name} stays quiet: this room has no energy left for mates to speak. /energy shows how much "
+    "there is, and sets it."
+)
 """What people are told who called a mate that can say nothing more."""
 
 

@@ -72,7 +72,7 @@ SHOWN = (
     "room.bounds_set",
 )
 """The kinds of event that people may see of a room's past."""
-MARKED = {"keep": "Kept in mind", "spent": "Let go first", "none": "Mark taken off"}
+MARKED = {"keep": "Kept in mind", "spent": "Left out first", "none": "Mark taken off"}
 
 
 def reads(
@@ -142,7 +142,7 @@ def reads(
             )
         case DefaultMateSet(mate=mate):
             named = scene.mate(mate).name if mate else "Nobody"
-            return f"{named} answers now what is said to mates and names none."
+            return f"{named} answers lines that name no mate from now on."
         case _:
             return None
 

@@ -40,10 +40,10 @@ Given = Sequence[tuple[str, str]]
 ANY = "*"
 """In place of the names of tools: all of them."""
 MEANING: dict[Right, str] = {
-    "talk": "have their lines answered",
-    "stop": "halt mates",
+    "talk": "be answered by mates",
+    "stop": "stop mates",
     "change": "change the room",
-    "tools": "have tools used",
+    "tools": "have mates use tools",
 }
 
 
@@ -115,15 +115,15 @@ def may_close(opener: str, person: str, *, owner: bool = False) -> bool:
 
 
 def who_may(state: Held, right: Right) -> str:
-    """Who may do this, in words, such as "who manages this place, and the owner of this home"."""
+    """Who may do this, in words, such as "the owner of this home"."""
     if right in granted(state, "?").rights:
         return "everybody here"
     if right in granted(state, "?", keeper=True).rights:
-        return "who manages this place, and the owner of this home"
+        return "whoever manages this channel or chat, and the owner of this home"
     return "the owner of this home"
 
 
-WHOM = {EVERYONE: "Everybody here", KEEPERS: "Who manages a place of this room"}
+WHOM = {EVERYONE: "Everybody here", KEEPERS: "Whoever manages a channel or chat of this room"}
 
 
 def wording(who: str, grant: Grant) -> str:
@@ -131,7 +131,7 @@ def wording(who: str, grant: Grant) -> str:
     doing = [MEANING[right] for right in grant.rights if right != "tools"]
     if "tools" in grant.rights and grant.tools:
         named = "any tool" if ANY in grant.tools else f"the tools {', '.join(grant.tools)}"
-        doing.append(f"have {named} used")
+        doing.append(f"have mates use {named}")
     return f"{who} may {listed(doing) or 'do nothing here but read'}."
 
 

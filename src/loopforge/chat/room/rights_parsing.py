@@ -33,7 +33,7 @@ from loopforge.errors import InputError, Unknown
 NOTHING, ASK = "none", "ask"
 HOW = (
     "Say for whom and what, such as /rights everyone talk stop, or /rights Ana talk tools:clock; "
-    f"whom: {EVERYONE}, {KEEPERS}, or somebody's name; "
+    f"whom: {EVERYONE}, {KEEPERS} (whoever manages the channel), or somebody's name; "
     f"what: {', '.join(RIGHTS)}, all, or {NOTHING}."
 )
 

@@ -52,7 +52,7 @@ REASONS: dict[str, Points] = {
     "follow-up": Points(45, 0, "the line goes on with what it just said"),
     "takes note": Points(-30, 0, "the line says no more than that it was heard: ok, thanks, haha"),
     "not meant": Points(-100, -100, "the line says that it is not meant"),
-    "default": Points(100, 0, "it answers here what is said to mates and names none"),
+    "default": Points(100, 0, "it answers lines here that name no mate"),
     "alone": Points(100, 0, "it is the only mate with the only person"),
     "line": Points(20, 0, "somebody said something"),
     "one person": Points(50, 0, "the only person here talks to nobody if not to mates"),

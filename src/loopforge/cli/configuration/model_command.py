@@ -49,7 +49,7 @@ def _line(row: ShelfRow) -> str:
 
 @app.command()
 def fetch(context: typer.Context, name: Name, yes: Yes = False) -> None:
-    """Fetch a model's file; one that broke off goes on from where it stood."""
+    """Fetch a model's file; a download that broke off goes on from where it stood."""
     there = settings(context)
     shelf = _shelf(there)
     row = next((row for row in shelf.rows(there.embedded_file) if row.name == name), None)
@@ -79,7 +79,7 @@ def use(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help='Its name in the list; "" for the small one.')],
 ) -> None:
-    """Let this file's model answer inside the program; a home that runs changes over at once."""
+    """Let this file's model answer; a home that runs changes over at once."""
     from loopforge.host_lock import holder
     from loopforge.models.files.gguf_file import check_loads
 

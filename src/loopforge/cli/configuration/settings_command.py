@@ -28,7 +28,7 @@ def list_settings(
     every: Annotated[bool, typer.Option("--all", help="Those at their defaults too.")] = False,
     as_json: Json = False,
 ) -> None:
-    """List what is set in this home, and where from."""
+    """List the settings that were changed in this home, and where each comes from."""
 
     async def look(app: App) -> list[dict[str, str]]:
         return [
@@ -51,7 +51,8 @@ def set_setting(
 ) -> None:
     """Save a setting in this home.
 
-    It comes after the environment and before loopforge.toml, and holds at once where it can.
+    It holds at once where it can. An environment variable wins over it; it wins over
+    loopforge.toml.
     """
 
     async def change(app: App) -> str:
@@ -63,7 +64,7 @@ def set_setting(
 
 @app.command()
 def undo(context: typer.Context, name: Name) -> None:
-    """Take back the last change of a setting; undone once more, it is done again."""
+    """Take back the last change of a setting; a second undo makes the change again."""
 
     async def back(app: App) -> str:
         await app.live.undo(name, BY)
@@ -80,7 +81,8 @@ def key(
 ) -> None:
     """Save the key or address of a model service in this home, readable by you alone.
 
-    It is asked for without showing it, or read from standard input. The environment comes before.
+    It is asked for without showing it, or read from standard input. An environment variable
+    wins over it.
     """
     value = "" if remove else _asked(variable)
     on_app(context, lambda app: app.live.keep_key(variable, value, BY))

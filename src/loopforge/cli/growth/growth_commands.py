@@ -86,7 +86,7 @@ def diff(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """What a change did to a mate's file (the newest, without a number), or two changes beside."""
+    """What a change did to a mate's file (without a number: the newest), or two side by side."""
 
     async def work(app: App) -> dict[str, Any]:
         changes = await app.growth.desk.changes(handle)
@@ -154,9 +154,9 @@ def traits(
     no: Annotated[str, typer.Option("--no", help="Say no to it.")] = "",
     as_json: Json = False,
 ) -> None:
-    """What mates ask to be changed in, and why; --yes writes it into the file, --no does not.
+    """What mates ask to have changed in themselves, and why; --yes changes it, --no does not.
 
-    Ids may be shortened to their last signs.
+    Of an id the last characters are enough.
     """
     if yes and no:
         raise InputError("Say --yes or --no, not both.")

@@ -43,8 +43,7 @@ MACHINE = "runtime"
 def list_budgets(context: typer.Context, as_json: Json = False) -> None:
     """List every budget with how much of it is used, the tightest first.
 
-    Of a budget that is for each of a kind (places, people, guests) nothing is told here: they stand
-    each on their own.
+    A budget for each person, guest or place shows no sum here: each has a count of their own.
     """
 
     async def work(home: App) -> list[dict[str, Any]]:
@@ -78,7 +77,7 @@ def set_budget(
     unit: Unit = "dollars",
     period: Period = "day",
 ) -> None:
-    """Set a budget, in place of the one for the same."""
+    """Set a budget; it takes the place of an earlier one for the same."""
 
     async def work(home: App) -> Budget:
         scope, subject = await _named(home, whose)
@@ -96,7 +95,7 @@ def set_budget(
 def remove_budget(
     context: typer.Context, whose: Whose, unit: Unit = "dollars", period: Period = "day"
 ) -> None:
-    """Take a budget away; what the settings say of the same holds again."""
+    """Take a budget away; where the settings name one for the same, that holds again."""
 
     async def work(home: App) -> None:
         scope, subject = await _named(home, whose)

@@ -38,10 +38,10 @@ def command(
     ] = 30,
     as_json: Json = False,
 ) -> None:
-    """What models were asked, and what that cost.
+    """How often models were asked, and what that cost.
 
-    A call is one try at one model. Days are those of UTC. An answer of a model whose price nobody
-    knows is said to have none; it may cost something all the same.
+    A call is one try at one model. Days are those of UTC. Where a model's price is not known,
+    the sum says so: such answers may still cost something.
     """
     rows, total = on_app(context, lambda app: _sums(app, by, days))
     if as_json:

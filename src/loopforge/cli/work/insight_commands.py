@@ -77,7 +77,7 @@ def give(
     number: Number,
     to: Annotated[str, typer.Argument(help="The mate or role that is to know it, too.")],
 ) -> None:
-    """Give an insight to another mate, as it says now."""
+    """Give an insight to another mate, in its present words."""
 
     async def work(home: App, _reader: MemoryReader, one: Belief) -> None:
         person = await person_of(home)

@@ -44,7 +44,7 @@ def start_watch(
     mate: Annotated[str, typer.Option("--mate", help="The mate that writes them.")] = "",
     room: Annotated[str, typer.Option("--room", help="The room that is told of it.")] = "",
 ) -> None:
-    """Watch a repository, or otherwise than before: what is there already is left as it is."""
+    """Watch a repository, or change how it is watched. What is there already is left as it is."""
 
     async def work(home: App) -> str:
         person = await person_of(home)
@@ -102,7 +102,7 @@ def _row(one: WatchShown) -> dict[str, Any]:
 def look_now(context: typer.Context, repo: Repo) -> None:
     """Look at a repository now, and watch the task that comes of it.
 
-    Where nobody runs this home, this process does so long.
+    If this home is not running, this command runs it meanwhile.
     """
 
     async def work() -> int:
@@ -128,7 +128,7 @@ def look_now(context: typer.Context, repo: Repo) -> None:
 
 @watch.command("stop")
 def stop_watch(context: typer.Context, repo: Repo) -> None:
-    """Watch a repository no longer; a task that is open stays."""
+    """Stop watching a repository; a task that is open stays."""
 
     async def work(home: App) -> str:
         return await home.work.watch.end(repo, await person_of(home))

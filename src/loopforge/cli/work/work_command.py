@@ -53,9 +53,10 @@ def run_task(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Give a task, and watch it until it is done, asks, or stands still.
+    """Give a task, and watch it until it is done, asks something, or stops.
 
-    Where nobody runs this home, this process does so long. ctrl+c says stop; `resume` goes on.
+    If this home is not running, this command runs it meanwhile. ctrl+c stops the task; `resume`
+    goes on.
     """
 
     async def give(home: App, person: str) -> tuple[str, int]:
@@ -150,15 +151,15 @@ def say(
 ) -> None:
     """Say something during a task: it steers the next turn, or answers a question.
 
-    "no, just answer" takes the task as something else. Where nobody runs this home, this process
-    works on it from there.
+    "no, just answer" has it done as another kind of task. If this home is not running, this
+    command runs it meanwhile.
     """
     _go_on(context, which, lambda home, person: home.work.desk.say(which, person, text), as_json)
 
 
 @app.command()
 def stop(context: typer.Context, which: Which) -> None:
-    """Have a task stand still, wherever it stands."""
+    """Stop a task where it is; `resume` goes on from there."""
     _told(context, lambda home, person: home.work.desk.stop(which, person))
 
 
@@ -171,7 +172,7 @@ def resume(
     ] = 0.0,
     as_json: Json = False,
 ) -> None:
-    """Have a task go on from where it stands, and watch it."""
+    """Let a task go on from where it stopped, and watch it."""
     _go_on(
         context, which, lambda home, person: home.work.desk.resume(which, person, budget), as_json
     )
@@ -207,25 +208,25 @@ def approve(
         str, typer.Option("--commit", help="The commit that you looked at: no other is merged.")
     ] = "",
 ) -> None:
-    """Take the result of a task: exactly the commit that was shown is merged, once."""
+    """Accept the result of a task: exactly the commit that was shown is merged, once."""
     _told(context, lambda home, person: home.work.desk.approve(which, person, commit))
 
 
 @app.command()
 def reject(context: typer.Context, which: Which) -> None:
-    """Do not take the result of a task: its branch is deleted."""
+    """Refuse the result of a task: its branch is deleted."""
     _told(context, lambda home, person: home.work.desk.reject(which, person))
 
 
 @app.command()
 def undo(context: typer.Context, which: Which) -> None:
-    """Take back the last change of files of a task and the conversation with it, or its merge."""
+    """Take back the last change that a task made to files, with the talk about it; or its merge."""
     _told(context, lambda home, person: home.work.desk.undo(which, person))
 
 
 @app.command()
 def forget(context: typer.Context, which: Which, yes: Yes = False) -> None:
-    """Forget a task whole: every word of it, its workspace, their copies, what rests on it.
+    """Forget a task for good: every word of it, its workspace, their copies, what rests on it.
 
     That there was one, when, and what it cost stays on record; what was merged stays merged.
     """
@@ -246,7 +247,7 @@ def rate(
     which: Which,
     up: Annotated[bool, typer.Option("--up/--down", help="Your thumb.")],
 ) -> None:
-    """Give a thumb: up and the mate is surer of itself, down and another model goes on."""
+    """Give a thumb: up makes the mate surer of itself, down brings in another model."""
 
     async def rated(home: App, person: str) -> str:
         after = await home.work.desk.rate(which, person, up=up)
@@ -269,7 +270,7 @@ def export(context: typer.Context, which: Which) -> None:
 
 @app.command()
 def calibration(context: typer.Context, as_json: Json = False) -> None:
-    """Say how well confidence foretold what people made of results: Brier score, reliability."""
+    """Say how well confidence foretold what people accepted: Brier score, reliability."""
 
     async def work(home: App) -> None:
         score, bins = await home.work.desk.calibration()
@@ -288,7 +289,7 @@ def calibration(context: typer.Context, as_json: Json = False) -> None:
 
 @app.command("tiers")
 def first_tiers(context: typer.Context, as_json: Json = False) -> None:
-    """Say with which tier of models tasks of each type would best begin, by what people approved.
+    """Say with which tier of models tasks of each type best begin, by what people approved before.
 
     `work_first_tier = "learned"` in loopforge.toml has tasks begin so.
     """

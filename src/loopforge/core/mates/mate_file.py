@@ -238,7 +238,7 @@ def _name(node: yaml.Node) -> str:
     if not any(sign.isalnum() for sign in name) or set(name) & set(':@`"*[]<>\\'):
         raise _Wrong('is what people call it; letters, without : @ ` " * [ ] < > or \\')
     if one_line(name, 40) != name:
-        raise _Wrong("holds signs that nobody can see, or that turn the line; type it by hand")
+        raise _Wrong("holds characters that nobody can see, or that turn the line; type it by hand")
     return name
 
 

@@ -56,7 +56,7 @@ MOST: dict[str, int] = {
 """The largest that may be set of each."""
 MEANING = {
     "calls": "Uses of tools",
-    "depth": "How deep they may stand in what a person's line set off",
+    "depth": "Steps after a person's line in which they may be used",
     "seconds": "Seconds until tools are no longer used",
     "output": "Characters of what they give",
     "money": "US dollars, as far as prices are known",

@@ -52,7 +52,7 @@ Knock = Callable[[str, str, str], Awaitable[str | None]]
 Claim = Callable[[str, str, str], Awaitable[object]]
 """Code, platform, account: from now on that account is whose code it is. Raises InputError."""
 
-OUTSIDE = "Somebody who keeps this home has to let you in first."
+OUTSIDE = "The owner of this home has to let you in first."
 LINKED = "Done: this account and the one that the code came from are one person now."
 
 

@@ -25,8 +25,9 @@ class TelegramSettings:
 
     dm: Literal["pairing", "open", "allowlist"] = setting(
         "pairing",
-        "What strangers meet who write to a mate in private on Telegram: a code that the owner "
-        "admits them by, an open door, or one polite notice.",
+        "What happens when a stranger writes to a mate in private on Telegram. pairing: they are "
+        "shown a code, and the owner lets them in by it. open: they are answered like everybody. "
+        "allowlist: they are told once that only people whom the owner has let in are answered.",
     )
     groups: str = setting(
         "known",

@@ -112,7 +112,7 @@ class Side(VerticalScroll, can_focus=False):
         self.mount(Static("PEOPLE", classes="side-head"))
         self.mount(Static(self._people(scene, here), classes="side-people"))
         if hosting:
-            text = "This terminal keeps the home. When it closes, another one takes over."
+            text = "This terminal runs the home. When it closes, another one takes over."
             self.mount(Static(text, classes="side-foot"))
 
     @staticmethod

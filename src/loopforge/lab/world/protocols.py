@@ -157,7 +157,7 @@ def sentence_problem(texts: tuple[str, ...]) -> str:
         if len(text) > LONGEST:
             return f"a sentence has {len(text)} characters; {LONGEST} is the most."
         if not text.isprintable():
-            return f"{text[:40]!r} holds signs that cannot be printed; take them out."
+            return f"{text[:40]!r} holds characters that cannot be printed; take them out."
     return ""
 
 

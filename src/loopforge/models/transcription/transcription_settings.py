@@ -14,8 +14,8 @@ class TranscriptionSettings:
     model: str = setting(
         "",
         "The model that writes down what is said in voice notes and sound files, by the name of "
-        "its table in `[models]`, which says `hears = true`. Empty: none does, and mates are told "
-        "that they cannot hear them.",
+        "its table in `[models]`, which says `hears = true`. Empty: none does, and mates see that "
+        "there is a voice note, but cannot hear it (docs/adding-models.md).",
         live=True,
     )
 

@@ -37,7 +37,7 @@ def named(text: str) -> str:
         )
     plain = unicodedata.normalize("NFKC", name)
     if any(unseen(sign) for sign in name + plain):
-        raise BadAccount("There are signs in this name that nobody can see. Type it by hand.")
+        raise BadAccount("There are characters in this name that nobody can see. Type it by hand.")
     if found := [sign for sign in plain if sign in _SIGNS]:
         raise BadAccount(
             f"A name cannot hold {found[0]}, which means something else in a room. Leave it out."

@@ -256,7 +256,7 @@ def _segment(name: str, values: Mapping[str, Any]) -> str:
 
 def _header(name: str, text: str) -> str:
     if CONTROL.search(text) or not text.isascii():
-        raise InputError(f"{name} holds signs that no header may hold")
+        raise InputError(f"{name} holds characters that no header may hold")
     return text
 
 

@@ -11,8 +11,12 @@ from loopforge.runtime.ports import Tool
 def group_of(tool: Tool) -> str:
     """What people are told of it: whether it asks, and who may have it used."""
     if tool.asks:
-        return "Ask once in a room" if tool.once else "Ask first"
-    return "Free for everybody" if tool.harmless and tool.idempotent else "For who has the right"
+        return "The mate asks once in a room" if tool.once else "The mate asks first"
+    return (
+        "Free for everybody"
+        if tool.harmless and tool.idempotent
+        else "For whoever may have mates use tools"
+    )
 
 
 def grouped(tools: Iterable[Tool]) -> list[tuple[str, list[Tool]]]:

@@ -27,8 +27,8 @@ from loopforge.web.server.request_limits import Paces
 
 TOLD = {
     "correct": "Corrected. It is used where you alone are with the mate, until you share it.",
-    "lock": "It stands: nothing but a person changes it now.",
-    "unlock": "It may be changed by what is learned, too.",
+    "lock": "Locked: only a person can change it now.",
+    "unlock": "Unlocked: what mates learn may change it, too.",
     "drop": "Let go. You can bring it back.",
     "restore": "It holds again.",
     "forget": "Forgotten for good, with what was made of it.",

@@ -56,5 +56,5 @@ class Paces:
         self.changes = RequestPace(clock, 60, 0.5, "You change a great deal at once.")
         self.stops = RequestPace(clock, 60, 1, "Everything is stopped already.")
         self.bytes = RequestPace(
-            clock, 10.0 * largest, largest / 60, "You give a great deal of files."
+            clock, 10.0 * largest, largest / 60, "You are sending a great many files."
         )

@@ -134,7 +134,7 @@ import { around } from "./room-keys.js";
       line.dataset.mark = mark;
       let said = line.querySelector(".marked");
       if (!said) line.querySelector("header").append(said = make("span", "marked"));
-      said.textContent = mark === "keep" ? "kept in mind" : mark === "spent" ? "may go first" : "";
+      said.textContent = mark === "keep" ? "kept in mind" : mark === "spent" ? "left out first" : "";
       for (const act of ["keep", "spent"]) {
         line.querySelector(`[data-act=${act}]`).setAttribute("aria-pressed", String(mark === act));
       }

@@ -119,7 +119,7 @@ def _bad_names(path: str) -> Iterator[str]:
     if "\\" in path or ":" in path:
         yield "its name holds a sign that is part of a path elsewhere"
     if any(unicodedata.category(sign) in ("Cc", "Cf", "Zl", "Zp") for sign in path):
-        yield "its name holds signs that cannot be seen"
+        yield "its name holds characters that cannot be seen"
     for part in path.split("/"):
         if _fold(part).rstrip(". ") == ".git" or _SHORT.fullmatch(part):
             yield "it would lie in git's own folder"
@@ -163,7 +163,7 @@ def notes_on(changes: Sequence[PathChange], texts: Mapping[str, str]) -> list[st
         if change.mode == LINK:
             notes.append(f"{shown} is a link.")
         if hidden := hidden_signs(texts.get(change.path, "")):
-            notes.append(f"{shown} holds signs that cannot be seen ({hidden}).")
+            notes.append(f"{shown} holds characters that cannot be seen ({hidden}).")
     return notes
 
 

@@ -20,8 +20,8 @@ _TOKEN = re.compile(r"[\w-]{20,}\.[\w-]{6,}\.[\w-]{20,}")
 GONE = {
     10003: "the channel is gone.",
     10004: "the server is gone.",
-    50001: "the bot cannot see {place} any more. Whoever keeps that server can invite it again, or "
-    "let it view the channel.",
+    50001: "the bot cannot see {place} any more. Whoever manages that server can invite it again, "
+    "or let it view the channel.",
     50007: "this person takes no direct messages from the bot. They can allow them in the privacy "
     "settings of a server that both are in.",
     50278: "this person takes no direct messages from the bot: they share no server any more.",
@@ -34,7 +34,7 @@ FINAL = {
     10014: "Discord does not know this emoji.",
     30010: "the message bears too many reactions already.",
     40005: "it is too large for Discord.",
-    50013: "the bot may not do this in {place}. Whoever keeps that server can give it the "
+    50013: "the bot may not do this in {place}. Whoever manages that server can give it the "
     "permissions Send Messages, Read Message History, Add Reactions and Attach Files there.",
     50083: "the thread is closed; open it again.",
     160005: "the thread is locked; unlock it.",

@@ -263,8 +263,8 @@ class Crowd:
         if all(state.standing == "refused" for state in self._states):
             return SendFailed(OUT, final=True)
         return SendFailed(
-            "none of the bots of this home can see that place any more. Whoever keeps that server "
-            "can invite them again, or let them view the channel.",
+            "none of the bots of this home can see that place any more. Whoever manages that "
+            "server can invite them again, or let them view the channel.",
             gone=True,
         )
 

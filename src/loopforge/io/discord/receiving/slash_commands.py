@@ -162,7 +162,9 @@ class Slash:
             return NOT_HERE
         account, keeper = str(interaction.user.id), keeps_place(interaction)
         if not await self._threads.may_talk(message.channel.id, account, keeper=keeper):
-            return "In this channel mates do not answer you: its keepers set that by /rights."
+            return (
+                "In this channel mates do not answer you: whoever manages it set that by /rights."
+            )
         return await opening(interaction.client, message)
 
     async def _served(self, interaction: Asked) -> bool:

@@ -234,7 +234,7 @@ class DiscordDelivery:
         if not voice.reads:
             raise SendFailed(
                 f"whether it arrived, nobody knows: the bot may not read {voice.place} back. "
-                "Whoever keeps that server can give it the permission Read Message History.",
+                "Whoever manages that server can give it the permission Read Message History.",
                 uncertain=True,
             )
         since = discord.utils.time_snowflake(out.event.at - SLACK)
