@@ -33,6 +33,8 @@ class KeptRecall:
         """See `ItemRecall.recall_items`."""
         if not query.text.strip() or not query.present:
             return ()
+        if not await self._ledger.look(lambda reading: self._usable(reading, query, ())):
+            return ()
         meant = await self._finder.meant(query.text)
         return await self._ledger.look(partial(self._find, query=query, meant=meant))
 

@@ -56,6 +56,9 @@ NEAR = 20_000
 SPARE = 2
 """So many times the lines that are wanted are looked at: some may turn out to be gone."""
 
+SEEN = 200
+"""A room of more passages has something in it that is not before a mate's eyes, likely."""
+
 _WORD = re.compile(r"[^\W_]+")
 Meant = dict[str, "NDArray[Any]"]
 """A question's vectors by the names of models, today's first."""
@@ -95,12 +98,17 @@ class TranscriptRecall:
         self._searching = threading.Lock()
         self._again = 0.0
         self._former = ""
+        self._worth: set[str] = set()
         self._last: tuple[tuple[str, ...], Meant] = ((), {})
 
     async def recall(self, query: RecallQuery) -> Sequence[RecalledLine]:
         """See `Recall.recall`."""
         if not query.text.strip() or not query.present:
             return ()
+        if query.stream not in self._worth:
+            if not await self._ledger.look(partial(self._more, query=query)):
+                return ()
+            self._worth.add(query.stream)
         former = self._former
         meant = await self.meant(query.text)
         found = await self._ledger.look(partial(self._find, query=query, meant=meant))
@@ -131,6 +139,17 @@ class TranscriptRecall:
             self._again = self._clock.ticks() + PAUSE
             log.warning("Memory is searched by words alone for now. %s", error)
         return meant
+
+    def _more(self, connection: Connection, query: RecallQuery) -> bool:
+        """Whether there is anything that the mate does not see anyway: in a young room, nothing."""
+        for stream, spans in self._usable(connection, query).items():
+            for since, until in spans:
+                here = (passages.c.stream == stream) & passages.c.seq.between(since, until)
+                look = select(passages.c.line).where(here).order_by(passages.c.seq).limit(SEEN)
+                lines = connection.execute(look).scalars().all()
+                if len(lines) == SEEN or not query.seen.issuperset(lines):
+                    return True
+        return False
 
     def _find(self, connection: Connection, query: RecallQuery, meant: Meant) -> list[RecalledLine]:
         spans = self._usable(connection, query)

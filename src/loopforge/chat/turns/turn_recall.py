@@ -103,7 +103,7 @@ class TurnRecall:
         self, state: RoomState, mate: Mate, due: Due, seen: frozenset[str], facts: ModelFacts
     ) -> Remembered:
         """What comes to a mate that is called so, and has these lines before its eyes."""
-        query, (kept_bytes, left) = self._query(state, mate, due), _bounds(facts)
+        query, (kept_bytes, left) = self._query(state, mate, due, seen), _bounds(facts)
         if query is None:
             return Remembered()
         try:
@@ -140,7 +140,9 @@ class TurnRecall:
         kept = [Recollection(of=line.id) for line in standing]
         return Remembered(tuple(standing), tuple(rows), (*kept, *notes))
 
-    def _query(self, state: RoomState, mate: Mate, due: Due) -> RecallQuery | None:
+    def _query(
+        self, state: RoomState, mate: Mate, due: Due, seen: frozenset[str]
+    ) -> RecallQuery | None:
         """What is asked of memory; nothing where nobody said anything that could be asked by."""
         entries = [state.lines[id] for id in due.lines if id in state.lines]
         said = [str(e.text) for e in entries[-ASKED:] if e.text.text]
@@ -156,6 +158,7 @@ class TurnRecall:
             asker=f"person:{people[0]}" if len(people) == 1 else "",
             names={who: one for who, one in names.items() if who != f"mate:{mate.handle}"},
             everywhere=True,
+            seen=seen,
             limit=LOOKED,
         )
 
