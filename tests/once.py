@@ -50,7 +50,8 @@ def keep() -> None:
         sentence_model._modelled, lambda _pieces, _model, texts: (*texts,)
     )
     sql_ledger._prepare = _prepared(sql_ledger._prepare)  # type: ignore[assignment]
-    database_engine.create_engine = _compiled_once(database_engine.create_engine)
+    made = database_engine.create_engine  # type: ignore[attr-defined]
+    database_engine.create_engine = _compiled_once(made)  # type: ignore[attr-defined]
     static_table._vocabulary = _kept(static_table._vocabulary, lambda path: _changed(str(path)))
     web_app._assembled = _for_each_home(web_app._assembled)  # type: ignore[assignment]
 
