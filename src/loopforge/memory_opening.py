@@ -34,7 +34,10 @@ from loopforge.runtime.ports import Embeddings, Models, Tool, ToolCall
 if TYPE_CHECKING:
     from loopforge.ledger.sql_ledger import SqlLedger
     from loopforge.live_settings import LiveSettings
+    from loopforge.memory.candidates.candidate_search import CandidateSearch
     from loopforge.memory.passage_segments import SegmentStore
+    from loopforge.memory.passage_vectors import PassageIndex
+    from loopforge.memory.room_passages import Space
     from loopforge.runtime.system_clock import Stamp
     from loopforge.settings import Settings
 
@@ -73,6 +76,34 @@ def index_of(settings: Settings) -> TranscriptIndex:
     return TranscriptIndex(lambda stream, lines: store().take_out(stream, lines))
 
 
+def _search_of(
+    settings: Settings, segments: Callable[[], SegmentStore]
+) -> Callable[[Space], CandidateSearch]:
+    """What finds passages on the home's database; loaded when first asked for."""
+
+    def search(space: Space) -> CandidateSearch:
+        if settings.database_url.startswith("sqlite"):
+            from loopforge.memory.candidates.candidate_search import SegmentSearch
+
+            return SegmentSearch(space, segments())
+        from loopforge.memory.candidates.pgvector_search import PgvectorSearch
+
+        return PgvectorSearch(space, segments())
+
+    return search
+
+
+def _own_index_of(
+    settings: Settings, ledger: SqlLedger, segments: Callable[[], SegmentStore]
+) -> PassageIndex | None:
+    """What the database makes for that itself, if it can."""
+    if settings.database_url.startswith("sqlite"):
+        return None
+    from loopforge.memory.candidates.pgvector_index import PgvectorIndex
+
+    return PgvectorIndex(ledger, segments)
+
+
 def memory_of(
     live: LiveSettings,
     ledger: SqlLedger,
@@ -84,8 +115,10 @@ def memory_of(
     """What was said, and what is kept of it. Whoever needs vectors of texts uses the same."""
     chosen = EmbeddingsChoice(lambda: live.now, stamp.clock)
     vectors, segments = chosen.today, segments_of(live.now)
-    recall = TranscriptRecall(ledger, usable_rooms, vectors, chosen.called, segments, stamp.clock)
-    making = PassageVectors(ledger, vectors, segments, stamp.clock)
+    search = _search_of(live.now, segments)
+    index = _own_index_of(live.now, ledger, segments)
+    recall = TranscriptRecall(ledger, usable_rooms, vectors, chosen.called, search, stamp.clock)
+    making = PassageVectors(ledger, vectors, segments, stamp.clock, index)
     live.follow(lambda _: making.everything())
     store = MemoryStore(ledger, stamp)
     audit = BeliefAudit(ledger, store, tasks)

@@ -13,9 +13,10 @@ from loopforge.core.room_vocabulary import Heard, LineDeleted
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import ModelError
 from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.memory.candidates.candidate_search import SegmentSearch
+from loopforge.memory.candidates.passage_sampling import sampled
 from loopforge.memory.passage_arrays import joined
 from loopforge.memory.passage_ranking import RecallCue, rank
-from loopforge.memory.passage_sampling import sampled
 from loopforge.memory.passage_segments import SegmentStore
 from loopforge.memory.passage_vectors import PassageVectors
 from loopforge.memory.passages import bag, packed, stems
@@ -179,7 +180,14 @@ async def test_while_vectors_are_made_anew_the_old_ones_serve(home: Home) -> Non
 
     making = PassageVectors(home.app.ledger, today, lambda: store, home.clock)
     usable = home.app.memory.recall._usable
-    recall = TranscriptRecall(home.app.ledger, usable, today, named.get, lambda: store, home.clock)
+    recall = TranscriptRecall(
+        home.app.ledger,
+        usable,
+        today,
+        named.get,
+        lambda space: SegmentSearch(space, store),
+        home.clock,
+    )
     await making.anew()
     await making.fill()
 

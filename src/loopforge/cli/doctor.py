@@ -233,13 +233,17 @@ def database(settings: Settings) -> Iterator[DoctorFinding]:
         yield note("database", f"{place} is not there yet; the first start makes it.")
         return
     from loopforge.ledger.schema_migration import status
+    from loopforge.memory.candidates.pgvector_index import recall_way
 
     try:
         stands = status(url)
+        said, mend = ("", "") if url.startswith("sqlite") or stands != "ok" else recall_way(url)
     except LoopforgeError as error:
         yield wrong("database", str(error), f"Check `database_url`: {place}")
         return
     yield ok("database", f"{place} answers.")
+    if said:
+        yield note("memory", said, mend)
     match stands:
         case "ok":
             yield ok("migrations", "the schema is this program's.")

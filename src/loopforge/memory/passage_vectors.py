@@ -4,7 +4,8 @@ Whenever lines come or change, what has no vector of today's model is given one,
 so is, once after a start, whatever has none in any room. After a failure it waits and tries again;
 where another model is set, every vector is made anew, and until then the old ones serve. A passage
 that is forgotten while its vector is made gets none: writing it looks whether it is still there.
-Where there are very many passages, they are then put into segments (segment_packing.py).
+Where there are very many passages, they are then put into segments (segment_packing.py), or the
+database makes indexes of its own (candidates/pgvector_index.py).
 """
 
 from __future__ import annotations
@@ -69,6 +70,17 @@ class VectorLedger(Tables, Protocol):
         ...
 
 
+class PassageIndex(Protocol):
+    """Indexes by which a database itself finds passages, so that there are no segments."""
+
+    async def made(self, model: str, dimension: int) -> bool:
+        """Make what is wanting, for vectors of this model; False where it cannot.
+
+        Raises LedgerError; then it is to be asked again.
+        """
+        ...
+
+
 class _Piece(NamedTuple):
     """A passage that is to have a vector, and what it says."""
 
@@ -82,7 +94,8 @@ class _Piece(NamedTuple):
 class PassageVectors:
     """Makes what vectors are wanting. `soon` may be called at any time; `run` does the work.
 
-    `embeddings` gives those of today; NotInstalled where there are none.
+    `embeddings` gives those of today; NotInstalled where there are none. `index` is what the
+    database has of its own.
     """
 
     def __init__(
@@ -91,9 +104,11 @@ class PassageVectors:
         embeddings: Callable[[], Embeddings],
         store: Callable[[], SegmentStore],
         clock: Clock,
+        index: PassageIndex | None = None,
     ) -> None:
         self._ledger, self._embeddings, self._clock = ledger, embeddings, clock
-        self._store, self._all, self._stale = store, True, False
+        self._store, self._index = store, index
+        self._all, self._stale = True, False
         self._from: dict[str, int] = {}
         self._wanted = asyncio.Event()
         ledger.subscribe(self._follow, streams="room:", kinds=SPOKEN | {"room.line_edited"})
@@ -169,9 +184,13 @@ class PassageVectors:
     async def pack(self, full: int | None = None) -> int:
         """Put passages into segments, where there are `full` (some thousands) that are in none.
 
+        Where the database has indexes of its own, those are seen to, and there are no segments.
+
         Gives how many segments there are more.
         """
         many, space = 0, self._space()
+        if self._index is not None and await self._index.made(*space):
+            return 0
         await self.tidy()
         following = partial(_next, store=self._store, space=space, full=full)
         while packed := await self._ledger.look(following):

@@ -7,7 +7,7 @@ is outside is dropped before anything is counted: a line that may not be used do
 how rare a word is. A line is looked at once more as it stands now before it is given: an edit that
 somebody present cannot have seen hides it. Where vectors are not to be had, words do alone.
 
-Up to NEAR passages are ranked one and all; of more, those that are worth it (passage_sampling.py).
+Which passages are worth ranking is asked of a CandidateSearch (candidates/candidate_search.py).
 While vectors are made anew for another model, the old ones serve as far as a question can be asked
 by them: by models that come in packages it always can.
 
@@ -42,17 +42,15 @@ from loopforge.runtime.ports import Clock, Embeddings, Leaning
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from loopforge.memory.candidates.candidate_search import CandidateSearch
     from loopforge.memory.passage_ranking import RecallCue
-    from loopforge.memory.passage_segments import SegmentStore
-    from loopforge.memory.room_passages import RoomPassages
+    from loopforge.memory.room_passages import Space
 
 log = logging.getLogger(__name__)
 SECONDS = 5.0
 """A question's vector is waited for so long; then words do alone."""
 PAUSE = 60.0
 """Seconds after a failure before vectors are asked for again."""
-NEAR = 20_000
-"""Passages that are ranked one and all."""
 SPARE = 2
 """So many times the lines that are wanted are looked at: some may turn out to be gone."""
 
@@ -80,7 +78,8 @@ class RankedPlace(NamedTuple):
 class TranscriptRecall:
     """See `Recall`. `embeddings` gives those of today, or raises: then it goes by words alone.
 
-    `older` gives those of another name, or None where they cannot be had any more.
+    `older` gives those of another name, or None where they cannot be had any more. `search` gives
+    what finds passages for the vectors of some models.
     """
 
     def __init__(
@@ -89,12 +88,12 @@ class TranscriptRecall:
         usable: UsableRooms,
         embeddings: Callable[[], Embeddings],
         older: Callable[[str], Embeddings | None],
-        store: Callable[[], SegmentStore],
+        search: Callable[[Space], CandidateSearch],
         clock: Clock,
     ) -> None:
         self._ledger, self._usable, self._clock = ledger, usable, clock
-        self._embeddings, self._older, self._store = embeddings, older, store
-        self._rooms: RoomPassages | None = None
+        self._embeddings, self._older, self._search = embeddings, older, search
+        self._searched: CandidateSearch | None = None
         self._searching = threading.Lock()
         self._again = 0.0
         self._former = ""
@@ -170,38 +169,32 @@ class TranscriptRecall:
         meant: Meant,
     ) -> list[RankedPlace]:
         """What fits best of these spans of any streams, the best first, each place once."""
-        from loopforge.memory.passage_arrays import joined
         from loopforge.memory.passage_ranking import rank
-        from loopforge.memory.passage_sampling import sampled
 
         asked = self._asked(query, meant)
-        with self._searching:
-            rooms = self._passages(meant)
-            streams, stretches = rooms.within(connection, spans)
-            # A model whose vectors some passages still have, and a question can be asked by.
-            others = sorted(name for name in rooms.strange if self._older(name) is not None)
-            self._former = others[0] if others else ""
-        if sum(len(each.passages) for each in stretches) <= NEAR:
-            found = joined([each.passages for each in stretches] or [rooms.none()])
-            best = rank(found, asked, query.limit * SPARE)
-        else:
-            found, corpus = sampled(stretches, asked, rooms.space)
-            best = rank(found, asked, query.limit * SPARE, corpus=corpus)
+        streams, found, corpus, strange = self._searching_by(meant).candidates(
+            connection, spans, asked
+        )
+        # A model whose vectors some passages still have, and a question can be asked by.
+        others = sorted(name for name in strange if self._older(name) is not None)
+        self._former = others[0] if others else ""
+        best = rank(found, asked, query.limit * SPARE, corpus=corpus)
         return [
             RankedPlace(streams[found.room[r.place]], int(found.seq[r.place]), r.score, r.parts)
             for r in best
         ]
 
-    def _passages(self, meant: Meant) -> RoomPassages:
-        """The rooms, for vectors of these models; as they were where none can be asked now."""
-        from loopforge.memory.room_passages import RoomPassages, Space
+    def _searching_by(self, meant: Meant) -> CandidateSearch:
+        """For vectors of these models; as it was where none can be asked now."""
+        from loopforge.memory.room_passages import Space
 
         names = [*meant, "", ""][:2]
         lengths = [*map(len, meant.values()), 0, 0][:2]
         space = Space(names[0], lengths[0], names[1], lengths[1])
-        if self._rooms is None or (meant and self._rooms.space != space):
-            self._rooms = RoomPassages(space, self._store())
-        return self._rooms
+        with self._searching:
+            if self._searched is None or (meant and self._searched.space != space):
+                self._searched = self._search(space)
+            return self._searched
 
     def _asked(self, query: RecallQuery, meant: Meant) -> RecallCue:
         from loopforge.memory.passage_ranking import RecallCue

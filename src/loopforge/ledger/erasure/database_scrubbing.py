@@ -42,7 +42,17 @@ def _sqlite(connection: Connection) -> bool:
     return not busy
 
 
+def make_way(connection: Connection, tables: Collection[str]) -> None:
+    """Whoever is just making an index of these tables of PostgreSQL gives up; it is made later."""
+    connection.exec_driver_sql(
+        "SELECT pg_cancel_backend(pid) FROM pg_stat_progress_create_index "
+        "WHERE relid = ANY(SELECT to_regclass(each) FROM unnest(%s::text[]) AS each)",
+        (list(tables),),
+    )
+
+
 def _postgres(tables: Collection[str], connection: Connection) -> bool:
     for table in ("texts", *tables):
+        make_way(connection, (table,))
         connection.exec_driver_sql(f"VACUUM (FULL) {table}")
     return True

@@ -1,0 +1,74 @@
+"""Candidates: of the passages that may be used, those worth ranking, and what is known of all.
+
+The port, and what serves it on every database: up to NEAR passages are candidates one and all; of
+more, those that are found in arrays and mapped files (passage_sampling.py). Where PostgreSQL has
+the extension pgvector, it finds them itself (pgvector_search.py). What comes of either is ranked
+by the same formula (passage_ranking.py).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from sqlalchemy.engine import Connection
+
+from loopforge.memory.candidates.passage_sampling import sampled
+from loopforge.memory.passage_arrays import Passages, joined
+from loopforge.memory.passage_ranking import Corpus, RecallCue
+from loopforge.memory.passage_segments import SegmentStore
+from loopforge.memory.room_passages import RoomPassages, Space, Span
+
+NEAR = 20_000
+"""Passages that are ranked one and all."""
+
+
+class Candidates(NamedTuple):
+    """Passages in their order; `room` of each is a place in `streams`.
+
+    `corpus` tells of all that may be used, where these are not all. `strange` are models, met among
+    them, that are neither of those that were searched by.
+    """
+
+    streams: Sequence[str]
+    passages: Passages
+    corpus: Corpus | None
+    strange: Collection[str]
+
+
+class CandidateSearch(Protocol):
+    """Finds what is worth ranking, by the vectors of the models of its `space`."""
+
+    @property
+    def space(self) -> Space:
+        """See Space."""
+        ...
+
+    def candidates(
+        self, connection: Connection, spans: Mapping[str, Sequence[Span]], asked: RecallCue
+    ) -> Candidates:
+        """Those within these spans of streams; of what lies outside, nothing is told or counted."""
+        ...
+
+
+class SegmentSearch:
+    """See CandidateSearch: rows that are held in memory, and segments."""
+
+    def __init__(self, space: Space, store: SegmentStore, near: int = NEAR) -> None:
+        self.space, self._near = space, near
+        self._rooms = RoomPassages(space, store)
+        self._searching = threading.Lock()
+
+    def candidates(
+        self, connection: Connection, spans: Mapping[str, Sequence[Span]], asked: RecallCue
+    ) -> Candidates:
+        """See CandidateSearch."""
+        with self._searching:
+            streams, stretches = self._rooms.within(connection, spans)
+            strange = frozenset(self._rooms.strange)
+        if sum(len(each.passages) for each in stretches) <= self._near:
+            parts = [each.passages for each in stretches] or [self._rooms.none()]
+            return Candidates(streams, joined(parts), None, strange)
+        found, corpus = sampled(stretches, asked, self.space)
+        return Candidates(streams, found, corpus, strange)
