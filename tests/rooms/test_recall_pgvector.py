@@ -38,7 +38,7 @@ from tests.rooms.test_recall import (
 )
 from tests.rooms.test_recall_segments import ROOM, talk
 
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.postgres, pytest.mark.xdist_group("pgvector")]
 
 
 def by_indexes(home: Home) -> None:
