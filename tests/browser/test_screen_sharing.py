@@ -261,7 +261,7 @@ async def test_a_still_that_is_refused_leaves_the_words(
     await shares(ben)
     await site.app.live.change("guest_files", "no-pictures", "owner")
     await ben.says("look here")
-    await expect(page.locator(".refused .reason")).to_contain_text("Guests give no pictures")
+    await expect(page.locator(".refused .reason")).to_contain_text("Guests cannot send pictures")
     await expect(page.locator(".sharing p")).to_contain_text("your lines go without a still")
     await expect(page.get_by_label("A still with every line I write")).not_to_be_checked()
     await ben.clicks("Change it")

@@ -31,7 +31,7 @@ def test_a_stranger_is_let_in(run: Run, home: Path) -> None:
         ("discord", ANA, "Ana")
     ]
     assert run("admit", shown) == (0, f"Ana (discord:{ANA}) is let in.\n", "")
-    assert run("knocks")[:2] == (0, "Nobody knocks.\n")
+    assert run("knocks")[:2] == (0, "Nobody waits to be let in.\n")
     assert hosted(home, knock) is None
     code, _, err = run("admit", shown)
     assert code == 2

@@ -56,7 +56,10 @@ def test_what_happens_on_platforms_reads_as_a_sentence() -> None:
     bodies: list[tuple[Body, str]] = [
         (LineEdited(line="e7", text=Words("new"), by="person:p1"), "Ana edited #7: new"),
         (LineDeleted(line="e7", by="person:p1"), "Ana deleted #7."),
-        (LineDeleted(line="e3", by="room"), "an earlier line was deleted where it was said."),
+        (
+            LineDeleted(line="e3", by="room"),
+            "an earlier line was deleted on the platform where it was said.",
+        ),
         (PersonReacted(person="p1", to="e7", emoji="👍"), "Ana put 👍 on “Ana: a question”."),
         (
             PersonReacted(person="p1", to="e7", emoji="👍", back=True),
@@ -111,7 +114,7 @@ async def test_the_screen_shows_what_a_line_says_now(tmp_path: Path) -> None:
         await ana.sees("I grow leeks", "(edited)", "+1")
         assert "turnips" not in ana.screen()
         ana.rooms.add(R, LineDeleted(line=line.id, by="room"), "room")
-        await ana.sees("(deleted where it was said)")
+        await ana.sees("(deleted on the platform where it was said)")
         assert "leeks" not in ana.screen()
 
 

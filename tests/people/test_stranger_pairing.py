@@ -120,7 +120,7 @@ async def test_what_is_no_account(house: House, which: str) -> None:
 async def test_what_is_no_code(house: House, which: str) -> None:
     """A code of no knock lets nobody in."""
     await knocked(house)
-    with pytest.raises(Unknown, match="No open knock"):
+    with pytest.raises(Unknown, match="Nobody who waits"):
         await house.pairing.admit(which, "")
 
 
@@ -130,7 +130,7 @@ async def test_a_name_lets_in_whoever_alone_bears_it(house: House) -> None:
     await knocked(house, BO, "Bo")
     assert (await house.pairing.admit("bo", "")).account == BO
     await knocked(house, "5", "ana")
-    with pytest.raises(InputError, match=f"Several who knock.*discord:5.*discord:{ANA}"):
+    with pytest.raises(InputError, match=f"Several who wait.*discord:5.*discord:{ANA}"):
         await house.pairing.admit("Ana", "")
     await house.pairing.refuse("discord:5", "")
     assert (await house.pairing.admit("Ana", "")).account == ANA

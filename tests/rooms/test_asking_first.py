@@ -63,7 +63,7 @@ async def test_it_runs_after_a_yes_and_only_then(tmp_path: Path) -> None:
         ]
         assert "golden brown" in (await home.lines())[-1]
         for command in ("approve", "deny"):
-            with pytest.raises(InputError, match="None is open here"):
+            with pytest.raises(InputError, match="No question is open here"):
                 await home.does("ana", command, "1")
         assert oven.baked == [180]
 
@@ -107,7 +107,7 @@ async def test_silence_is_a_no(tmp_path: Path) -> None:
             await home.clock.advance(2 * 3600)
             await home.rest()
             assert "Nobody said yes to it in a day" in str(await home.bodies(EffectExpired))
-            with pytest.raises(InputError, match="None is open here"):
+            with pytest.raises(InputError, match="No question is open here"):
                 await home.does("", "approve", "1")
             assert oven.baked == []
 
@@ -148,7 +148,7 @@ async def test_stop_takes_the_question_back(tmp_path: Path) -> None:
         await home.hears("ana", "@maya bake me a cake")
         await home.does("ana", "stop")
         await home.rest()
-        with pytest.raises(InputError, match="None is open here"):
+        with pytest.raises(InputError, match="No question is open here"):
             await home.does("ana", "approve", "1")
         assert oven.baked == []
 

@@ -224,7 +224,7 @@ async def test_stop_ends_it_and_takes_its_question_back(tmp_path: Path) -> None:
         await home.hears("ana", "@maya bake me a cake")
         await home.does("ana", "stop")
         await finished(home)
-        with pytest.raises(InputError, match="None is open here"):
+        with pytest.raises(InputError, match="No question is open here"):
             await home.does("ana", "approve", "1")
         assert tool.baked == []
         assert (await home.kinds("effect.")).count("effect.stopped") == 2

@@ -138,7 +138,7 @@ async def test_stop_ends_what_runs_and_what_waits(place: Path) -> None:
         assert (await home.kinds("effect."))[-3:] == ["effect.stopped"] * 3
         while alive(MARKER):  # they were killed; the machine has yet to bury them
             await asyncio.sleep(0.01)
-        with pytest.raises(Unknown, match="None is open here"):
+        with pytest.raises(Unknown, match="No question is open here"):
             await home.does("ana", "approve", "1")
         thread.done.set()
         await home.clock.advance(3600)

@@ -111,7 +111,7 @@ async def test_an_edit_of_the_line_changes_nothing_that_was_shown(tmp_path: Path
         await home.does("bo", "approve", "1")
         await home.rest()
         assert published == [SHOWN]
-        with pytest.raises(InputError, match="None is open here"):
+        with pytest.raises(InputError, match="No question is open here"):
             await home.does("bo", "approve", "2")
 
 

@@ -47,6 +47,6 @@ async def test_a_question_is_answered_on_its_page(tmp_path: Path) -> None:
             assert "olu said no to question 1: too hot" in words(await ben.get(f"/rooms/{room}"))
             assert await kinds(site, room, EffectDenied) == 1
             late = await olu.post(link[1], {"answer": "yes"})
-            assert (late.status_code, "None is open here" in words(late)) == (404, True)
+            assert (late.status_code, "No question is open here" in words(late)) == (404, True)
             assert "Nobody is asked any more" in words(await ben.get(link[1]))
             assert (await olu.get(f"/rooms/{room}/questions/2")).status_code == 404

@@ -105,7 +105,10 @@ async def test_a_mates_line_that_was_taken_away_is_so_on_pages(site: Town) -> No
         await page.until("change")
         change = page.data("change")[0]
     assert change["kind"] == "room.line_deleted"
-    assert (change["line"], change["told"]) == (said.id, "Deleted where it was said.")
+    assert (change["line"], change["told"]) == (
+        said.id,
+        "Deleted on the platform where it was said.",
+    )
     html = (await owner.get(f"/rooms/{room}")).text
-    assert "Deleted where it was said." in html
+    assert "Deleted on the platform where it was said." in html
     assert str(said.body.text) not in html

@@ -200,7 +200,7 @@ async def test_how_a_room_works_is_set_by_forms(site: Town, owner: Guest) -> Non
     assert state.conversation == ""
     assert "only when they are called" in await set("talk", talk="called")
     await set("add", mate="zuzu")
-    assert "Zuzu answers what is said" in await set("mate", mate="zuzu")
+    assert "Zuzu answers lines that name no mate" in await set("mate", mate="zuzu")
     assert "<li>olu may be answered by mates" in await set("rights", rights="olu all")
     assert "Everybody here may" in await set("rights", rights="")
     state = await site.app.front.rooms.state(room)
@@ -215,7 +215,7 @@ async def test_how_a_room_works_is_set_by_forms(site: Town, owner: Guest) -> Non
         assert told in await set(act)
     wrong = await owner.post(f"/rooms/{room}/settings", {"act": "energy", "capacity": "lots"})
     assert wrong.status_code == 400
-    assert "no energy" in wrong.text
+    assert "no number of lines" in wrong.text
 
 
 async def test_what_begins_with_a_slash_is_for_the_room(site: Town, owner: Guest) -> None:

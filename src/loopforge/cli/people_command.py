@@ -177,7 +177,7 @@ def knocks(context: typer.Context, as_json: Json = False) -> None:
         at = row["at"][:16].replace("T", " ")
         return f"{row['surface']}:{row['account']}\t{row['name']}\t{at}"
 
-    listed(rows, as_json, line, "Nobody knocks.")
+    listed(rows, as_json, line, "Nobody waits to be let in.")
     if rows and not as_json:
         by = f"`loopforge people admit {waiting[0].surface}:{waiting[0].account}`"
         typer.echo(f"\nTo let one in: {by}, or by the code that they were shown.", err=True)

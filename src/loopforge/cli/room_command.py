@@ -51,7 +51,13 @@ def list_rooms(context: typer.Context) -> None:
 def policy(
     context: typer.Context,
     room: Room,
-    name: Annotated[str, typer.Argument(help="talk, chain or stub; without it, say which.")] = "",
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="talk (answers in one go), chain (draft, doubt, answer) or stub (asks no model); "
+            "without it, show which."
+        ),
+    ] = "",
     mate: Annotated[str, typer.Option("--mate", help="For this mate alone.")] = "",
 ) -> None:
     """Choose by which policy (way of thinking) mates in a room decide what to say."""

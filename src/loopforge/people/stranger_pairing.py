@@ -57,7 +57,8 @@ TO_STRANGER = (
 )
 CLOSED = "This home is for people its owner has let in. Ask the owner, then write again."
 NO_CODE = (
-    "No open knock has this code or name: it was mistyped, decided on already, or its day is over. "
+    "Nobody who waits to be let in has this code or name: it was mistyped, decided on already, or "
+    "its day is over. "
     "`loopforge people knocks` lists who waits; SURFACE:ACCOUNT names one without a code."
 )
 OWNERS = "Who may come in is for the owner of this home to say."
@@ -234,5 +235,7 @@ class Pairing:
             raise Unknown(NO_CODE)
         if len(found) > 1:
             accounts = ", ".join(f"{one.surface}:{one.account}" for one in found)
-            raise InputError(f"Several who knock are called {name!r}; choose one: {accounts}.")
+            raise InputError(
+                f"Several who wait to be let in are called {name!r}; choose one: {accounts}."
+            )
         return found[0]

@@ -124,7 +124,9 @@ class ApprovalCommands:
         found = state.turns.question(number) if number else None
         if found is None:
             open = sorted(one.asks for one in state.turns.effects.values() if one.asks)
-            which = f"Open here: {', '.join(map(str, open))}." if open else "None is open here."
+            which = (
+                f"Open here: {', '.join(map(str, open))}." if open else "No question is open here."
+            )
             raise Unknown(f"No question {asked.argument[:20]!r} waits for an answer. {which}")
         tool, known, owner = found[1].tool, self._tools.known(), asked.owner or not asked.person
         if not may_answer(

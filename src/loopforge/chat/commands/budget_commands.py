@@ -114,7 +114,7 @@ class BudgetCommands:
         ]
         every = asked.owner or not asked.person
         told = [self._standing(one) for one in found if every or one.limit.budget.scope in OPEN]
-        return "\n".join(told) or "No budget binds mates here, as far as is yours to know."
+        return "\n".join(told) or "No budget limits mates here, as far as you may see."
 
     def _standing(self, one: Standing) -> str:
         budget: Budget = one.limit.budget

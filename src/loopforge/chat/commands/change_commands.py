@@ -144,8 +144,8 @@ class ChangeCommands:
         here = (await self._rooms.state(asked.room)).bounds
         home = self._rooms.bounds
         return (
-            f"One turn may have done by tools, at most, in this room: {turn_bounds.said(here)}; "
-            f"in this home: {turn_bounds.said(home)}. The strictest holds, a mate's own too."
+            f"Limits of tools in one turn: in this room {turn_bounds.said(here)}; "
+            f"in this home {turn_bounds.said(home)}. The strictest counts, a mate's own too."
         )
 
     async def keep(self, asked: CommandRequest) -> str:

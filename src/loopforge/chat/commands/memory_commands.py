@@ -179,7 +179,7 @@ class MemoryCommands:
         if asked.person and not may(
             state, asked.person, "change", keeper=asked.keeper, owner=asked.owner
         ):
-            raise InputError("Whether this room is remembered says who may change it.")
+            raise InputError("Whoever may change this room decides whether it is remembered.")
         return await self._keeping(asked, stream_of(asked.room), how, "this room")
 
     async def _keeping(self, asked: CommandRequest, scope: str, kept: str, whom: str) -> str:

@@ -77,7 +77,9 @@ class QueryCommands:
             f"Mates here: {mates or 'none'}.",
             f"Energy: {left} lines; each line of a person gives {energy.refill} back.",
             self._running(state),
-            "Mates speak when they are called." if state.quiet else "Mates may speak uncalled.",
+            "Mates speak when they are called."
+            if state.quiet
+            else "Mates may speak without being called.",
         ]
         for key, place in state.places.items():
             lines.append(f"Part of this room: {place.name} on {platform(key)}.")

@@ -137,9 +137,7 @@ def reads(
             whom = WHOM.get(who) or scene.person(who)
             return wording(whom, Grant(rights=rights, tools=tools))
         case BoundsSet(bounds=bounds):
-            return (
-                f"What one turn may have done by tools here, at most: {turn_bounds.said(bounds)}."
-            )
+            return f"Limits of tools in one turn here: {turn_bounds.said(bounds)}."
         case DefaultMateSet(mate=mate):
             named = scene.mate(mate).name if mate else "Nobody"
             return f"{named} answers lines that name no mate from now on."

@@ -54,7 +54,9 @@ class GuestRules(Struct, frozen=True, kw_only=True):
     def open(self, mates: Collection[str]) -> None:
         """Raise InputError where a guest may not open a room with these mates."""
         if not self.rooms:
-            raise InputError("Guests open no rooms in this home; its owner can invite you to one.")
+            raise InputError(
+                "Guests cannot open rooms in this home; its owner can invite you to one."
+            )
         for mate in mates:
             self.bring(mate)
 
@@ -68,9 +70,9 @@ class GuestRules(Struct, frozen=True, kw_only=True):
         if self.files == "all" or not line.files or not of_guest(line):
             return
         if self.files == "none":
-            raise BadLine("Guests give no files in this home; say it in words.")
+            raise BadLine("Guests cannot send files in this home; say it in words.")
         if any(file.media in PICTURES for file in line.files):
-            raise BadLine("Guests give no pictures in this home; other files they may give.")
+            raise BadLine("Guests cannot send pictures in this home; other files are welcome.")
 
     def weighed(self, state: Held, lines: Sequence[ContextEntry], weight: Weight) -> Weight:
         """The weight of a mate after these lines; nothing where it is not for who caused them."""

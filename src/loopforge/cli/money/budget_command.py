@@ -53,7 +53,9 @@ def list_budgets(context: typer.Context, as_json: Json = False) -> None:
         used = f"{row['used']} used" if row["used"] else "each"
         return f"{row['whose']}\t{row['at_most']} a {row['period']}\t{used}\t{row['set_by']}"
 
-    listed(on_app(context, work), as_json, line, "Nothing is bound: mates may spend what they do.")
+    listed(
+        on_app(context, work), as_json, line, "No budget is set: mates may spend what they need."
+    )
 
 
 def _row(one: Standing) -> dict[str, Any]:

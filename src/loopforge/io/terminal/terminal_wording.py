@@ -64,7 +64,7 @@ def said(event: Event, minutes: Minutes) -> str:
     """The words of a line as it stands; of a deleted one, that it was deleted."""
     if isinstance(event, Revised) and event.revision.deleted:
         who = minutes.author(event.revision.by)
-        return f"(deleted by {who})" if who else "(deleted where it was said)"
+        return f"(deleted by {who})" if who else "(deleted on the platform where it was said)"
     return str(event.body.text) if isinstance(event.body, Heard | Said | Told) else ""
 
 
@@ -108,6 +108,10 @@ def _changed(body: LineEdited | LineDeleted, minutes: Minutes) -> str:
     line, who = minutes.line(body.line), minutes.author(body.by)
     which = reference(line) if line else "an earlier line"
     if isinstance(body, LineDeleted):
-        return f"{who} deleted {which}." if who else f"{which} was deleted where it was said."
+        return (
+            f"{who} deleted {which}."
+            if who
+            else f"{which} was deleted on the platform where it was said."
+        )
     told = edited(body, who or "Somebody", minutes.scene, which).removesuffix(".")
     return f"{told}: {one_line(str(body.text), 200)}"

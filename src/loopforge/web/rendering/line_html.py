@@ -218,7 +218,7 @@ def _long(body: AnyBody) -> bool:
 
 def _deletion(event: Revised, scene: Scene) -> str:
     who = _author(event.revision.by, scene)
-    return f"Deleted by {who}." if who else "Deleted where it was said."
+    return f"Deleted by {who}." if who else "Deleted on the platform where it was said."
 
 
 def _words(words: Words, names: Names) -> Markup:
@@ -275,7 +275,7 @@ def change_of(event: Event, scene: Scene) -> dict[str, Any]:
             return {"kind": event.kind, "line": line, **made}
         case LineDeleted(line=line, by=by):
             who = _author(by, scene)
-            told = f"Deleted by {who}." if who else "Deleted where it was said."
+            told = f"Deleted by {who}." if who else "Deleted on the platform where it was said."
             return {"kind": event.kind, "line": line, "told": told}
         case _:
             return {"kind": event.kind, "seq": event.seq}
@@ -290,6 +290,10 @@ def sentence(event: Event, scene: Scene) -> str | None:
             return edited(body, _author(by, scene) or "Somebody", scene)
         case LineDeleted(by=by):
             who = _author(by, scene)
-            return f"{who} deleted a line." if who else "A line was deleted where it was said."
+            return (
+                f"{who} deleted a line."
+                if who
+                else "A line was deleted on the platform where it was said."
+            )
         case _:
             return reads(event.body, scene)
