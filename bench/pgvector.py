@@ -14,13 +14,15 @@ from bench.million import figures_of
 from tests.postgres import Cluster, packaged
 
 ITEMS = sized(100_000, 30_000)
+BUFFERS = "512MB"
+"""What PostgreSQL keeps in memory of its own; it is 128 MB where nobody has set it."""
 
 
 def figures() -> Iterator[Figure]:
     """Yield the figures; none where that PostgreSQL cannot be run."""
     if (binaries := packaged()) is None:
         return
-    cluster = Cluster(binaries)
+    cluster = Cluster(binaries, BUFFERS)
     try:
         with folder() as home:
             yield from figures_of(home, cluster.url(cluster.create()), ITEMS)

@@ -29,7 +29,7 @@ BINARIES = "/usr/lib/postgresql"
 class Cluster:
     """A running server on a Unix socket, without any promise to survive a crash of the machine."""
 
-    def __init__(self, binaries: Path) -> None:
+    def __init__(self, binaries: Path, buffers: str = "32MB") -> None:
         self.root = Path(tempfile.mkdtemp(prefix="loopforge-pg-"))
         self._names, self._empty = count(1), list[str]()
         self._user = _user()
@@ -37,7 +37,7 @@ class Cluster:
             shutil.chown(self.root, self._user)
         self._call(binaries / "initdb", "-D", "data", "-U", "postgres", "-A", "trust", "-N",
                    "--encoding=UTF8", "--locale=C")  # fmt: skip
-        self._server = self._start(binaries)
+        self._server = self._start(binaries, buffers)
 
     def _call(self, *command: str | Path) -> None:
         done = subprocess.run(
@@ -45,9 +45,9 @@ class Cluster:
         )
         assert done.returncode == 0, done.stderr
 
-    def _start(self, binaries: Path) -> subprocess.Popen[bytes]:
+    def _start(self, binaries: Path, buffers: str) -> subprocess.Popen[bytes]:
         swift = ("fsync=off", "synchronous_commit=off", "full_page_writes=off",
-                 "max_connections=200", "shared_buffers=32MB", "listen_addresses=",
+                 "max_connections=200", f"shared_buffers={buffers}", "listen_addresses=",
                  f"unix_socket_directories={self.root}")  # fmt: skip
         with (self.root / "log").open("wb") as out:
             server = subprocess.Popen(

@@ -430,11 +430,15 @@ async def test_a_reader_in_the_way_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.postgres
 async def test_no_dead_row_is_left_in_postgres(postgres_url: str) -> None:
-    """After an erasure the table has been written anew: not one dead row holds the text."""
+    """After an erasure the table has been written anew: no dead row and no sample holds the text."""
     async with opened(postgres_url) as ledger:
         secret, _ = await conversation(ledger, "How nice.")
         with psycopg.connect(postgres_url, autocommit=True) as plain:
             place = "SELECT pg_relation_filenode('texts')"
             before = plain.execute(place).fetchone()
+            plain.execute("ANALYZE")
+            sampled = "SELECT count(*) FROM pg_stats WHERE histogram_bounds::text LIKE '%Ottilie%'"
+            assert plain.execute(sampled).fetchone() != (0,)
             assert (await ledger.erase(Wish(events=(secret.id,)))).clean
             assert plain.execute(place).fetchone() != before
+            assert plain.execute(sampled).fetchone() == (0,)

@@ -125,7 +125,10 @@ def recall_way(url: str) -> tuple[str, str]:
 
 
 def _way_told(connection: Connection) -> tuple[str, str]:
-    query = "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
+    query = (
+        "SELECT extversion FROM pg_extension "
+        "WHERE extname = 'vector' AND to_regtype('vector') IS NOT NULL"
+    )
     found = connection.exec_driver_sql(query).scalar()
     if found and state_of(connection).ready:
         return f"PostgreSQL itself finds what was said, with pgvector {found}.", ""
