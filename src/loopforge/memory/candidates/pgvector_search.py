@@ -42,7 +42,7 @@ from loopforge.memory.room_passages import EVER, Space, Span, stamps
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-POSTINGS, MOST = 10_000, 50_000
+POSTINGS, MOST = 5_000, 50_000
 """Passages that are looked at for holding a word; of the rarest word more, but not above MOST."""
 BEST, NEAREST = 150, 400
 """Candidates by words, and by meaning; of these so many are asked of the graph."""
