@@ -54,7 +54,9 @@ async def test_a_task_is_watched_answered_and_approved(works: Town, crowd: Crowd
         await ana.opens("/work")
         await expect(ana.page.get_by_role("heading", name="No task yet")).to_be_visible()
         await (
-            ana.page.get_by_role("navigation", name="Site").get_by_role("link", name="Tasks").click()
+            ana.page.get_by_role("navigation", name="Site")
+            .get_by_role("link", name="Tasks")
+            .click()
         )
         id = await gives(ana, GIVEN)
         page = ana.page
