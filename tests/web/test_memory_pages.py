@@ -79,7 +79,7 @@ async def test_wrong_forms_are_answered(site: Town, owner: Guest) -> None:
         data = {"act": act, "mate": "maya", "number": number, "back": HERE}
         assert (await owner.post(HERE, data)).status_code == 400
     assert (await owner.get("/mates/nobody/memory")).status_code == 404
-    assert "No mate keeps anything of you" in words(await owner.get(HERE))
+    assert "No mate remembers anything of you" in words(await owner.get(HERE))
 
 
 async def test_deleting_a_room_asks_about_memories(site: Town, owner: Guest) -> None:

@@ -30,7 +30,7 @@ WAYS = (
     "Ways: /memory 12; correct 12: TEXT; lock 12; drop 12; restore 12; forget 12 (for good); "
     "share 12 [ROOM]; undo; off; on; here off."
 )
-NOTHING = "No mate here keeps anything of you."
+NOTHING = "No mate here remembers anything of you."
 MOST = 30
 """Items that are listed at once, the newest."""
 DONE = {
@@ -198,7 +198,9 @@ class MemoryCommands:
 
 def _one(found: Sequence[Belief], seq: int) -> Belief:
     if not found:
-        raise Unknown(f"No mate here keeps anything of you under the number {seq}; see /memory.")
+        raise Unknown(
+            f"No mate here remembers anything of you under the number {seq}; see /memory."
+        )
     if len(found) > 1:
         mates = ", ".join(f"{one.item.mate} {seq}" for one in found)
         raise InputError(f"Several mates have a number {seq}; say which: {mates}.")

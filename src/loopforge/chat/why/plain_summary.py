@@ -236,7 +236,7 @@ def _arrived(record: TurnRecord) -> Iterator[str]:
     if there:
         yield f"Its line arrived: {listed(dict.fromkeys(there))}."
     elif lines and not lost:
-        yield "As far as is known, nobody has been shown its line yet."
+        yield "It is not known yet whether anybody has seen its line."
     if lost:
         yield f"Its line did not arrive: {listed(dict.fromkeys(lost))}."
 
