@@ -13,10 +13,10 @@ from loopforge.chat.speaking.memory_words import memory_wish
 from loopforge.chat.turns import turn_recall
 from loopforge.core.memory.memory_vocabulary import Layer
 from loopforge.memory import passage_arrays, passage_vectors, room_passages, segment_packing
+from loopforge.memory.candidates.candidate_search import NEAR
 from loopforge.memory.memory_settings import KeptWhat, MemorySettings
 from loopforge.memory.passage_ranking import RAREST, WEIGHTS, WORDY
 from loopforge.memory.passages import LEAST, MOST
-from loopforge.memory.transcript_recall import NEAR
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "memory.md").read_text("utf-8")
