@@ -117,15 +117,20 @@ def rank(
     limit: int,
     weights: Weights = WEIGHTS,
     corpus: Corpus | None = None,
+    besides: NDArray[np.bool_] | None = None,
 ) -> list[RankedPassage]:
-    """The best passages, the best first, one a line."""
+    """The best passages, the best first, one a line; none of those that are `besides`."""
     if not len(found):
         return []
     parts = _parts(found, asked, weights, corpus)
     total = np.sum(list(parts.values()), axis=0)
+    if besides is not None:
+        total[besides] = -np.inf
     best: dict[tuple[int, int], RankedPassage] = {}
     for place in _descending(total, limit * FEW):
         line = int(found.room[place]), int(found.seq[place])
+        if total[place] == -np.inf:
+            break
         if line not in best:
             told = {name: round(float(each[place]), 4) for name, each in parts.items()}
             best[line] = RankedPassage(place=int(place), score=float(total[place]), parts=told)

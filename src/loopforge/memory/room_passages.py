@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +26,8 @@ from loopforge.memory.transcript_index import changes, passages, vectors
 HELD = 48_000_000
 """Bytes of rows that are kept; one room that has more is read for each search."""
 EVER = 1 << 62
+PIECES = 1 << 16
+"""More than a line is cut into."""
 FEW = 8
 """Spans that are cut out one by one; rows of more are put together."""
 Span = tuple[int, int]
@@ -89,14 +91,19 @@ def read_passages(
 class _Held:
     """The rows of a room between and after its blocks.
 
-    `upto` is how far the room went when it was read, `meant` the last line before the first that
-    has no vector; `key` is what must not change.
+    `upto` is how far the room went when it was read, `top` how far its vectors (see `_ends`),
+    `meant` the last line before the first that has no vector; `strange`: some of another model were
+    met. `key` is what must not change. `found` is what was last made of it, for what was `asked`.
     """
 
     passages: Passages
     key: object
     upto: int
+    top: int
     meant: int
+    strange: bool
+    asked: object = None
+    found: list[Stretch] = field(default_factory=list)
 
 
 class RoomPassages:
@@ -117,15 +124,24 @@ class RoomPassages:
         """The rooms, and their passages within these spans; `room` is a place in the first."""
         streams, self.strange = sorted(spans), set()
         changed = stamps(connection, streams)
-        query = select(heads.c.stream, heads.c.seq).where(heads.c.stream.in_(streams))
-        upto = {row.stream: row.seq for row in connection.execute(query)}
+        ends = _ends(connection, streams)
         blocks = self._store.blocks(streams)
         found: list[Stretch] = []
         for room, stream in enumerate(streams):
-            stamp = changed.get(stream, {})
+            stamp, end = changed.get(stream, {}), ends.get(stream, (0, 0))
             mine = [b for b in blocks.get(stream, ()) if self._stands(connection, b, stamp)]
-            for stretch in self._stretches(connection, stream, mine, stamp, upto.get(stream, 0)):
-                found += (self._shown(each, room) for each in _cut(stretch, spans[stream]))
+            held = self._rows(connection, stream, [block for _, block in mine], stamp, end)
+            asked = room, tuple(spans[stream])
+            if mine or held.asked != asked:
+                held.found = [
+                    self._shown(each, room)
+                    for stretch in _stretches(held.passages, mine)
+                    for each in _cut(stretch, spans[stream])
+                ]
+            found += held.found
+            held.asked = asked
+            if mine:  # who holds on to a mapped file keeps what was forgotten on the disk
+                held.asked, held.found = None, []
         self._let_go()
         return streams, found
 
@@ -159,60 +175,68 @@ class RoomPassages:
             found = found.shown(self.space.dimension, self.space.formerly, today=today)
         return Stretch(found.of(room), segment, since)
 
-    def _stretches(
-        self,
-        connection: Connection,
-        stream: str,
-        blocks: Sequence[tuple[Segment, SegmentBlock]],
-        stamp: Mapping[int, int],
-        upto: int,
-    ) -> Iterator[Stretch]:
-        """All passages of a room: blocks, and rows between and after them, in their order."""
-        rows = self._rows(connection, stream, [block for _, block in blocks], stamp, upto)
-        at = 0
-        for segment, block in blocks:
-            here = int(np.searchsorted(rows.seq, block.first))
-            if here > at:
-                yield Stretch(rows.cut(at, here))
-            yield Stretch(segment.passages.cut(block.since, block.until), segment, block.since)
-            at = here
-        if len(rows) > at:
-            yield Stretch(rows.cut(at, len(rows)))
-
     def _rows(
         self,
         connection: Connection,
         stream: str,
         blocks: Sequence[SegmentBlock],
         stamp: Mapping[int, int],
-        upto: int,
-    ) -> Passages:
+        end: tuple[int, int],
+    ) -> _Held:
         key = ([(block.first, block.last) for block in blocks], dict(stamp))
-        held = self._rooms.pop(stream, None)
+        held, (upto, top) = self._rooms.pop(stream, None), end
         if held is None or held.key != key:
-            held = _Held(passages=self.none(), key=key, upto=0, meant=0)
+            held = _Held(passages=self.none(), key=key, upto=0, top=0, meant=0, strange=False)
         # What had no vector when it was read may have one now: it is read again.
-        after = min(held.upto, held.meant)
+        same = held.top == top and not held.strange
+        after = held.upto if same else min(held.upto, held.meant)
         if after < upto:
             parts = [held.passages.cut(0, int(np.searchsorted(held.passages.seq, after + 1)))]
+            strangers: set[str] = set()
             for since, until in _between(blocks, after + 1):
                 new, strange = read_passages(connection, stream, (since, until), self.space)
                 self.strange |= strange
+                strangers |= strange
                 parts.append(new)
             whole = joined([part for part in parts if len(part)] or [self.none()])
             missing = np.flatnonzero(~whole.meant)
             meant = int(whole.seq[missing[0]]) - 1 if len(missing) else upto
-            held = _Held(passages=whole, key=key, upto=upto, meant=meant)
+            held = _Held(
+                passages=whole, key=key, upto=upto, top=top, meant=meant, strange=bool(strangers)
+            )
         elif held.passages.former.any():
             self.strange.add(self.space.former)
         self._rooms[stream] = held
-        return held.passages
+        return held
 
     def _let_go(self) -> None:
         total = sum(held.passages.nbytes for held in self._rooms.values())
         while self._rooms and total > self._most:
             _, held = self._rooms.popitem(last=False)
             total -= held.passages.nbytes
+
+
+def _ends(connection: Connection, streams: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """How far these rooms go, and their vectors."""
+    mine = vectors.c.stream == heads.c.stream
+    last = select(vectors.c.seq * PIECES + vectors.c.nth).where(mine).correlate(heads)
+    last = last.order_by(vectors.c.seq.desc(), vectors.c.nth.desc()).limit(1)
+    query = select(heads.c.stream, heads.c.seq, last.scalar_subquery())
+    rows = connection.execute(query.where(heads.c.stream.in_(streams)))
+    return {stream: (upto, top or 0) for stream, upto, top in rows}
+
+
+def _stretches(rows: Passages, blocks: Sequence[tuple[Segment, SegmentBlock]]) -> Iterator[Stretch]:
+    """All passages of a room: blocks, and rows between and after them, in their order."""
+    at = 0
+    for segment, block in blocks:
+        here = int(np.searchsorted(rows.seq, block.first))
+        if here > at:
+            yield Stretch(rows.cut(at, here))
+        yield Stretch(segment.passages.cut(block.since, block.until), segment, block.since)
+        at = here
+    if len(rows) > at:
+        yield Stretch(rows.cut(at, len(rows)))
 
 
 def _between(blocks: Sequence[SegmentBlock], since: int) -> Iterator[Span]:

@@ -32,7 +32,7 @@ from loopforge.core.line_revision import Revised
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.topics import folded
 from loopforge.errors import LoopforgeError
-from loopforge.ledger.storage.revised_lines import by_id, standing
+from loopforge.ledger.storage.revised_lines import by_place, standing
 from loopforge.ledger.table_access import Tables
 from loopforge.memory.time_cues import time_named
 from loopforge.memory.transcript_index import passages
@@ -142,11 +142,12 @@ class TranscriptRecall:
     def _more(self, connection: Connection, query: RecallQuery) -> bool:
         """Whether there is anything that the mate does not see anyway: in a young room, nothing."""
         for stream, spans in self._usable(connection, query).items():
+            seen = query.seen if stream == query.stream else frozenset()
             for since, until in spans:
                 here = (passages.c.stream == stream) & passages.c.seq.between(since, until)
-                look = select(passages.c.line).where(here).order_by(passages.c.seq).limit(SEEN)
+                look = select(passages.c.seq).where(here).order_by(passages.c.seq).limit(SEEN)
                 lines = connection.execute(look).scalars().all()
-                if len(lines) == SEEN or not query.seen.issuperset(lines):
+                if len(lines) == SEEN or not seen.issuperset(lines):
                     return True
         return False
 
@@ -169,6 +170,8 @@ class TranscriptRecall:
         meant: Meant,
     ) -> list[RankedPlace]:
         """What fits best of these spans of any streams, the best first, each place once."""
+        import numpy as np
+
         from loopforge.memory.passage_ranking import rank
 
         asked = self._asked(query, meant)
@@ -178,7 +181,10 @@ class TranscriptRecall:
         # A model whose vectors some passages still have, and a question can be asked by.
         others = sorted(name for name in strange if self._older(name) is not None)
         self._former = others[0] if others else ""
-        best = rank(found, asked, query.limit * SPARE, corpus=corpus)
+        seen = np.zeros(len(found), bool)
+        if query.seen and query.stream in streams:
+            seen |= np.isin(found.seq, [*query.seen]) & (found.room == streams.index(query.stream))
+        best = rank(found, asked, query.limit * SPARE, corpus=corpus, besides=seen)
         return [
             RankedPlace(streams[found.room[r.place]], int(found.seq[r.place]), r.score, r.parts)
             for r in best
@@ -224,14 +230,9 @@ def _named(query: RecallQuery) -> frozenset[str]:
 
 def _lines(connection: Connection, wanted: Sequence[tuple[str, int]]) -> list[Event | None]:
     """The lines at these places as they stand now; None for one that is gone."""
-    ids: dict[tuple[str, int], str] = {}
-    for stream in {stream for stream, _ in wanted}:
-        numbers = [seq for where, seq in wanted if where == stream]
-        mine = (passages.c.stream == stream) & passages.c.seq.in_(numbers)
-        query = select(passages.c.seq, passages.c.line).where(mine)
-        ids |= {(stream, row.seq): row.line for row in connection.execute(query)}
-    events = {event.id: event for event in standing(connection, by_id(connection, {*ids.values()}))}
-    return [events.get(ids.get(place, "")) for place in wanted]
+    events = standing(connection, by_place(connection, wanted))
+    found = {(event.stream, event.seq): event for event in events}
+    return [found.get(place) for place in wanted]
 
 
 def _may(event: Event | None, spans: Mapping[str, Sequence[Span]]) -> bool:

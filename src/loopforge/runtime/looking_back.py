@@ -40,8 +40,9 @@ class RecallQuery(Struct, frozen=True, kw_only=True):
     `text` is a question or a description. `asker` and `names` (names by speaker) have speakers as
     person:ID or mate:HANDLE. `present` are the ids of all who will hear what comes of it: nothing
     is recalled that one of them may not know. `everywhere`: from other rooms, too, where presence
-    allows it; `mate` must have been in them. `seen` are lines that it has before its eyes anyway:
-    where there are no others, nothing is looked for.
+    allows it; `mate` must have been in them. `seen` are numbers of lines of the room itself that it
+    has before its eyes anyway: they are not given, and where there are no others, nothing is
+    looked for.
     """
 
     text: str
@@ -51,7 +52,7 @@ class RecallQuery(Struct, frozen=True, kw_only=True):
     asker: str = ""
     names: dict[str, str] = {}
     everywhere: bool = False
-    seen: frozenset[str] = frozenset()
+    seen: frozenset[int] = frozenset()
     limit: int = 10
 
 

@@ -44,8 +44,8 @@ ROW = 40
 """Bytes that a row takes besides its text."""
 FITS = 0.25
 """The least score of what is recalled unasked: in between stands what shares a word by chance."""
-FOUND, LOOKED = 8, 40
-"""Items and lines that are weighed; so many are looked at, as many stand there anyway."""
+FOUND, LOOKED = 8, 24
+"""Items and lines that are weighed; so many are looked at, as some say what was told already."""
 ASKED = 3
 """Newest lines of people by which it is looked for, at most."""
 CLEAN = timedelta(hours=1)
@@ -158,7 +158,7 @@ class TurnRecall:
             asker=f"person:{people[0]}" if len(people) == 1 else "",
             names={who: one for who, one in names.items() if who != f"mate:{mate.handle}"},
             everywhere=True,
-            seen=seen,
+            seen=frozenset(state.lines[id].seq for id in seen if id in state.lines),
             limit=LOOKED,
         )
 

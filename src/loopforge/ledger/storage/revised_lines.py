@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+import msgspec
 from msgspec.structs import replace
 from sqlalchemy import BigInteger, Boolean, Column, PrimaryKeyConstraint, Table, select, union
 from sqlalchemy.engine import Connection
@@ -101,6 +102,25 @@ def by_id(connection: Connection, ids: Collection[str]) -> list[Event]:
     rows = connection.exec_driver_sql(
         f"SELECT {COLUMNS} FROM events WHERE id {within(connection)} ORDER BY id",  # noqa: S608
         (listed(connection, ids),),
+    ).all()
+    return events_of(connection, rows)
+
+
+def by_place(connection: Connection, places: Sequence[tuple[str, int]]) -> list[Event]:
+    """The events at these places, each a stream and a number in it, as they were written."""
+    if not places:
+        return []
+    if connection.dialect.name == "sqlite":
+        each = "SELECT json_extract(value, '$[0]') AS s, json_extract(value, '$[1]') AS n "
+        each += "FROM json_each(?)"
+        given: tuple[object, ...] = (msgspec.json.encode(places).decode(),)
+    else:
+        each = "SELECT s, n FROM unnest(%s::text[], %s::bigint[]) AS given (s, n)"
+        given = ([stream for stream, _ in places], [seq for _, seq in places])
+    rows = connection.exec_driver_sql(
+        f"SELECT {COLUMNS} FROM ({each}) AS place CROSS JOIN events "  # noqa: S608
+        "WHERE stream = s AND seq = n",
+        given,
     ).all()
     return events_of(connection, rows)
 
