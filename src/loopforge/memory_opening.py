@@ -76,13 +76,19 @@ def index_of(settings: Settings) -> TranscriptIndex:
     return TranscriptIndex(lambda stream, lines: store().take_out(stream, lines))
 
 
+def in_database(settings: Settings) -> bool:
+    """Whether the database is to find passages itself, which PostgreSQL can."""
+    wanted = settings.of("memory", MemorySettings).index == "pgvector"
+    return wanted and not settings.database_url.startswith("sqlite")
+
+
 def _search_of(
     settings: Settings, segments: Callable[[], SegmentStore]
 ) -> Callable[[Space], CandidateSearch]:
     """What finds passages on the home's database; loaded when first asked for."""
 
     def search(space: Space) -> CandidateSearch:
-        if settings.database_url.startswith("sqlite"):
+        if not in_database(settings):
             from loopforge.memory.candidates.candidate_search import SegmentSearch
 
             return SegmentSearch(space, segments())
@@ -97,7 +103,7 @@ def _own_index_of(
     settings: Settings, ledger: SqlLedger, segments: Callable[[], SegmentStore]
 ) -> PassageIndex | None:
     """What the database makes for that itself, if it can."""
-    if settings.database_url.startswith("sqlite"):
+    if not in_database(settings):
         return None
     from loopforge.memory.candidates.pgvector_index import PgvectorIndex
 

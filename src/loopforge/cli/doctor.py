@@ -234,10 +234,12 @@ def database(settings: Settings) -> Iterator[DoctorFinding]:
         return
     from loopforge.ledger.schema_migration import status
     from loopforge.memory.candidates.pgvector_index import recall_way
+    from loopforge.memory_opening import in_database
 
     try:
         stands = status(url)
-        said, mend = ("", "") if url.startswith("sqlite") or stands != "ok" else recall_way(url)
+        wanted = in_database(settings) and stands == "ok"
+        said, mend = recall_way(url) if wanted else ("", "")
     except LoopforgeError as error:
         yield wrong("database", str(error), f"Check `database_url`: {place}")
         return

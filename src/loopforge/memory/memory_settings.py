@@ -27,6 +27,11 @@ class MemorySettings:
         most=40,
         live=True,
     )
+    index: Literal["files", "pgvector"] = setting(
+        "files",
+        "Where the index of very many lines is: in `files` in data/memory, which is quickest; or, "
+        "on PostgreSQL with the extension `pgvector`, in the database, and no machine keeps files.",
+    )
 
 
 class MemoryPart:

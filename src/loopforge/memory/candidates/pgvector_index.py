@@ -134,7 +134,7 @@ def _way_told(connection: Connection) -> tuple[str, str]:
         return f"PostgreSQL itself finds what was said, with pgvector {found}.", ""
     if found and _able(connection):
         return "What was said is found without pgvector until its indexes are made.", ""
-    said = "What was said is found by files in data/memory, without pgvector."
+    said = "`memory_index` is pgvector, but what was said is found by files in data/memory."
     return said, (
         "That does. To have PostgreSQL do it, from 14 on: install pgvector beside it, say "
         "CREATE EXTENSION vector in this database as its superuser, and start again."
