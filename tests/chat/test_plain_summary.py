@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 
+from loopforge.chat.speaking.room_rules import SCREEN
 from loopforge.chat.why.flight_record import (
     AskedStep,
     Caller,
@@ -162,3 +164,5 @@ def test_a_place_is_called_by_its_name() -> None:
         surface="discord:157", what="line", of="l", state="accepted", stages=(), place="plaza"
     )
     assert "Its line arrived: plaza." in told(deliveries=(line,))
+    home = replace(line, surface=SCREEN, place="")
+    assert "Its line arrived: a page or terminal of this home." in told(deliveries=(home,))

@@ -11,9 +11,11 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, tzinfo
 from itertools import chain
 
+from loopforge.chat.speaking.room_rules import SCREEN
 from loopforge.chat.why.flight_record import (
     AskedStep,
     Calling,
+    Delivery,
     Flight,
     LineRecord,
     SpeakerCandidate,
@@ -231,14 +233,18 @@ _ENDED = {"stopped": "stopped", "diverged": "broken off", "failed": "a failure"}
 
 def _arrived(record: TurnRecord) -> Iterator[str]:
     lines = [one for one in record.deliveries if one.what == "line"]
-    there = [one.where for one in lines if one.state == "accepted"]
-    lost = [one.where for one in lines if one.state == "failed"]
+    there = [_place(one) for one in lines if one.state == "accepted"]
+    lost = [_place(one) for one in lines if one.state == "failed"]
     if there:
         yield f"Its line arrived: {listed(dict.fromkeys(there))}."
     elif lines and not lost:
         yield "It is not known yet whether anybody has seen its line."
     if lost:
         yield f"Its line did not arrive: {listed(dict.fromkeys(lost))}."
+
+
+def _place(one: Delivery) -> str:
+    return "a page or terminal of this home" if one.surface == SCREEN else one.where
 
 
 def _price(record: TurnRecord) -> str:
