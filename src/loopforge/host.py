@@ -333,6 +333,7 @@ def site_of(
     from loopforge.app import choices
     from loopforge.backup.make_backup import last_backup
     from loopforge.models.files.file_shelf import FileShelf
+    from loopforge.models.transcription.transcription_settings import TranscriptionSettings
     from loopforge.models_opening import notice_of
     from loopforge.sinks.sink_plugin import beyond_recall
     from loopforge.web.rendering.avatar_faces import Faces
@@ -344,7 +345,11 @@ def site_of(
     shelf = FileShelf(settings.data, settings.embedded_files_from)
     shelf.tidy()
     faces = Faces(app.accounts.pictures.name)
-    looks = environment(None, lambda: live.zone, faces, lambda: live.now.transcription_model)
+
+    def hears() -> str:
+        return live.now.of("transcription", TranscriptionSettings).model
+
+    looks = environment(None, lambda: live.zone, faces, hears)
     render = Renderer(app.front, looks)
     site = Site(
         front=app.front,
