@@ -17,6 +17,7 @@ import logging
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from loopforge.chat.room.visible_lines import SPOKEN
 from loopforge.chat.rooms_api import Front
 from loopforge.chat.turns.fallback_mate import UNABLE
 from loopforge.core.delivery_states import Accepted, Failed, PutOff, Uncertain
@@ -98,10 +99,11 @@ class _Drawing:
 
 
 class _Turn:
-    """One turn in the air of a room."""
+    """One turn in the air of a room; `answers` is None until it is known, see Speech."""
 
     def __init__(self, mate: str) -> None:
-        self.mate, self.spoke, self.withdrawn, self.answers = mate, False, False, ""
+        self.mate, self.spoke, self.withdrawn = mate, False, False
+        self.answers: str | None = None
         self.typing: dict[str, asyncio.Task[None]] = {}
         self.drawings: dict[str, _Drawing] = {}
 
@@ -206,8 +208,7 @@ class RoomWatch:
             case Draft(text=text):
                 if self._streams and not (turn.spoke or turn.withdrawn):
                     for place in places:
-                        speech = Speech(room, place, what.turn, what.mate, turn.answers)
-                        self._offer(speech, turn, text)
+                        self._offer(Speech(room, place, what.turn, what.mate), turn, text)
             case Withdrawn():
                 self._end(room, what.turn, turn, places)
             case Rested():
@@ -220,7 +221,7 @@ class RoomWatch:
         drawing = turn.drawings.get(speech.place)
         if drawing is None:
             drawing = turn.drawings[speech.place] = _Drawing()
-            drawing.task = self._tasks.spawn(self._draw(speech, drawing), "drafts")
+            drawing.task = self._tasks.spawn(self._draw(speech, turn, drawing), "drafts")
         drawing.offer(text, self._clock.ticks())
 
     def _end(self, room: str, id: str, turn: _Turn, places: Iterable[str]) -> None:
@@ -239,7 +240,7 @@ class RoomWatch:
             await self._safe(self._stage.typing(place, mate))
             await self._clock.sleep(self._again)
 
-    async def _draw(self, speech: Speech, drawing: _Drawing) -> None:
+    async def _draw(self, speech: Speech, turn: _Turn, drawing: _Drawing) -> None:
         """Show it as it grows, until this is cancelled."""
         pace, stands = drawing.pace, False
         while True:
@@ -254,15 +255,27 @@ class RoomWatch:
             if not stands and await self._owed(speech.place):
                 pace.wait(LOOK, self._clock.ticks())
                 continue
+            if turn.answers is None:  # it began before this room was watched
+                turn.answers = await self._answers(speech)
             text = pace.take(self._clock.ticks())
             if text is None:
                 continue
+            speech = speech._replace(answers=turn.answers)
             # Shown to its end also when the turn is over meanwhile, so that its id is known.
             showing = self._tasks.spawn(self._shown(speech, text), "a draft")
             wait = await asyncio.shield(showing)
             stands = stands or not wait
             if wait:
                 pace.put_off(wait, self._clock.ticks())
+
+    async def _answers(self, speech: Speech) -> str:
+        """See Speech: of a turn of which it was not heard that it began."""
+        with contextlib.suppress(Exception):
+            state = await self._front.rooms.state(speech.room)
+            lines = [e.id for e in state.lines.values() if e.kind in SPOKEN and e.id < speech.turn]
+            if (turn := state.open.get(speech.turn)) and lines and lines[-1] != turn.line:
+                return turn.line
+        return ""
 
     async def _owed(self, place: str) -> bool:
         """Whether a line is still on its way there: what is said after it must stand after it."""

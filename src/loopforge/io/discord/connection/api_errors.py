@@ -75,7 +75,7 @@ def failed(error: BaseException, place: str) -> SendFailed:
         case InputError():
             return SendFailed(str(error), final=True)
         case discord.RateLimited():
-            return SendFailed("Discord asks for patience.", after=error.retry_after)
+            return SendFailed("Discord asks to wait (rate limit).", after=error.retry_after)
         case discord.HTTPException():
             return _answered(error, place)
         case asyncio.TimeoutError() | TimeoutError():
@@ -93,7 +93,7 @@ def _answered(error: discord.HTTPException, place: str) -> SendFailed:
         return SendFailed(why.format(place=place), final=True)
     said = scrub(error.text)[:200] or "no reason was given"
     if error.status == 429:
-        return SendFailed("Discord asks for patience.", after=_patience(error))
+        return SendFailed("Discord asks to wait (rate limit).", after=_patience(error))
     if error.status >= 500:
         return SendFailed(f"Discord has trouble of its own ({error.status}).")
     if error.status == 401:

@@ -1,0 +1,59 @@
+"""What is in the air of a room, as a platform shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from loopforge.core.events import Body, Perceived
+from loopforge.core.room_vocabulary import Heard, PlaceJoined
+from loopforge.core.text.erasable_text import Words
+from loopforge.io.platforms.status_reactions import Mark
+from loopforge.io.platforms.typing_updates import RoomWatch, Speech
+from loopforge.models.scripted_model import ScriptedAnswer
+from tests.rooms.conftest import living
+
+
+class Stage:
+    """A platform that notes what it was to show."""
+
+    name = "x"
+
+    def __init__(self) -> None:
+        self.drafts: list[Speech] = []
+
+    async def typing(self, place: str, mate: str) -> None:
+        """See UpdateStage."""
+
+    async def draft(self, speech: Speech, text: str) -> float:
+        """See UpdateStage."""
+        self.drafts.append(speech)
+        return 0
+
+    async def withdraw(self, speech: Speech) -> None:
+        """See UpdateStage."""
+
+    async def mark(self, place: str, line: str, mate: str, new: Mark, old: Sequence[Mark]) -> None:
+        """See Marker."""
+
+
+async def test_a_turn_that_began_before_a_room_was_watched_is_a_reply_too(tmp_path: Path) -> None:
+    """A program that starts goes on with a turn at once: others spoke after the line it answers."""
+    slow = ScriptedAnswer(text="Once upon a time, in a city.", pieces=3, wait=5, pause=5)
+    async with living(tmp_path, lambda _: slow) as home:
+        await home.enter("ana", "ben", mates=("maya",))
+        said: list[Body] = [
+            PlaceJoined(place="x:1", name=Words("general"), kind="group"),
+            Heard(person=home.people["ana"], text=Words("maya, tell me"), surface="terminal"),
+            Heard(person=home.people["ben"], text=Words("Ana, it rains"), surface="terminal"),
+        ]
+        facts = [home.app.stamp.fact(each, actor="person:ana") for each in said]
+        await home.app.ledger.append(f"room:{home.room}", facts)
+        while not await home.bodies(Perceived):
+            await home.clock.advance(0.1)
+        watch = RoomWatch(home.app.front, stage := Stage(), home.clock, again=5, marks=False)
+        watch.room(home.room)
+        while not stage.drafts:
+            await home.clock.advance(1)
+        await watch.close()
+    assert {speech.answers for speech in stage.drafts} == {facts[1].id}
