@@ -29,10 +29,8 @@ from litestar import Litestar
 from litestar.events import SimpleEventEmitter
 from litestar.stores.memory import MemoryStore
 from litestar.stores.registry import StoreRegistry
-from sqlalchemy.engine import URL, Engine
 
 from loopforge.ledger import sql_ledger
-from loopforge.ledger.database import database_engine
 from loopforge.ledger.database.database_engine import Store
 from loopforge.ledger.storage.folded_views import FoldedView
 from loopforge.models.embeddings import sentence_model, static_table
@@ -50,8 +48,6 @@ def keep() -> None:
         sentence_model._modelled, lambda _pieces, _model, texts: (*texts,)
     )
     sql_ledger._prepare = _prepared(sql_ledger._prepare)  # type: ignore[assignment]
-    made = database_engine.create_engine  # type: ignore[attr-defined]
-    database_engine.create_engine = _compiled_once(made)  # type: ignore[attr-defined]
     static_table._vocabulary = _kept(static_table._vocabulary, lambda path: _changed(str(path)))
     web_app._assembled = _for_each_home(web_app._assembled)  # type: ignore[assignment]
 
@@ -94,21 +90,6 @@ def _prepared(
                     _copied(kept[key], store)
                     return {}
         return prepare(store, views)
-
-    return once
-
-
-def _compiled_once(create: Callable[..., Engine]) -> Callable[..., Engine]:
-    """The same function; SQL that one file's engine compiled is not compiled again for the next."""
-    kept: dict[Hashable, Engine] = {}
-
-    @wraps(create)
-    def once(url: URL, **options: Any) -> Engine:
-        engine = create(url, **options)
-        if engine.dialect.name == "sqlite":
-            first = kept.setdefault(options.get("isolation_level"), engine)
-            engine.dialect, engine._compiled_cache = first.dialect, first._compiled_cache
-        return engine
 
     return once
 
