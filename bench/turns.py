@@ -18,6 +18,8 @@ from loopforge.core.text.erasable_text import Words
 
 LINE = "@maya my bread number {nth} did not rise, and I do not know why"
 ALONE, WARM = sized(500, 20), sized(25, 5)
+WIDE, NARROW = 131_072, 8192
+"""Tokens of a window in which all of a room stands, and of one that most of it has left."""
 ROOMS, PACE, SECONDS = sized(200, 10), 50, sized(16, 1)
 ROUNDS = sized(5, 1)
 HISTORY = sized(1000, 60)
@@ -26,7 +28,7 @@ LEDGER = "the ledger alone, the same facts"
 
 
 class Talk:
-    """People who talk to maya, each in a room of their own."""
+    """People who talk to maya, each in a room of their own; or one person in all of them."""
 
     def __init__(self, app: App) -> None:
         self._app, self._count = app, 0
@@ -34,10 +36,11 @@ class Talk:
         self.taken = Taken()
         app.ledger.subscribe(self.taken)
 
-    async def enter(self, rooms: Sequence[str]) -> None:
-        """Open these rooms, with all three mates, and a person in each."""
+    async def enter(self, rooms: Sequence[str], *, one: bool = False) -> None:
+        """Open these rooms, with all three mates, and a person in each; or `one` in all."""
         for room in rooms:
-            self._people[room] = (await self._app.front.rooms.enter(room, "Ana", "terminal")).you
+            name = "Ana" if one else f"Ana of {room}"
+            self._people[room] = (await self._app.front.rooms.enter(room, name, "terminal")).you
 
     async def say(self, room: str) -> None:
         """A line, said in a room."""
@@ -99,9 +102,9 @@ def in_ms(what: str, waits: Sequence[float], against: str, base: Sequence[float]
 # ---------------------------------------------------------------- the measurements
 
 
-async def alone(path: Path) -> Taken:
-    """One person, one room, one line after the other."""
-    async with home(path, Instant()) as app:
+async def alone(path: Path, window: int = WIDE) -> Taken:
+    """One person, one room, one line after the other, with a model of this window."""
+    async with home(path, Instant(window)) as app:
         talk = Talk(app)
         await talk.enter(["commons"])
         for _ in range(WARM):
@@ -132,12 +135,12 @@ async def paced(path: Path) -> Taken:
         return talk.taken
 
 
-async def at_once(path: Path) -> tuple[Taken, float]:
+async def at_once(path: Path, *, one: bool = False) -> tuple[Taken, float]:
     """Every room at once, each with its next line as soon as the last one is answered."""
     async with home(path, Instant()) as app:
         talk = Talk(app)
         rooms = [f"room-{nth}" for nth in range(ROOMS)]
-        await talk.enter(rooms)
+        await talk.enter(rooms, one=one)
         for room in rooms:
             await talk.turn(room)
         talk.taken.clear()
@@ -177,6 +180,10 @@ def figures() -> Iterator[Figure]:
     yield from in_ms("one room alone", waits, LEDGER, ledger)
     gc.collect()
     with folder() as here:
+        recalling = asyncio.run(alone(here, NARROW)).waits
+    yield from in_ms("one room, most of it recalled", recalling, "one room alone", waits)
+    gc.collect()
+    with folder() as here:
         taken = asyncio.run(paced(here))
         plain, ledger = ground(here, taken.turns)
     what = f"{ROOMS} rooms, {PACE} turns a second"
@@ -187,12 +194,18 @@ def figures() -> Iterator[Figure]:
         taken, seconds = asyncio.run(at_once(here))
         plain, ledger = ground(here, taken.turns)
     count = len(taken.turns)
-    what = f"{ROOMS} rooms all at once"
-    yield Figure(what, count / seconds, "turns/s", BARE, count / sum(plain))
-    yield Figure(what, count / seconds, "turns/s", LEDGER, count / sum(ledger))
+    what, together = f"{ROOMS} rooms all at once", count / seconds
+    yield Figure(what, together, "turns/s", BARE, count / sum(plain))
+    yield Figure(what, together, "turns/s", LEDGER, count / sum(ledger))
+    gc.collect()
+    with folder() as here:
+        taken, seconds = asyncio.run(at_once(here, one=True))
+    yield Figure(
+        f"{what}, one person in all", len(taken.turns) / seconds, "turns/s", what, together
+    )
     gc.collect()
     for what, window in (
-        (f"{HISTORY} lines in the ledger", 8192),
+        (f"{HISTORY} lines in the ledger", NARROW),
         (f"{HISTORY} in sight", 200_000),
     ):
         with folder() as here:

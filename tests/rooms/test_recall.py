@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -83,6 +84,37 @@ async def test_what_stands_before_a_mate_is_not_recalled(home: Home) -> None:
         home, "who eats bread?", "ana", stream=private, seen=everything, everywhere=True
     )
     assert len(found) == 2
+
+
+async def test_nothing_is_searched_where_a_mate_sees_all_there_is(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the question means is not asked for, until a line is out of its sight, or elsewhere."""
+    await home.hears("ana", "Bread number 1 did not rise")
+    private = await private_room(home, "ana")
+    asked, meant = list[str](), home.app.memory.recall.meant
+
+    async def counted(text: str) -> dict[str, Any]:
+        asked.append(text)
+        return await meant(text)
+
+    async def found(**more: object) -> list[str]:
+        asked.clear()
+        return await recalled(home, "bread?", "ana", **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(home.app.memory.recall, "meant", counted)
+    before = frozenset(event.seq for event in await home.events())
+    assert await found(seen=before) == []
+    assert not asked
+    await home.hears("ana", "Nor did this bread")
+    everything = frozenset(event.seq for event in await home.events())
+    assert await found(seen=everything) == []
+    assert not asked
+    assert await found(seen=before) == ["Nor did this bread"]
+    assert asked
+    assert await found(stream=private) == []
+    assert not asked
+    assert len(await found(stream=private, everywhere=True)) == 2
 
 
 async def test_who_came_later_keeps_back_what_was_said_before(home: Home) -> None:
@@ -183,6 +215,15 @@ async def test_vectors_are_made_by_themselves_when_nobody_speaks(home: Home) -> 
     await home.clock.advance(timedelta(minutes=2).total_seconds())
     while (await count(home))[1] < (await count(home))[0]:
         await home.clock.advance(1)
+
+
+async def test_vectors_are_made_though_people_never_pause(home: Home) -> None:
+    """They wait for a pause, but not for ever."""
+    began = home.clock.now()
+    while not (await count(home))[1]:
+        await home.hears("ana", "The bicycle has a flat tyre")
+        await home.clock.advance(10)
+        assert home.clock.now() - began < timedelta(minutes=10)
 
 
 @pytest.mark.parametrize("held", [0, 10**9])

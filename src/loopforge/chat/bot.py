@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from loopforge.artifacts.file_intake import plain_name
 from loopforge.chat.room.participants import namesakes
@@ -301,7 +302,7 @@ class Bot:
             mate=handle,
             surfaces=(*self._rules.surfaces, *state.places),
             attached=turn.attached,
-            grounds=grounds_of(state, turn.perception, turn.due.called.lines),
+            grounds=partial(grounds_of, state, turn.perception, turn.due.called.lines),
         )
 
     def _cut(self, state: RoomState, turn: Taken) -> list[Fact]:

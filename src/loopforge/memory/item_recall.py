@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from sqlalchemy.engine import Connection
 
 from loopforge.core.memory.memory_vocabulary import PREFIX
-from loopforge.ledger.table_access import Tables
+from loopforge.ledger.table_access import Readable
 from loopforge.memory.memory_view import items_of
 from loopforge.memory.transcript_recall import Meant, Span, TranscriptRecall
 from loopforge.runtime.looking_back import KeptItem, RecalledItem, RecallQuery
@@ -26,12 +26,12 @@ mate's stream, by id."""
 class KeptRecall:
     """See `ItemRecall`. `finder` ranks passages."""
 
-    def __init__(self, ledger: Tables, usable: UsableItems, finder: TranscriptRecall) -> None:
+    def __init__(self, ledger: Readable, usable: UsableItems, finder: TranscriptRecall) -> None:
         self._ledger, self._usable, self._finder = ledger, usable, finder
 
     async def recall_items(self, query: RecallQuery) -> Sequence[RecalledItem]:
         """See `ItemRecall.recall_items`."""
-        if not query.text.strip() or not query.present:
+        if not query.text.strip() or not query.present or not await self._keeps(query.mate):
             return ()
         if not await self._ledger.look(lambda reading: self._usable(reading, query, ())):
             return ()
@@ -40,6 +40,8 @@ class KeptRecall:
 
     async def usable(self, query: RecallQuery, layers: Collection[str] = ()) -> Sequence[KeptItem]:
         """See `ItemRecall.usable`."""
+        if not await self._keeps(query.mate):
+            return []
 
         def look(connection: Connection) -> list[KeptItem]:
             found = self._usable(connection, query, layers)
@@ -47,6 +49,10 @@ class KeptRecall:
             return [_as_known(item, found) for item in items]
 
         return [item for item in await self._ledger.look(look) if item.text.text]
+
+    async def _keeps(self, mate: str) -> bool:
+        """Whether it ever kept anything, by what is known without reading."""
+        return await self._ledger.told(PREFIX + mate) > 0
 
     def _find(self, connection: Connection, query: RecallQuery, meant: Meant) -> list[RecalledItem]:
         usable = self._usable(connection, query, ())

@@ -42,8 +42,9 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 BATCH = 64
 """Passages whose vectors are made at once: a second of a small model's time."""
-LULL = 20.0
-"""Seconds that lines wait for their vectors: who has just said them is to be answered first."""
+LULL, PATIENCE = 20.0, 240.0
+"""Seconds without a line after which vectors are made: who has just said one is to be answered
+first. Where people never pause so long, vectors are made all the same after the latter."""
 PAUSE = 60.0
 """Seconds to wait after a failure."""
 
@@ -110,12 +111,14 @@ class PassageVectors:
         self._store, self._index = store, index
         self._all, self._stale = True, False
         self._from: dict[str, int] = {}
+        self._spoken = -LULL
         self._wanted = asyncio.Event()
         ledger.subscribe(self._follow, streams="room:", kinds=SPOKEN | {"room.line_edited"})
         ledger.subscribe(self._follow, streams=PREFIX, kinds=ITEMS)
         ledger.subscribe(self._changed, kinds=CHANGING)
 
     def _follow(self, stream: str, events: Sequence[Event]) -> None:
+        self._spoken = self._clock.ticks()
         edited = any(isinstance(event.body, LineEdited | MemoryCorrected) for event in events)
         self.soon(stream, 0 if edited else events[0].seq)
 
@@ -151,7 +154,7 @@ class PassageVectors:
                 if self._stale:
                     self._stale = False
                     await self.tidy()
-                await self._clock.sleep(LULL)
+                await self._quiet()
                 try:
                     await self.fill()
                 except NotInstalled as error:
@@ -162,6 +165,14 @@ class PassageVectors:
             except (LoopforgeError, OSError) as error:
                 log.warning("Vectors of what was said are made later. %s", error)
                 await self._clock.sleep(PAUSE)
+
+    async def _quiet(self) -> None:
+        """Return when nothing was said for LULL, at the latest after PATIENCE."""
+        wait, until = LULL, self._clock.ticks() + PATIENCE
+        while wait > 0:
+            await self._clock.sleep(wait)
+            now = self._clock.ticks()
+            wait = min(self._spoken + LULL, until) - now
 
     async def fill(self) -> int:
         """Make all that are known to be wanting; how many. Raises ModelError, LedgerError."""

@@ -20,6 +20,7 @@ import asyncio
 import logging
 import re
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,7 +36,7 @@ from loopforge.errors import LoopforgeError
 from loopforge.ledger.storage.revised_lines import by_place, standing
 from loopforge.ledger.table_access import Tables
 from loopforge.memory.time_cues import time_named
-from loopforge.memory.transcript_index import passages
+from loopforge.memory.transcript_index import EVER, passages
 from loopforge.runtime.looking_back import RecalledLine, RecallQuery
 from loopforge.runtime.ports import Clock, Embeddings, Leaning
 
@@ -54,8 +55,8 @@ PAUSE = 60.0
 SPARE = 2
 """So many times the lines that are wanted are looked at: some may turn out to be gone."""
 
-SEEN = 200
-"""A room of more passages has something in it that is not before a mate's eyes, likely."""
+KNOWN = 2000
+"""Of so many mates in rooms it is remembered whether they see all there is."""
 
 _WORD = re.compile(r"[^\W_]+")
 Meant = dict[str, "NDArray[Any]"]
@@ -73,6 +74,14 @@ class RankedPlace(NamedTuple):
     seq: int
     score: float
     parts: dict[str, float]
+
+
+class _AllSeen(NamedTuple):
+    """That a mate saw all that may be used in its room, up to a line."""
+
+    spans: tuple[Span, ...]
+    seen: frozenset[int]
+    upto: int
 
 
 class TranscriptRecall:
@@ -97,17 +106,15 @@ class TranscriptRecall:
         self._searching = threading.Lock()
         self._again = 0.0
         self._former = ""
-        self._worth: set[str] = set()
+        self._looked: OrderedDict[tuple[str, str], _AllSeen | None] = OrderedDict()
         self._last: tuple[tuple[str, ...], Meant] = ((), {})
 
     async def recall(self, query: RecallQuery) -> Sequence[RecalledLine]:
         """See `Recall.recall`."""
         if not query.text.strip() or not query.present:
             return ()
-        if query.stream not in self._worth:
-            if not await self._ledger.look(partial(self._more, query=query)):
-                return ()
-            self._worth.add(query.stream)
+        if not await self._more(query):
+            return ()
         former = self._former
         meant = await self.meant(query.text)
         found = await self._ledger.look(partial(self._find, query=query, meant=meant))
@@ -139,17 +146,35 @@ class TranscriptRecall:
             log.warning("Memory is searched by words alone for now. %s", error)
         return meant
 
-    def _more(self, connection: Connection, query: RecallQuery) -> bool:
+    async def _more(self, query: RecallQuery) -> bool:
         """Whether there is anything that the mate does not see anyway: in a young room, nothing."""
-        for stream, spans in self._usable(connection, query).items():
-            seen = query.seen if stream == query.stream else frozenset()
-            for since, until in spans:
-                here = (passages.c.stream == stream) & passages.c.seq.between(since, until)
-                look = select(passages.c.seq).where(here).order_by(passages.c.seq).limit(SEEN)
-                lines = connection.execute(look).scalars().all()
-                if len(lines) == SEEN or not seen.issuperset(lines):
-                    return True
-        return False
+        place = query.stream, query.mate
+        if place in self._looked and self._looked[place] is None:
+            return True  # there was more before, and hardly ever it gets less
+        known = self._looked.pop(place, None)
+        found = await self._ledger.look(partial(self._all_seen, query=query, known=known))
+        self._looked[place] = found
+        if len(self._looked) > KNOWN:
+            self._looked.popitem(last=False)
+        return found is None
+
+    def _all_seen(
+        self, connection: Connection, query: RecallQuery, known: _AllSeen | None
+    ) -> _AllSeen | None:
+        """That it sees all there is; None where there is more. `known` is what it was before."""
+        spans = dict(self._usable(connection, query))
+        own = tuple(spans.pop(query.stream, ()))
+        since, upto = min(query.seen, default=EVER), -1
+        if known and known.spans == own and known.seen <= query.seen:
+            since, upto = known.upto + 1, known.upto
+        elif any(_places(connection, query.stream, each, before=since, limit=1) for each in own):
+            return None
+        if any(_places(connection, one, span, limit=1) for one in spans for span in spans[one]):
+            return None
+        there = [seq for each in own for seq in _places(connection, query.stream, each, since)]
+        if not query.seen.issuperset(there):
+            return None
+        return _AllSeen(own, query.seen, max(there, default=upto))
 
     def _find(self, connection: Connection, query: RecallQuery, meant: Meant) -> list[RecalledLine]:
         spans = self._usable(connection, query)
@@ -226,6 +251,22 @@ def _named(query: RecallQuery) -> frozenset[str]:
     said = f" {' '.join(_WORD.findall(folded(query.text)))} "
     named = {who for who, name in query.names.items() if name and f" {folded(name)} " in said}
     return frozenset(named) if len({query.names[who] for who in named}) == 1 else frozenset()
+
+
+def _places(
+    connection: Connection,
+    stream: str,
+    span: Span,
+    since: int = 0,
+    *,
+    before: int = EVER,
+    limit: int | None = None,
+) -> Sequence[int]:
+    """The lines of a room with passages, within a span, from one on and before another."""
+    here = (passages.c.stream == stream) & (passages.c.seq >= max(since, span[0]))
+    here &= passages.c.seq <= min(before - 1, span[1])
+    look = select(passages.c.seq).where(here).order_by(passages.c.seq).limit(limit)
+    return connection.execute(look).scalars().all()
 
 
 def _lines(connection: Connection, wanted: Sequence[tuple[str, int]]) -> list[Event | None]:

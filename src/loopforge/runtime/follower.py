@@ -108,12 +108,16 @@ class Follower:
         self._told[stream] = head = fresh[-1].seq
         if self._ahead.get(stream, 0) <= head:
             self._ahead.pop(stream, None)
+        kinds = [event.kind for event in fresh]
         for one in tuple(self._subscriptions):
             if not stream.startswith(one.streams):
                 continue
-            wanted = [e for e in fresh if e.kind in one.kinds] if one.kinds else fresh
+            wanted: Sequence[Event] = fresh
+            if one.kinds:
+                if one.kinds.isdisjoint(kinds):
+                    continue
+                wanted = [event for event in fresh if event.kind in one.kinds]
             try:
-                if wanted:
-                    one.handler(stream, wanted)
+                one.handler(stream, wanted)
             except Exception:
                 log.exception("a follower of the ledger failed")

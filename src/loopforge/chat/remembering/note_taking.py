@@ -17,6 +17,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import islice
 
 from loopforge.chat.remembering.note_checks import CheckedNote, NotedTalk, checked, lessons
 from loopforge.chat.remembering.room_keeping import is_remembered
@@ -55,7 +56,7 @@ class NoteState:
     """What is true in a mate's stream: up to where each room was looked at, what is under way."""
 
     stream: str
-    seq: int = 0
+    upto: int = 0
     covered: dict[str, int] = field(default_factory=dict)
     open: dict[str, Perceived] = field(default_factory=dict)
 
@@ -94,20 +95,25 @@ class NoteWorld:
         self._mates, self._rules, self._now = mates, rules, now
         self._settings = settings
         self._states: dict[str, NoteState] = {}
-        self._fresh: dict[str, OrderedDict[str, None]] = {}
+        self._fresh: dict[str, OrderedDict[str, int]] = {}
+        self._woken: dict[str, datetime] = {}
         self._ready: dict[str, list[Fact]] = {}
 
     def follow(self, lanes: Lanes, signals: Signals) -> None:
         """Follow what is said in rooms from now on."""
 
         def heard(stream: str, events: Sequence[Event]) -> None:
-            state = self._house.known(stream)
+            state, now = self._house.known(stream), self._now()
             spoken = any(event.kind == "room.heard" for event in events)
             for mate in state.mates if state else ():
                 if spoken:
                     signals.halt(PREFIX + mate, SPOKE)
-                self._fresh.setdefault(mate, OrderedDict())[stream] = None
-                lanes.wake(PREFIX + mate)
+                fresh = self._fresh.setdefault(mate, OrderedDict())
+                # Nothing is due before it is quiet: who waits for that already comes back in time.
+                if not fresh or now - self._woken[mate] >= LULL:
+                    self._woken[mate] = now
+                    lanes.wake(PREFIX + mate)
+                fresh[stream] = events[-1].seq
 
         kinds = ("room.heard", "room.said", "room.conversation_ended")
         self._ledger.subscribe(heard, streams=ROOMS, kinds=kinds)
@@ -117,9 +123,11 @@ class NoteWorld:
     async def fold(self, stream: str) -> NoteState:
         """See `World.fold`."""
         state = self._states.setdefault(stream, NoteState(stream=stream))
-        kinds = ("turn.perceived", "turn.ended")
-        for event in await self._ledger.read(stream, after=state.seq, kinds=kinds):
-            state.seq = event.seq
+        kinds, upto = ("turn.perceived", "turn.ended"), await self._ledger.told(stream)
+        if upto <= state.upto:
+            return state
+        after = state.upto
+        for event in await self._ledger.read(stream, after=after, before=upto + 1, kinds=kinds):
             match event.body:
                 case Perceived() as began:
                     state.open[event.id] = began
@@ -130,6 +138,7 @@ class NoteWorld:
                         state.covered[line.stream] = line.seq
                 case _:
                     pass
+        state.upto = upto
         return state
 
     async def due(self, state: NoteState) -> NoteTurn | Sequence[Fact] | datetime | None:
@@ -144,14 +153,16 @@ class NoteWorld:
             return None
         waits: list[datetime] = []
         fresh = self._fresh.setdefault(state.mate, OrderedDict())
-        for stream in list(fresh):
+        for stream, heard in list(fresh.items()):
             match await self._room_due(state, mate, stream):
                 case NoteTurn() as turn:
                     return turn
                 case datetime() as when:
                     waits.append(when)
-                case None:
-                    fresh.pop(stream, None)
+                case None if fresh.get(stream) == heard:
+                    del fresh[stream]
+                case None:  # something was said there meanwhile
+                    pass
         return min(waits, default=None)
 
     async def _room_due(
@@ -168,8 +179,10 @@ class NoteWorld:
         if not await self._ledger.look(lambda tables: is_remembered(tables, stream)):
             return None
         quiet = entries[-1].at + LULL
-        if room.open or room.due or room.pending() or quiet > self._now():
+        if room.open or room.due or room.pending():
             return max(quiet, self._now() + LULL / 2)
+        if quiet > self._now():
+            return quiet
         final = ended or len(entries) >= MOST
         return self._turn(mate, stream, entries[-1].id, final=final)
 
@@ -181,15 +194,15 @@ class NoteWorld:
 
     def _entries(self, room: RoomState, after: int, upto: int = 0) -> list[ContextEntry]:
         """The lines of a room after a place, the newest MOST."""
-        spoken = [
+        spoken = (
             entry
-            for entry in room.lines.values()
+            for entry in reversed(room.lines.values())
             if entry.kind in ("heard", "said")
             and entry.text.text is not None
             and entry.seq > after
             and (not upto or entry.seq <= upto)
-        ]
-        return spoken[-MOST:]
+        )
+        return list(islice(spoken, MOST))[::-1]
 
     # ------------------------------------------------------------ the turn
 

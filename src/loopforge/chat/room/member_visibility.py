@@ -5,7 +5,8 @@
     PersonLeft            sees no more of it
 
 A view keeps each stay as a pair of sequence numbers. What was said between two stays is hidden for
-ever. Knows nothing of accounts.
+ever. When mates were in a room, and which rooms are private, stands beside it. Knows nothing of
+accounts.
 """
 
 from __future__ import annotations
@@ -18,7 +19,14 @@ from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
 from loopforge.core.line_revision import Revised
-from loopforge.core.room_vocabulary import PersonJoined, PersonLeft, RoomClosed
+from loopforge.core.room_vocabulary import (
+    MateJoined,
+    MateLeft,
+    PersonJoined,
+    PersonLeft,
+    RoomClosed,
+    RoomOpened,
+)
 from loopforge.ledger.database.table_schema import Name, metadata
 
 FOREVER = 2**62
@@ -34,6 +42,22 @@ stays = Table(
     Column("past", Boolean, nullable=False),
     PrimaryKeyConstraint("stream", "person", "since", name="stays_stay"),
     Index("stays_person", "person"),
+)
+mate_stays = Table(
+    "mate_stays",
+    metadata,
+    Column("stream", Name, nullable=False),
+    Column("mate", Name, nullable=False),
+    Column("since", BigInteger, nullable=False),
+    Column("until", BigInteger, nullable=False),
+    PrimaryKeyConstraint("stream", "mate", "since", name="mate_stays_stay"),
+    Index("mate_stays_mate", "mate"),
+)
+private = Table(
+    "private_rooms",
+    metadata,
+    Column("stream", Name, nullable=False),
+    PrimaryKeyConstraint("stream", name="private_rooms_room"),
 )
 
 
@@ -75,19 +99,36 @@ class Members:
     """Folds who came and went into one row for each stay."""
 
     name = "members"
-    version = 2
-    kinds = frozenset({"room.person_joined", "room.person_left", "room.closed"})
-    tables = (stays,)
+    version = 3
+    kinds = frozenset(
+        {
+            "room.opened",
+            "room.person_joined",
+            "room.person_left",
+            "room.mate_joined",
+            "room.mate_left",
+            "room.closed",
+        }
+    )
+    tables = (stays, mate_stays, private)
     holds_texts = False
 
     def apply(self, connection: Connection, events: Sequence[Event]) -> None:
         """Take in events; coming twice is coming once."""
         for event in events:
             match event.body:
+                case RoomOpened(private=True):
+                    connection.execute(private.insert().values(stream=event.stream))
                 case PersonJoined(person=person, past=past):
                     self._come(connection, event, person, past=past)
                 case PersonLeft(person=person):
                     self._go(connection, event, person)
+                case MateJoined(mate=mate):
+                    self._mate_comes(connection, event, mate)
+                case MateLeft(mate=mate):
+                    here = (mate_stays.c.mate == mate) & (mate_stays.c.stream == event.stream)
+                    ends = mate_stays.update().where(here, mate_stays.c.until == FOREVER)
+                    connection.execute(ends.values(until=event.seq))
                 case RoomClosed():
                     self._go(connection, event)
                 case _:
@@ -102,6 +143,12 @@ class Members:
         row = {"stream": event.stream, "person": person, "since": event.seq, "until": FOREVER}
         connection.execute(stays.insert().values(**row, past=past))
 
+    def _mate_comes(self, connection: Connection, event: Event, mate: str) -> None:
+        place = {"stream": event.stream, "mate": mate}
+        if mate not in mates_in(connection, event.stream):
+            row = mate_stays.insert().values(**place, since=event.seq, until=FOREVER)
+            connection.execute(row)
+
     def _go(self, connection: Connection, event: Event, person: str = "") -> None:
         gone = stays.c.person == person if person else stays.c.person != ""
         connection.execute(
@@ -109,6 +156,30 @@ class Members:
             .where(stays.c.stream == event.stream, gone, stays.c.until == FOREVER)
             .values(until=event.seq)
         )
+
+
+def mates_in(connection: Connection, stream: str) -> list[str]:
+    """The mates that are in a room now, as they came."""
+    here = (mate_stays.c.stream == stream) & (mate_stays.c.until == FOREVER)
+    query = select(mate_stays.c.mate).where(here).order_by(mate_stays.c.since)
+    return list(connection.execute(query).scalars())
+
+
+def stays_of_mate(connection: Connection, mate: str) -> dict[str, list[Stay]]:
+    """When a mate was in rooms, by stream."""
+    query = select(mate_stays).where(mate_stays.c.mate == mate)
+    found: dict[str, list[Stay]] = {}
+    for row in connection.execute(query.order_by(mate_stays.c.stream, mate_stays.c.since)):
+        found.setdefault(row.stream, []).append(Stay(row.since, row.until))
+    return found
+
+
+def private_rooms(connection: Connection, streams: Sequence[str] | None = None) -> frozenset[str]:
+    """The streams of private rooms; of these alone, if any are named."""
+    query = select(private)
+    if streams is not None:
+        query = query.where(private.c.stream.in_(streams))
+    return frozenset(connection.execute(query).scalars())
 
 
 def sights(connection: Connection, person: str) -> dict[str, MemberSight]:

@@ -11,9 +11,8 @@ from datetime import datetime
 from msgspec import Struct
 from sqlalchemy.engine import Connection
 
-from loopforge.chat.room.member_visibility import FOREVER
-from loopforge.core.events import decode, moment
-from loopforge.core.room_vocabulary import MateJoined, MateLeft, RoomOpened
+from loopforge.chat.room.member_visibility import FOREVER, mates_in
+from loopforge.core.events import moment
 from loopforge.ledger.storage.row_codec import mark
 
 
@@ -56,29 +55,10 @@ def counts(connection: Connection, streams: Sequence[str], *, sizes: bool) -> Ro
             (stream, last or 1),
         ).scalar()
         census.last[stream] = moment(at or 0)
-        census.mates[stream] = _mates(connection, stream)
+        census.mates[stream] = mates_in(connection, stream)
         if sizes:
             census.sizes[stream] = _size(connection, stream)
     return census
-
-
-def _mates(connection: Connection, stream: str) -> list[str]:
-    """The mates that are in a room now, by their joining and leaving."""
-    one = mark(connection)
-    here: dict[str, None] = {}
-    for kind, body in connection.exec_driver_sql(
-        "SELECT kind, body FROM events WHERE stream = "  # noqa: S608
-        f"{one} AND kind IN ('room.mate_joined', 'room.mate_left') ORDER BY seq",
-        (stream,),
-    ):
-        match decode(body):
-            case MateJoined(mate=mate):
-                here[mate] = None
-            case MateLeft(mate=mate):
-                here.pop(mate, None)
-            case _:
-                raise AssertionError(kind)
-    return list(here)
 
 
 def _size(connection: Connection, stream: str) -> int:
@@ -92,17 +72,3 @@ def _size(connection: Connection, stream: str) -> int:
         ).scalar()
         total += int(found or 0)
     return total
-
-
-def private_rooms(connection: Connection) -> Sequence[str]:
-    """The streams of all private rooms: a room's first event says whether it is one."""
-    rows = connection.exec_driver_sql(
-        "SELECT streams.stream, events.body FROM streams JOIN events "
-        "ON events.stream = streams.stream AND events.seq = 1 WHERE events.kind = 'room.opened'"
-    )
-    found = []
-    for stream, body in rows:
-        opened = decode(body)
-        if isinstance(opened, RoomOpened) and opened.private:
-            found.append(stream)
-    return found

@@ -17,11 +17,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from sqlalchemy.engine import Connection
 
 from loopforge.chat.remembering.room_keeping import is_crowd
-from loopforge.chat.room.member_visibility import FOREVER, MemberSight, Stay, sights_of
+from loopforge.chat.room.member_visibility import (
+    FOREVER,
+    MemberSight,
+    Stay,
+    private_rooms,
+    sights_of,
+    stays_of_mate,
+)
 from loopforge.chat.room.room_store import PREFIX
-from loopforge.core.events import decode
-from loopforge.core.room_vocabulary import MateJoined, MateLeft, RoomOpened
-from loopforge.ledger.storage.row_codec import listed, within
 from loopforge.runtime.looking_back import RecallQuery
 
 Rooms = dict[str, tuple[Stay, ...]]
@@ -40,7 +44,7 @@ def usable_rooms(connection: Connection, query: RecallQuery) -> Rooms:
 
 def is_private(connection: Connection, stream: str) -> bool:
     """Whether nobody comes into a room unless a person in it brings them."""
-    return stream in _rooms(connection, [stream], "")[0]
+    return bool(private_rooms(connection, [stream]))
 
 
 def shared(each: Iterable[Sequence[Stay]]) -> tuple[Stay, ...]:
@@ -61,7 +65,8 @@ def _elsewhere(
 ) -> Rooms:
     """What all who are present saw of other rooms, while the mate was in them."""
     streams = set.intersection(*map(set, seen))
-    private, mates = _rooms(connection, sorted({*streams, query.stream}), query.mate)
+    here = sorted({*streams, query.stream})
+    private, mates = private_rooms(connection, here), stays_of_mate(connection, query.mate)
     found: Rooms = {}
     for stream in streams - {query.stream}:
         if stream in private and query.stream not in private:
@@ -70,29 +75,3 @@ def _elsewhere(
         if stays:
             found[stream] = stays
     return found
-
-
-def _rooms(
-    connection: Connection, streams: Sequence[str], mate: str
-) -> tuple[set[str], dict[str, list[Stay]]]:
-    """Which of these rooms are private, and when a mate was in each."""
-    rows = connection.exec_driver_sql(
-        f"SELECT stream, seq, body FROM events WHERE stream {within(connection)} "  # noqa: S608
-        "AND kind IN ('room.opened', 'room.mate_joined', 'room.mate_left') ORDER BY stream, seq",
-        (listed(connection, streams),),
-    )
-    private: set[str] = set()
-    stays: dict[str, list[Stay]] = {}
-    for stream, seq, body in rows:
-        there = stays.setdefault(stream, [])
-        lasts = bool(there) and there[-1].until == FOREVER
-        match decode(body):
-            case RoomOpened(private=True):
-                private.add(stream)
-            case MateJoined(mate=who) if who == mate and not lasts:
-                there.append(Stay(seq, FOREVER))
-            case MateLeft(mate=who) if who == mate and lasts:
-                there[-1] = Stay(there[-1].since, seq)
-            case _:
-                pass
-    return private, stays

@@ -250,10 +250,11 @@ def _all_spans(text: str, names: Mapping[str, str]) -> list[_Span]:
     exact = named(text, names)
     taken = [(address.place, address.end) for _, address in exact]
     found: list[tuple[Form, str, Addressee]] = [("name", *one) for one in exact]
+    spelt = {who: _spelt(who, name) for who, name in names.items()}
     for word in _RUNS.finditer(text):
         if any(first < word.end() and word.start() < last for first, last in taken):
             continue
-        forms = {who: _form_of(word[0], who, name) for who, name in names.items()}
+        forms = {who: best(form(word[0], each) for each in spelt[who]) for who in names}
         if surest := best(forms.values()):
             at = "mention" if text[word.start() - 1 : word.start()] == "@" else "name"
             address = Addressee(at, word.start() - (at == "mention"), word.end())
@@ -266,9 +267,9 @@ def _all_spans(text: str, names: Mapping[str, str]) -> list[_Span]:
     return sorted(spans, key=lambda span: span.place)
 
 
-def _form_of(word: str, who: str, name: str) -> Form:
-    spelt = dict.fromkeys((folded(who), *folded(name).split()[:1]))
-    return best(form(word, each) for each in spelt if each)
+def _spelt(who: str, name: str) -> list[str]:
+    """What somebody is called by: the handle, and the first word of the name."""
+    return [each for each in dict.fromkeys((folded(who), *folded(name).split()[:1])) if each]
 
 
 def _spans(text: str, found: Sequence[tuple[str, Addressee]]) -> list[_Span]:

@@ -5,7 +5,7 @@ Pure but for the ids and times that the stamp gives. Does not append.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import assert_never
@@ -208,14 +208,13 @@ def carry_out(
     mate: str,
     surfaces: Sequence[str],
     attached: Mapping[str, File | str] = {},
-    grounds: MemoryGrounds | None = None,
+    grounds: Callable[[], MemoryGrounds] = MemoryGrounds,
 ) -> ActsOutcome:
     """The facts of every act that its verdict allows, in the plan's order.
 
     `attached` are kept files by the handles that acts name; one that is not there stays. `grounds`
-    are what it may keep something of.
+    gives what it may keep something of.
     """
-    grounds = grounds or MemoryGrounds()
     done = ActsOutcome()
 
     def add(body: Body) -> Fact:
@@ -257,9 +256,9 @@ def carry_out(
             case Continue():
                 done.again = True
             case Remember(text=text):
-                add(grounds.asked("keep", text, turn, mate))
+                add(grounds().asked("keep", text, turn, mate))
             case Forget(what=text):
-                add(grounds.asked("forget", text, turn, mate))
+                add(grounds().asked("forget", text, turn, mate))
             case StaySilent() | Schedule() | Transcribe():
                 pass
             case _:

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from loopforge.chat.room.member_visibility import MemberSight, sights
-from loopforge.chat.room.room_census import private_rooms
+from loopforge.chat.room.member_visibility import MemberSight, private_rooms, sights
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.ledger.sql_ledger import SqlLedger
 
