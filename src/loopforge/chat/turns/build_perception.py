@@ -95,6 +95,7 @@ class LineCounter:
     def __init__(self, models: Models) -> None:
         self._models = models
         self._known: OrderedDict[tuple[str, str, str, bool, bool], int] = OrderedDict()
+        self._last: dict[tuple[str, str, str], tuple[Sequence[ContextEntry], dict[str, int]]] = {}
         self._prompts: dict[tuple[str, str], int] = {}
 
     async def entries(
@@ -102,6 +103,20 @@ class LineCounter:
     ) -> dict[str, int]:
         """Tokens of each entry by its id, as this mate is shown it, joints included."""
         model = self._models.facts(route).name
+        place = (model, mate, entries[0].id if entries else "")
+        known, counts = self._last.get(place, ((), {}))
+        if len(known) > len(entries) or not all(map(is_, known, entries)):
+            known, counts = (), {}
+        counts = counts | await self._counted(route, model, mate, entries[len(known) :])
+        if len(self._last) >= PROMPTS:
+            self._last.clear()
+        self._last[place] = tuple(entries), counts
+        return counts.copy()
+
+    async def _counted(
+        self, route: Route, model: str, mate: str, entries: Sequence[ContextEntry]
+    ) -> dict[str, int]:
+        """Tokens of each entry, as they were counted before or are now."""
         own = {entry.id for entry in entries if entry.who == mate and entry.kind == "said"}
         keys = {
             entry.id: (model, entry.id, entry.text.ref, entry.short, entry.id in own)
@@ -256,8 +271,7 @@ class Viewer:
         memory = Remembered()
         if self._memory and whole:
             near = seen[-SMALL_SEES:] if facts.small else seen
-            ids = frozenset(entry.id for entry in near)
-            memory = await self._memory.remembered(state, mate, due, ids, facts)
+            memory = await self._memory.remembered(state, mate, due, near, facts)
         lore = self._lore.lines(state.stream, mate, seen, facts)
         perception = AgentPerception(
             step=due.step,

@@ -24,6 +24,7 @@ from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import House
 from loopforge.chat.room.turn_queue import Due
 from loopforge.chat.speaking.room_rules import Rules
+from loopforge.core.context_window import ContextEntry
 from loopforge.core.events import Recollection
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.memory.memory_vocabulary import Layer
@@ -72,6 +73,10 @@ LAYERS = {
 }
 
 
+Seen = Sequence[ContextEntry]
+"""The lines before a mate's eyes, as they came."""
+
+
 class Remembered(NamedTuple):
     """What a mate is shown of its memory, as lines, and what is noted of it."""
 
@@ -100,7 +105,7 @@ class TurnRecall:
         return sum(_bounds(facts)) // 3
 
     async def remembered(
-        self, state: RoomState, mate: Mate, due: Due, seen: frozenset[str], facts: ModelFacts
+        self, state: RoomState, mate: Mate, due: Due, seen: Seen, facts: ModelFacts
     ) -> Remembered:
         """What comes to a mate that is called so, and has these lines before its eyes."""
         query, (kept_bytes, left) = self._query(state, mate, due, seen), _bounds(facts)
@@ -108,16 +113,16 @@ class TurnRecall:
             return Remembered()
         try:
             standing = await self._standing(query, kept_bytes, small=facts.small)
-            shown = {line.id for line in standing}
             items = await self._items.recall_items(query)
             lines = await self._lines.recall(query)
         except LoopforgeError as error:
             log.warning("A turn goes without memory. %s", error)
             return Remembered()
         asked = [state.lines[id].text for id in due.lines if id in state.lines]
-        told = _Told(seen | shown, [*asked, *(line.text for line in standing)])
+        shown = [one.id for one in seen] + [one.id for one in standing]
+        told = _Told(shown, [*asked, *(line.text for line in standing)])
         since = self._clock.now() - CLEAN
-        newest = max((state.lines[id].seq for id in seen if id in state.lines), default=0)
+        newest = max(query.seen, default=0)
         lines = [
             one
             for one in lines
@@ -140,9 +145,7 @@ class TurnRecall:
         kept = [Recollection(of=line.id) for line in standing]
         return Remembered(tuple(standing), tuple(rows), (*kept, *notes))
 
-    def _query(
-        self, state: RoomState, mate: Mate, due: Due, seen: frozenset[str]
-    ) -> RecallQuery | None:
+    def _query(self, state: RoomState, mate: Mate, due: Due, seen: Seen) -> RecallQuery | None:
         """What is asked of memory; nothing where nobody said anything that could be asked by."""
         entries = [state.lines[id] for id in due.lines if id in state.lines]
         said = [str(e.text) for e in entries[-ASKED:] if e.text.text]
@@ -158,7 +161,7 @@ class TurnRecall:
             asker=f"person:{people[0]}" if len(people) == 1 else "",
             names={who: one for who, one in names.items() if who != f"mate:{mate.handle}"},
             everywhere=True,
-            seen=frozenset(state.lines[id].seq for id in seen if id in state.lines),
+            seen=frozenset([entry.seq for entry in seen]),
             limit=LOOKED,
         )
 
