@@ -64,11 +64,13 @@ def _elsewhere(
     connection: Connection, query: RecallQuery, seen: Sequence[Mapping[str, MemberSight]]
 ) -> Rooms:
     """What all who are present saw of other rooms, while the mate was in them."""
-    streams = set.intersection(*map(set, seen))
+    streams = set.intersection(*map(set, seen)) - {query.stream}
+    if not streams:
+        return {}
     here = sorted({*streams, query.stream})
     private, mates = private_rooms(connection, here), stays_of_mate(connection, query.mate)
     found: Rooms = {}
-    for stream in streams - {query.stream}:
+    for stream in streams:
         if stream in private and query.stream not in private:
             continue
         stays = shared([*(each[stream].stays for each in seen), mates.get(stream, ())])
