@@ -1,10 +1,10 @@
-"""What comes out the same each time, done once in a process: templates, roots of trust, plugins, models.
+"""What comes out the same each time, done once in a process: templates, roots of trust, SQL, models.
 
-Each home that opens compiles its templates, reads a hundred and fifty roots of trust for each client
-it makes, looks through every installed distribution, puts some two hundred routes together, makes forty
-tables, loads the embeddings and asks them for the same lines: half a second, which a person who starts
-Loopforge never notices, and which the tests pay a thousand times over. Here the real functions keep
-what they gave, by all that it depends on. Nothing is replaced by anything else.
+Each home that opens compiles its templates and all its SQL, parses its mates, reads a hundred and fifty
+roots of trust for each client it makes, looks through every installed distribution, puts some two
+hundred routes together, makes forty tables, loads the embeddings and asks them for the same lines: half
+a second, which a person who starts Loopforge never notices, and which the tests pay a thousand times
+over. Here the real functions keep what they gave, by all that it depends on. Nothing is replaced by anything else.
 
 Child processes have none of this.
 """
@@ -29,8 +29,12 @@ from litestar import Litestar
 from litestar.events import SimpleEventEmitter
 from litestar.stores.memory import MemoryStore
 from litestar.stores.registry import StoreRegistry
+from sqlalchemy.engine import URL, Engine
+from sqlalchemy.util import LRUCache
 
+from loopforge.core.mates import mate_file
 from loopforge.ledger import sql_ledger
+from loopforge.ledger.database import database_engine
 from loopforge.ledger.database.database_engine import Store
 from loopforge.ledger.storage.folded_views import FoldedView
 from loopforge.models.embeddings import sentence_model, static_table
@@ -43,11 +47,14 @@ def keep() -> None:
     ssl.create_default_context = _kept(ssl.create_default_context, _roots)
     httpcore2.default_ssl_context = _kept(httpcore2.default_ssl_context, _roots_of_system)
     importlib.metadata.entry_points = _kept(importlib.metadata.entry_points, _group)
+    mate_file._read = _kept(mate_file._read, lambda text: text)
     sentence_model._load = _kept(sentence_model._load, lambda: "loaded")
     sentence_model._modelled = _kept(
         sentence_model._modelled, lambda _pieces, _model, texts: (*texts,)
     )
     sql_ledger._prepare = _prepared(sql_ledger._prepare)  # type: ignore[assignment]
+    made = database_engine.create_engine  # type: ignore[attr-defined]
+    database_engine.create_engine = _compiled_once(made)  # type: ignore[attr-defined]
     static_table._vocabulary = _kept(static_table._vocabulary, lambda path: _changed(str(path)))
     web_app._assembled = _for_each_home(web_app._assembled)  # type: ignore[assignment]
 
@@ -90,6 +97,28 @@ def _prepared(
                     _copied(kept[key], store)
                     return {}
         return prepare(store, views)
+
+    return once
+
+
+class _Compiled(LRUCache[Any, Any]):
+    """SQL that was compiled, for all databases of one dialect."""
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """SQLAlchemy asks by the engine's own dialect, which is another for each home."""
+        return super().get((type(key[0]), *key[1:]), default)
+
+    def __setitem__(self, key: Any, compiled: Any) -> None:
+        super().__setitem__((type(key[0]), *key[1:]), compiled)
+
+
+def _compiled_once(create: Callable[..., Engine]) -> Callable[..., Engine]:
+    """The same function; SQL that was compiled for one home is not compiled again for the next."""
+    options = {"compiled_cache": _Compiled(2000)}
+
+    @wraps(create)
+    def once(url: URL, **more: Any) -> Engine:
+        return create(url, **more, execution_options=options)
 
     return once
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -10,17 +11,22 @@ LONGEST = 16_000
 """Characters of a prompt; one that is longer is taken for a mistake and left out."""
 
 
+@cache
+def _shipped() -> Mapping[str, str]:
+    folder = files("loopforge.policies") / "prompts"
+    return {
+        entry.name.removesuffix(".md"): entry.read_text("utf-8")
+        for entry in folder.iterdir()
+        if entry.name.endswith(".md") and entry.name != "README.md"
+    }
+
+
 class PromptBook(Mapping[str, str]):
     """Prompt texts by name. `own` is the home's folder of prompts; a file there wins."""
 
     def __init__(self, own: Path | None = None) -> None:
         self._own = own
-        folder = files("loopforge.policies") / "prompts"
-        self._shipped = {
-            entry.name.removesuffix(".md"): entry.read_text("utf-8")
-            for entry in folder.iterdir()
-            if entry.name.endswith(".md") and entry.name != "README.md"
-        }
+        self._shipped = _shipped()
         self._read: dict[str, tuple[int, str]] = {}
 
     def __getitem__(self, name: str) -> str:
