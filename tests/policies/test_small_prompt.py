@@ -28,3 +28,13 @@ def test_it_stays_short_however_long_the_talk(talk: list[tuple[str, str]]) -> No
 def test_what_is_spoken_is_part_of_what_was_answered(text: str) -> None:
     """Nothing is added to a small model's words; at most something is left out."""
     assert spoken(text, shown(heard("ana", "hi"), model="small")) in text
+
+
+def test_what_it_remembers_is_not_said_as_it_was_told() -> None:
+    """A row of memory is no answer; what follows it is, and a link stays one."""
+    seen = shown(heard("ana", "hi"), model="small")
+    row = "[in another room, 26 November 2026 from Ana: what do you think of rain?]"
+    assert spoken(row, seen) == ""
+    assert spoken(row[:-1], seen) == ""
+    assert spoken(f"{row} I like it.", seen) == "I like it."
+    assert spoken("[Rain](https://rain.example) it is.", seen).startswith("[Rain]")

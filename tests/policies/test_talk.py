@@ -12,7 +12,7 @@ from loopforge.core.action_plan import Act
 from loopforge.core.perception import Line, LineKind, ToolOffer
 from loopforge.core.policy import All, Answer, AnswerOutcome, Ask, Call, Result, ResultOutcome
 from loopforge.core.room_vocabulary import Continue, Note, Paper, React, Say, StaySilent
-from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.erasable_text import Words, public
 from loopforge.policies.faq import RULE, TIME_RULE
 from loopforge.policies.talk import MOST_WASTED, talk
 from loopforge.policies.tool_requests import MOST_AT_ONCE
@@ -293,6 +293,20 @@ def test_what_it_has_said_already_is_asked_for_anew() -> None:
     ]
     plan = again.answered("What is it?").answered(narrative="I asked.").plans()
     assert plan.acts == (Say(text="What is it?"),)
+
+
+def test_who_says_what_it_remembers_as_it_was_told_is_asked_without_it() -> None:
+    """A row of its memory is no answer, and the next question holds none."""
+    memory = Line(
+        kind="recalled", who=public("Ana"), text=Words("I fear rain"), which="in another room"
+    )
+    seen = shown(memory, heard("ana", "Do you like rain?"), model="small", character=CHARACTER)
+    book = Playbook(MIND, seen)
+    assert "I fear rain" in book.prompt
+    again = book.answered("[in another room, from Ana: I fear rain]").asks("talk", aloud=True)
+    assert "I fear rain" not in again.prompt
+    plan = again.answered("I do.").answered(narrative="I said so.").plans()
+    assert plan.acts == (Say(text="I do."),)
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ async def test_the_same_words_come_back_once_and_mates_by_their_names(tmp_path: 
     """A line said five times takes the place of one; the question itself is no memory."""
     question = "what is my cat called?"
     async with living(tmp_path, lambda _: hum(_) | {"say": "Zarquon, your cat."}) as home:
-        for told in (FACT, f"{FACT}!", f"@maya {question}", FACT.upper()):
+        for told in (FACT, f"{FACT}!", f"@maya {question}", f"@zuzu {question}", FACT.upper()):
             await home.hears("ana", told)
         await small_talk(home, 300)
         await home.clock.advance(WEEK)

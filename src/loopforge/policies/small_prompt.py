@@ -24,6 +24,8 @@ LATEST = 3
 """Rows of others that stand in the last message, at most."""
 _STAGE = re.compile(r"^\s*(?:\([^()]{1,60}\)|\*[^*\n]{1,60}\*)\s*(?=\S)")
 """A stage direction before the words: (smiling)."""
+_ROW = re.compile(r"^\s*\[[^\]\n]*(?:\](?!\()|$)")
+"""What it remembers, said again as it was told it: [in another room, 3 May from Ana: ...]."""
 
 
 def called_by(seen: AgentPerception) -> Line | None:
@@ -39,7 +41,8 @@ def small_prompt(
     """What a small model is asked with; `again`, where that made it repeat itself, with less."""
     parts = dialogue(seen.context.get("character", ""))
     base = fill(prompts["base-small"], fields_of(seen))
-    system = _with_memory(f"{parts.character}\n{base}".strip(), seen)
+    told = f"{parts.character}\n{base}".strip()
+    system = Message("system", (told,)) if again else _with_memory(told, seen)
     since = _since_it_spoke(seen)
     if not since:
         return (system, *_last_exchange(seen), Message("user", ("Go on.",)))
@@ -111,7 +114,9 @@ def spoken(text: str, seen: AgentPerception) -> str:
 
 
 def says_nothing_new(said: str, seen: AgentPerception) -> bool:
-    """Whether these are its own words again, or those it was to answer."""
+    """Whether these are its own words again, those it was to answer, or none."""
+    if not said:
+        return True
     called = called_by(seen)
     known = [line for line in seen.lines if line.kind == "mine"] + ([called] if called else [])
     return any(_words(said) == _words(str(line.text)) for line in known)
@@ -119,7 +124,7 @@ def says_nothing_new(said: str, seen: AgentPerception) -> bool:
 
 def _without_name(text: str, seen: AgentPerception) -> str:
     """An answer that begins like a row of the room ("Ana: ...") or a play, without that."""
-    text = _STAGE.sub("", text)
+    text = _STAGE.sub("", _ROW.sub("", text))
     head, colon, rest = text.partition(":")
     names = {seen.name.lower(), *(str(line.who).lower() for line in seen.lines)}
     return rest.strip().strip('"“”') if colon and head.strip().lower() in names else text

@@ -58,7 +58,8 @@ WORDS = 12
 """The newest words of a room that a mate has before its eyes there, at most."""
 LONGEST_QUESTION, LONGEST_ROW = 600, 400
 UNLIKE, FULL, AGAIN = "it hardly fits", "there was no room for it", "that was told already"
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"(?<![@\w])\w+")
+"""A word of what was said; whom it was said to is none."""
 LAYERS = {
     "note": "a note",
     "final": "a note",
