@@ -76,12 +76,18 @@ class RankedPlace(NamedTuple):
     parts: dict[str, float]
 
 
-class _AllSeen(NamedTuple):
-    """That a mate saw all that may be used in its room, up to a line."""
+class _Looked(NamedTuple):
+    """What was seen when it was last looked whether a mate has all there is before its eyes.
 
-    spans: tuple[Span, ...]
-    seen: frozenset[int]
-    upto: int
+    `more`: something stands before what it sees, or in another room. Else it saw all that lies in
+    these spans up to a line: so many `lines`, from `first` on.
+    """
+
+    more: bool = True
+    spans: tuple[Span, ...] = ()
+    first: int = 0
+    lines: int = 0
+    upto: int = -1
 
 
 class TranscriptRecall:
@@ -106,7 +112,7 @@ class TranscriptRecall:
         self._searching = threading.Lock()
         self._again = 0.0
         self._former = ""
-        self._looked: OrderedDict[tuple[str, str], _AllSeen | None] = OrderedDict()
+        self._looked: OrderedDict[tuple[str, str], _Looked] = OrderedDict()
         self._last: tuple[tuple[str, ...], Meant] = ((), {})
 
     async def recall(self, query: RecallQuery) -> Sequence[RecalledLine]:
@@ -149,32 +155,35 @@ class TranscriptRecall:
     async def _more(self, query: RecallQuery) -> bool:
         """Whether there is anything that the mate does not see anyway: in a young room, nothing."""
         place = query.stream, query.mate
-        if place in self._looked and self._looked[place] is None:
-            return True  # there was more before, and hardly ever it gets less
-        known = self._looked.pop(place, None)
-        found = await self._ledger.look(partial(self._all_seen, query=query, known=known))
-        self._looked[place] = found
+        known = self._looked.get(place)
+        if known is not None and known.more:
+            return True  # it hardly ever gets less
+        found = await self._ledger.look(partial(self._look, query=query, known=known))
+        self._looked.pop(place, None)
+        if found is not None:
+            self._looked[place] = found
         if len(self._looked) > KNOWN:
             self._looked.popitem(last=False)
-        return found is None
+        return found is None or found.more
 
-    def _all_seen(
-        self, connection: Connection, query: RecallQuery, known: _AllSeen | None
-    ) -> _AllSeen | None:
-        """That it sees all there is; None where there is more. `known` is what it was before."""
-        spans = dict(self._usable(connection, query))
+    def _look(
+        self, connection: Connection, query: RecallQuery, known: _Looked | None
+    ) -> _Looked | None:
+        """How it is now; None where only lines amid those it sees are out of its sight."""
+        spans, seen = dict(self._usable(connection, query)), query.seen
         own = tuple(spans.pop(query.stream, ()))
-        since, upto = min(query.seen, default=EVER), -1
-        if known and known.spans == own and known.seen <= query.seen:
+        first = min(seen, default=EVER)
+        since, upto = first, -1
+        if known and (known.spans, known.first) == (own, first) and known.lines <= len(seen):
             since, upto = known.upto + 1, known.upto
-        elif any(_places(connection, query.stream, each, before=since, limit=1) for each in own):
-            return None
+        elif any(_places(connection, query.stream, each, before=first, limit=1) for each in own):
+            return _Looked()
         if any(_places(connection, one, span, limit=1) for one in spans for span in spans[one]):
-            return None
+            return _Looked()
         there = [seq for each in own for seq in _places(connection, query.stream, each, since)]
-        if not query.seen.issuperset(there):
+        if not seen.issuperset(there):
             return None
-        return _AllSeen(own, query.seen, max(there, default=upto))
+        return _Looked(False, own, first, len(seen), max(there, default=upto))
 
     def _find(self, connection: Connection, query: RecallQuery, meant: Meant) -> list[RecalledLine]:
         spans = self._usable(connection, query)
