@@ -8,6 +8,7 @@ likewise. What is read back is what was stored, never computed again.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain, repeat
 from operator import is_
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -55,16 +56,11 @@ def _base(known: list[_Last[T]], event: str, items: tuple[T, ...], kinds: int) -
     return last.event if last else "", keep
 
 
-def _same(one: Sequence[object], other: Sequence[object]) -> int:
-    """How many items at the beginning of both are the very same ones."""
-    return [*map(is_, one, other), False].index(False)
-
-
 def _common(one: Sequence[object], other: Sequence[object]) -> int:
     """How many items at the beginning of both are equal."""
-    count = _same(one, other)
-    for left, right in zip(one[count:], other[count:], strict=False):
-        if left != right:
+    count = 0
+    for left, right in zip(one, other, strict=False):
+        if left is not right and left != right:
             break
         count += 1
     return count
@@ -85,8 +81,14 @@ class Recorder:
     def texts(self, place: tuple[str, str], messages: tuple[Message, ...]) -> Texts:
         """The messages as a model reads them; those of the last question are not laid out anew."""
         known, read = self._texts.get(place, ((), ()))
-        keep = _same(known, messages)
-        texts = (*read[:keep], *((one.role, one.text) for one in messages[keep:]))
+        same = chain(map(is_, known, messages), repeat(False))
+        before = chain(read, repeat(("", "")))
+        texts = tuple(
+            [
+                was if again else (one.role, one.text)
+                for one, again, was in zip(messages, same, before, strict=False)
+            ]
+        )
         self._texts[place] = (messages, texts)
         return texts
 
