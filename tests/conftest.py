@@ -2,8 +2,8 @@
 
 Crash tests kill processes and count; model tests hold the embedded model in memory (hosts that are
 killed while it answers are among them); browser tests share one Chromium; those of Telegram load its
-models, which takes as long as forty of them. Each kind stays in one
-worker, so that a run with `-n 2` never starts two of a kind at once. A test that names a group of its
+models, which takes as long as forty of them, and those of models the libraries of three providers.
+Each kind stays in one worker, so that a run with `-n 2` never starts two of a kind at once. A test that names a group of its
 own is in that one: the drills of deliveries wait more than they work, and run beside the crash tests.
 What takes long is a group too, so that it is not what all the others wait for at the end.
 Groups begin first, those that take minutes before the others, so that at the end no worker waits long
@@ -145,14 +145,16 @@ def _sample(items: list[pytest.Item]) -> None:
 def _kind(item: pytest.Item) -> str:
     """Of several the one that it would be worst to have twice; "" for most tests."""
     kinds = (kind for kind in ("browser", "model", "crash") if item.get_closest_marker(kind))
-    return next(kinds, "telegram" if "telegram" in item.path.parts else "")
+    folders = (name for name in ("telegram", "models") if name in item.path.parts)
+    return next(kinds, next(folders, ""))
 
 
 def _turn(item: pytest.Item) -> int:
     """When it begins: the long groups, other groups, single tests; within each as it was."""
     group = item.get_closest_marker("xdist_group")
-    long = ("model", "crash", "browser")
-    return long.index(group.args[0]) if group and group.args[0] in long else 3 if group else 4
+    long = ("sandbox", "browser", "telegram", "models", "model", "crash")
+    kind = group.args[0] if group else ""
+    return long.index(kind) if kind in long else len(long) + (not kind)
 
 
 HEAD = f"{'phase':<22}{'kills':>7}{'lines':>7}{'answers':>9}{'lost':>6}{'duplicated':>12}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-HOUSE = 100
+HOUSE = 30
 """Examples under the profile "house"."""
 
 

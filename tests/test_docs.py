@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +19,7 @@ from loopforge import cli, errors
 from loopforge.io.terminal.slash_completion import COMMANDS
 from loopforge.runtime.plugins.installed_plugins import installed
 from loopforge.settings import DECLARING, rows
+from tests.every_row import every_row
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *ROOT.glob("docs/**/*.md")])
@@ -48,15 +50,27 @@ def test_a_stale_block_would_be_noticed(generate: ModuleType) -> None:
         generate.architecture(page.replace("<!-- drawn: delivery -->", ""))
 
 
-@pytest.mark.parametrize("name", [row.name for row in rows()])
+@cache
+def sources() -> list[str]:
+    """The text of each module but the one where settings are declared."""
+    files = (ROOT / "src").rglob("*.py")
+    return [path.read_text("utf-8") for path in files if path.name != "settings.py"]
+
+
+@every_row(row.name for row in rows())
 def test_every_setting_is_documented_and_used(name: str) -> None:
     """Each setting stands in docs/settings.md, and some code reads it."""
     assert f"| `{name}` |" in (ROOT / "docs" / "settings.md").read_text("utf-8")
-    sources = [p for p in (ROOT / "src").rglob("*.py") if p.name != "settings.py"]
     plugin, _, own = name.partition("_")
     declaring = {each for group in DECLARING for each in installed(group)}
     own = own if plugin in declaring else name
-    assert any(re.search(rf"[.\"]{own}\b", path.read_text("utf-8")) for path in sources)
+    assert any(re.search(rf"[.\"]{own}\b", text) for text in sources())
+
+
+@cache
+def group() -> Any:
+    """All commands, as they are parsed."""
+    return get_group(cli.root)
 
 
 def commands() -> list[str]:
@@ -70,7 +84,7 @@ def commands() -> list[str]:
             each for n in names for each in walk(command.get_command(None, n), f"{path} {n}")
         ]  # fmt: skip
 
-    return walk(get_group(cli.root), "loopforge")
+    return walk(group(), "loopforge")
 
 
 def test_every_command_is_documented() -> None:
@@ -93,11 +107,11 @@ def mentioned() -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize(("page", "command"), mentioned())
+@every_row(mentioned())
 def test_every_command_that_is_mentioned_exists(page: str, command: str) -> None:
     """A command line in prose names a command that is there, and options that it takes."""
     words = shlex.split(command.replace("[OPTIONS]", ""), comments=True)
-    node: Any = get_group(cli.root)
+    node = group()
     while words:
         options = {name for each in node.params for name in each.opts}
         if words[0].startswith("-"):
@@ -143,7 +157,7 @@ def test_the_error_tree_is_drawn_as_it_is() -> None:
     assert parents == real
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@every_row(PAGES)
 def test_links_lead_somewhere(page: Path) -> None:
     """Every relative link names a file or folder of this repository."""
     text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)

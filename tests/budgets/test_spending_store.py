@@ -30,6 +30,7 @@ from loopforge.core.events import micros
 from loopforge.core.money.budget_limits import Budget, Limit, Standing
 from loopforge.ledger.database.table_schema import holds, spent
 from loopforge.ledger.sql_ledger import SqlLedger
+from tests.examples import few
 from tests.ledger.saying import NOON, ROOM, opened
 
 DAY = date(2026, 11, 21)
@@ -139,7 +140,7 @@ async def _rush(seed: int, estimate: int, kills: float, url: str) -> tuple[int, 
     return truth, spent + still, through
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=few(4), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     seed=st.integers(0, 2**32),
     estimate=st.integers(1, MOST),

@@ -23,6 +23,7 @@ from loopforge.core.statistics.rate_statistics import (
     wilson,
 )
 from loopforge.errors import InputError
+from tests.examples import few
 
 T = TypeVar("T")
 counts = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -120,7 +121,7 @@ def test_no_event_is_no_certainty() -> None:
     assert lone.high - lone.low > 0.85
 
 
-@settings(max_examples=60)
+@settings(max_examples=few(30))
 @given(runs)
 def test_rates_over_runs_keep_their_order(by_seed: dict[int, Count]) -> None:
     """0 <= low <= estimate <= high <= 1; again and in another order it is the same, ICC included."""
@@ -174,7 +175,7 @@ def test_newcombes_difference(a: int, b: int, low: float, high: float) -> None:
     assert (round(found.low, 4), round(found.high, 4)) == (low, high)
 
 
-@settings(max_examples=60)
+@settings(max_examples=few(30))
 @given(pairs)
 def test_differences_keep_their_order(by_seed: dict[int, tuple[Count, Count]]) -> None:
     """-1 <= low <= estimate <= high <= 1 and 0 < p <= 1; order is nothing; swapped, it mirrors."""

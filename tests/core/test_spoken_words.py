@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loopforge.core.text.lenient_json import read
 from loopforge.core.text.spoken_words import SpokenWords
 from tests.core.test_lenient_json import CUT, FORM, PASSING, SAID
+from tests.every_row import every_row
 
 
 def drafts(text: str, size: int, schema: dict[str, Any] = FORM) -> list[str]:
@@ -23,8 +24,7 @@ def drafts(text: str, size: int, schema: dict[str, Any] = FORM) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("size", [1, 3, 7, 1000])
-@pytest.mark.parametrize("form", [*SAID, *CUT])
+@every_row(product([*SAID, *CUT], [1, 3, 7, 1000]))
 def test_what_is_shown_while_it_comes_is_what_is_said(form: str, size: int) -> None:
     """Every draft is the beginning of the next one and of the words; none shows anything else."""
     text, _ = SAID.get(form) or CUT[form]

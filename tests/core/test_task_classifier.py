@@ -14,6 +14,7 @@ from loopforge.core.work.task_classifier import (
     shell_command,
     wants_options,
 )
+from tests.every_row import every_row
 
 TABLE = """
 simple      general           hi
@@ -139,7 +140,7 @@ def test_the_table_is_long_enough() -> None:
     assert {flow for flow, _, _ in LINES} == {"simple", "shell", "branch", "sequential", "-"}
 
 
-@pytest.mark.parametrize(("flow", "role", "text"), LINES)
+@every_row(LINES)
 def test_a_line_is_taken_as(flow: str, role: str, text: str) -> None:
     """Clear lines have their flow and their role with a reason; others are a model's to judge."""
     found = classified(text)

@@ -122,11 +122,12 @@ def _key(place: Place) -> str:
     return f"discord:{place.id}"
 
 
-async def test_a_storm(city: Twin, tmp_path: Path) -> None:
+@pytest.mark.parametrize("lines", [8, pytest.param(16, marks=pytest.mark.patient)])
+async def test_a_storm(city: Twin, tmp_path: Path, lines: int) -> None:
     """Whatever goes wrong, each line of a person is heard once, and each of a mate stands once."""
     maya, house, ben = city.bot("Maya"), city.bot("House"), city.person("ben")
     plaza, mall = city.channel("plaza"), city.channel("mall")
-    texts = [f"maya and merlin, line {n}?" for n in range(16)]
+    texts = [f"maya and merlin, line {n}?" for n in range(lines)]
     answers = (f"answer {n}" for n in count())
     bots = {maya: "maya", house: ("merlin", "zuzu")}
     async with lodged(city, tmp_path, bots, lambda _: next(answers), energy_capacity=100) as home:

@@ -47,6 +47,7 @@ from loopforge.lab.story.claims import (
 from loopforge.lab.story.run_story import Sentence
 from loopforge.lab.story.story_checker import grounds_of, sentence_problems
 from loopforge.lab.world.scenario_checks import Scenario
+from tests.examples import few
 from tests.lab.shelf import rows, run, story
 from tests.lab.test_story_checker import WIDE
 
@@ -359,7 +360,7 @@ def test_what_is_counted_is_what_a_plain_count_comes_to(kind: type[Any]) -> None
 
 
 @given(data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(20), deadline=None)
 def test_no_act_that_counts_can_be_altered(draw: DataObject) -> None:
     """With the truth of any act of any run turned round, each count over it is refused."""
     name, chosen = draw.draw(sampled_from(WIDE))

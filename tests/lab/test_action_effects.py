@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from itertools import product
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from loopforge.lab.world.plan_guard import guard
 from loopforge.lab.world.protocols import INDEX, KINDS, Protocol, shipped, told
 from loopforge.lab.world.robot_perception import MIDDLE, Glimpse, glimpse
 from loopforge.lab.world.scenario_file import open_scenario, shipped_scenarios
+from tests.every_row import every_row
 from tests.lab.city import PLACES, read
 
 KIND_OF = {kind: name for name, kind, _ in PLACES}
@@ -56,10 +58,7 @@ def done(env: Factory, robot: Robot, intent: str, mode: Mode = "context", **more
     return apply_action_plan(plan, robot, env, glimpse(robot, env, env.step))
 
 
-@pytest.mark.parametrize("mode", ["guardrail", "context"])
-@pytest.mark.parametrize("kept", [True, False], ids=["kept", "broken"])
-@pytest.mark.parametrize("right", [True, False], ids=["right", "wrong"])
-@pytest.mark.parametrize("key", sorted(shipped()))
+@every_row(product(sorted(shipped()), (True, False), (True, False), ("guardrail", "context")))
 def test_the_four_outcomes_of_each_protocol(key: str, right: bool, kept: bool, mode: Mode) -> None:
     """Kept where right and broken where wrong is good; each other is a failing of its own name."""
     rule = shipped()[key]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from loopforge.core.statistics.rate_statistics import Count, resampled, wilson
 from loopforge.errors import InputError
 from loopforge.lab.stats.dose_response import Response, dose_response
+from tests.examples import few
 
 Numbers = NDArray[np.float64]
 Counts = dict[float, dict[int, Count]]
@@ -246,7 +247,7 @@ def test_few_doses_and_one_seed() -> None:
 cells = st.integers(0, 5).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
 
-@settings(max_examples=30)
+@settings(max_examples=few(12))
 @given(
     st.integers(4, 6).flatmap(
         lambda doses: st.lists(

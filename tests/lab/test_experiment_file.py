@@ -26,6 +26,7 @@ from loopforge.lab.sweeps.run_score import RunResult, Scoring
 from loopforge.lab.sweeps.sweep_runner import laid_out
 from loopforge.lab.world.scenario_file import open_scenario
 from loopforge.lab.world.toml_bounds import shipped_names
+from tests.examples import few
 
 WHOLE = """
 name = "small"
@@ -226,7 +227,7 @@ plain = st.recursive(
 KEYS = (*Experiment.__struct_fields__, "strange")
 
 
-@settings(max_examples=300)
+@settings(max_examples=few(100))
 @given(st.dictionaries(st.sampled_from(KEYS), plain, max_size=4))
 def test_whatever_a_file_holds_it_is_an_experiment_or_refused(fields: dict[str, Any]) -> None:
     """Any values at all under any keys give an experiment, or BadScenario and nothing else."""

@@ -10,6 +10,7 @@ from loopforge.errors import BadScenario
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.world.scenario_file import read_scenario
 from loopforge.models.scripted_model import ScriptedModels
+from tests.every_row import every_row
 from tests.lab.city import acts, laws, play, read, rows
 from tests.lab.curses import LET_IN, REFUSED, TRICKS, Curse
 from tests.lab.imps import IMPS, KEPT, SEEN, Imp, plan
@@ -24,7 +25,7 @@ def test_there_are_many_and_no_two_are_the_same() -> None:
 # ------------------------------------------------------------ files
 
 
-@pytest.mark.parametrize("curse", REFUSED, ids=lambda curse: curse.name)
+@every_row(REFUSED)
 def test_a_cursed_file_is_refused_with_one_clear_line(curse: Curse) -> None:
     """It is never let in; the error names the file and what is wrong, short and printable."""
     with pytest.raises(BadScenario) as caught:

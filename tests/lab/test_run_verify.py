@@ -37,6 +37,7 @@ from loopforge.lab.verification.run_verify import VerifyReport, verify
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
+from tests.examples import few
 from tests.lab.shelf import decided, made
 
 QUESTIONS = [f"Q{n}" for n in range(1, 13)]
@@ -398,7 +399,7 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made(tmp_path_factory.mktemp("short") / "run", SHORT)
 
 
-@settings(max_examples=60)
+@settings(max_examples=few(30))
 @given(where=st.floats(0, 1, exclude_max=True), byte=st.integers(0, 255))
 def test_no_byte_can_be_changed_unseen(short: Path, where: float, byte: int) -> None:
     """Whatever byte is put wherever, it is found, and nothing but a report comes of it."""
@@ -414,7 +415,7 @@ def test_no_byte_can_be_changed_unseen(short: Path, where: float, byte: int) -> 
         log.write_bytes(before)
 
 
-@settings(max_examples=60)
+@settings(max_examples=few(30))
 @given(data=st.data())
 def test_whatever_rows_hold_a_report_comes_of_it(short: Path, data: st.DataObject) -> None:
     """A forger's rows may hold anything at all: they are judged, and never believed."""

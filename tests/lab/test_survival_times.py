@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from loopforge.core.statistics.rate_statistics import wilson
 from loopforge.errors import InputError
 from loopforge.lab.stats.survival_times import Lifetimes, Median, kaplan_meier, log_rank, median
+from tests.examples import few
 
 # Freireich and others 1963, Blood 21: weeks in remission on 6-mercaptopurine and on placebo.
 TREATED: Lifetimes = (
@@ -82,7 +83,7 @@ def test_nobody_left_and_nothing_happened() -> None:
     assert median(steps) == Median(None, None, None)
 
 
-@settings(max_examples=80)
+@settings(max_examples=few(40))
 @given(lives)
 def test_a_curve_never_rises(some: Lives) -> None:
     """0 <= low <= S <= high <= 1, S falls at events alone, all are counted, and order is nothing."""
@@ -123,7 +124,7 @@ def test_the_log_rank_of_three_groups() -> None:
     assert list(found.expected.values()) == pytest.approx([2.656485, 7.600097, 16.743418])
 
 
-@settings(max_examples=60)
+@settings(max_examples=few(30))
 @given(lives, lives)
 def test_a_group_of_which_nothing_could_come_changes_nothing(one: Lives, other: Lives) -> None:
     """scipy's test of two groups is the chi-square of many: a third, gone at once, adds nothing."""

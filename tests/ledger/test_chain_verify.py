@@ -34,7 +34,7 @@ COLUMNS = {
 }
 PLACES = [(table, column) for table, columns in COLUMNS.items() for column in columns]
 FLIPS = settings(
-    max_examples=few(150),
+    max_examples=few(45),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
@@ -114,7 +114,7 @@ def guarded(postgres_url: str) -> str:
 
 
 @pytest.mark.postgres
-@settings(FLIPS, max_examples=few(60))
+@settings(FLIPS, max_examples=few(18))
 @given(st.sampled_from(PLACES), st.integers(0, 5), st.integers(0, 500), st.integers(0, 6))
 def test_a_flipped_bit_is_found_in_postgres(
     guarded: str, where: tuple[str, str], row: int, at: int, bit: int

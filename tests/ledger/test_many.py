@@ -81,7 +81,7 @@ async def _run(tasks: list[list[tuple[str, list[str], str]]]) -> None:
                     assert said == teller.taken.get(stream, [])
 
 
-@settings(max_examples=few(40))
+@settings(max_examples=few(12))
 @given(tasks)
 def test_any_number_of_tasks(tasks: list[list[tuple[str, list[str], str]]]) -> None:
     """Chains verify, numbers have no gap, each task's order is kept, refused appends leave nothing.

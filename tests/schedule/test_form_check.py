@@ -11,6 +11,7 @@ from hypothesis import given, strategies
 
 from loopforge.schedule.form_check import check
 from loopforge.schedule.reminder_form import AsksBack, Checked, Fits, Refused
+from tests.every_row import every_row
 from tests.schedule.outside_english import ENGLISH
 from tests.schedule.outside_french import FRENCH
 from tests.schedule.outside_german import GERMAN
@@ -40,7 +41,7 @@ def checked(said: str, form: dict[str, str], now: datetime = NOW, language: str 
     return check({"said": said, **form}, now, ZONE, language)
 
 
-@pytest.mark.parametrize(("language", "said", "form", "wanted"), [*ROWS, *MORE])
+@every_row([*ROWS, *MORE])
 def test_phrases(language: str, said: str, form: dict[str, str], wanted: str) -> None:
     """Each phrase of the tables comes out as it says, and in words of its language."""
     found = checked(said, form, language=language)
@@ -59,7 +60,7 @@ AUTUMN = datetime(2026, 10, 13, 10, 20, tzinfo=BERLIN)
 OUTSIDE = [*ENGLISH, *GERMAN, *FRENCH, *SPANISH]
 
 
-@pytest.mark.parametrize(("language", "said", "forms", "wanted"), OUTSIDE)
+@every_row(OUTSIDE)
 def test_phrases_of_strangers(
     language: str, said: str, forms: list[dict[str, str]], wanted: str
 ) -> None:
@@ -69,10 +70,7 @@ def test_phrases_of_strangers(
         assert outcome(found) in wanted.split(" or "), (form, found)
 
 
-@pytest.mark.parametrize(
-    ("language", "said", "form"),
-    [(row[0], row[1], row[2][0]) for row in OUTSIDE if row[3] == "fits" and "at" in row[2][0]],
-)
+@every_row((row[0], row[1], row[2][0]) for row in OUTSIDE if row[3] == "fits" and "at" in row[2][0])
 def test_no_other_moment_is_set_for_strangers(
     language: str, said: str, form: dict[str, str]
 ) -> None:
@@ -82,7 +80,7 @@ def test_no_other_moment_is_set_for_strangers(
         assert outcome(found) != "fits", (by, found)
 
 
-@pytest.mark.parametrize(("language", "said", "form"), TWISTS)
+@every_row(TWISTS)
 def test_what_is_twisted_sets_nothing(language: str, said: str, form: dict[str, str]) -> None:
     """A form that goes by a part of the words alone is asked about, or refused."""
     assert outcome(checked(said, form, AUTUMN, language)) != "fits"
@@ -143,9 +141,7 @@ def test_both_ways_are_offered() -> None:
     assert found.choices == ("Wednesday 25 March, 15:00", "Thursday 26 March, 03:00")
 
 
-@pytest.mark.parametrize(
-    ("language", "said", "form"), [row[:3] for row in [*FITTING, *MORE] if "at" in row[2]]
-)
+@every_row(row[:3] for row in [*FITTING, *MORE] if "at" in row[2])
 def test_no_other_moment_is_set(language: str, said: str, form: dict[str, str]) -> None:
     """A form that misses by an hour, half a day, a day or a week is never set."""
     for by in MOVES:
@@ -153,10 +149,7 @@ def test_no_other_moment_is_set(language: str, said: str, form: dict[str, str]) 
 
 
 @pytest.mark.patient
-@pytest.mark.parametrize(
-    ("language", "said", "form"),
-    [row[:3] for row in [*FITTING, *MORE] if "rule" in row[2] and row[3] == "fits"],
-)
+@every_row(row[:3] for row in [*FITTING, *MORE] if "rule" in row[2] and row[3] == "fits")
 def test_no_other_rule_is_set(language: str, said: str, form: dict[str, str]) -> None:
     """A rule with another step, another hour, other days or an end is never set."""
     text = form["rule"]
@@ -221,13 +214,10 @@ def test_any_words_come_to_something(said: str, language: str) -> None:
 
 
 @pytest.mark.patient
-@pytest.mark.parametrize(
-    ("language", "said", "rule_of"),
-    [
-        (row[0], row[1], row[2][0]["rule"])
-        for row in OUTSIDE
-        if row[3] == "fits" and "rule" in row[2][0]
-    ],
+@every_row(
+    (row[0], row[1], row[2][0]["rule"])
+    for row in OUTSIDE
+    if row[3] == "fits" and "rule" in row[2][0]
 )
 def test_no_other_rule_is_set_for_strangers(language: str, said: str, rule_of: str) -> None:
     """Nor is a rule of theirs set that rings once, at another step, hour or minute."""

@@ -45,7 +45,7 @@ def apart(one: tuple[int, int], other: tuple[int, int], scale: float) -> float:
 
 @given(graphs())
 @example(alone(15))
-@settings(max_examples=few(30))
+@settings(max_examples=few(9))
 def test_any_city_fits_its_map(drawn: City) -> None:
     """Every place lies within both layouts with room about it, and no two lie on each other."""
     for layout in ("wide", "tall"):

@@ -196,8 +196,16 @@ async def test_a_line_sent_twice_is_heard_once(site: Town, owner: Guest) -> None
     assert [e.kind for e in await site.events(room)].count("room.heard") == 1
 
 
-async def test_streams_of_a_session_and_of_a_person_are_bounded(site: Town, owner: Guest) -> None:
-    """A session has 100 streams, a person 200 whatever their sessions; one that ends makes room."""
+async def test_streams_of_a_session_and_of_a_person_are_bounded(
+    site: Town, owner: Guest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session has 100 streams, a person 200 whatever their sessions; one that ends makes room.
+
+    Here it is a tenth of that.
+    """
+    assert (event_stream.MOST, event_stream.OF_ONE) == (100, 200)
+    monkeypatch.setattr(event_stream, "MOST", 10)
+    monkeypatch.setattr(event_stream, "OF_ONE", 20)
     room = await site.room(owner)
     one = await site.guest("ben", room, by=owner)
     two, three = await again(site, "ben"), await again(site, "ben")

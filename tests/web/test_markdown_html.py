@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from loopforge.web.rendering import code_colours, formula_html, markdown_html
 from loopforge.web.rendering.code_colours import CLASSES
 from loopforge.web.rendering.markdown_html import LONGEST, WILDEST, plain, render, wild
+from tests.every_row import every_row
 
 TAGS = {
     *("p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote", "ul", "ol", "li"),
@@ -236,7 +237,7 @@ CORPUS = [
 ]
 
 
-@pytest.mark.parametrize("text", CORPUS)
+@every_row(CORPUS)
 def test_nothing_but_the_allowed_comes_out(text: str) -> None:
     """Of a hostile text only allowed tags, attributes and schemes come out, also amid harmless."""
     for wrapped in (text, f"before {text} after", f"> - {text}", f"*{text}*", f"@maya {text}"):

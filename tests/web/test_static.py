@@ -6,7 +6,7 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
-import pytest
+from tests.every_row import every_row
 
 WEB = Path(str(files("loopforge.web")))
 STATIC, TEMPLATES = WEB / "static", WEB / "templates"
@@ -25,7 +25,7 @@ def test_a_room_is_light() -> None:
     assert (STATIC / "room.js").stat().st_size < 27_000
 
 
-@pytest.mark.parametrize("path", OURS, ids=lambda path: path.name)
+@every_row(OURS)
 def test_nothing_comes_from_elsewhere(path: Path) -> None:
     """No stylesheet or script of ours names another host, evaluates text, or imports from afar."""
     text = path.read_text(encoding="utf-8")
@@ -33,7 +33,7 @@ def test_nothing_comes_from_elsewhere(path: Path) -> None:
     assert not re.search(r"\beval\(|new Function|document\.write|@import", text)
 
 
-@pytest.mark.parametrize("path", sorted(TEMPLATES.glob("*.html")), ids=lambda path: path.name)
+@every_row(sorted(TEMPLATES.glob("*.html")))
 def test_templates_keep_to_the_policy(path: Path) -> None:
     """No template has an inline script, a style, an event attribute, or a file from elsewhere."""
     text = path.read_text(encoding="utf-8")
@@ -42,7 +42,7 @@ def test_templates_keep_to_the_policy(path: Path) -> None:
     assert "hx-on" not in text
 
 
-@pytest.mark.parametrize("path", sorted(TEMPLATES.glob("*.html")), ids=lambda path: path.name)
+@every_row(sorted(TEMPLATES.glob("*.html")))
 def test_forms_that_post_carry_their_token(path: Path) -> None:
     """Every form that posts has the hidden field that shows it comes from this site."""
     text = path.read_text(encoding="utf-8")
