@@ -179,10 +179,10 @@ def meet(home: Path, name: str) -> None:
 
 
 def test_what_looks_after_a_ledger(run: Run) -> None:
-    """rebuild says how often an event went into a view: a line may bring files, and be a post.
+    """rebuild says how often an event went into a view: rooms open, lines bring files, are posts.
 
     status shows the schema and the streams; migrate has nothing to do.
     """
-    assert run("rebuild")[:2] == (0, "Folded 2 events.\n")
+    assert run("rebuild")[:2] == (0, "Folded 3 events.\n")
     assert run("status")[1] == f"schema: ok\n       3  {STREAM}\n"
     assert run("migrate")[:2] == (0, "It was up to date.\n")
