@@ -115,12 +115,19 @@ async def test_a_drafted_answer_is_a_reply(tmp_path: Path, twin: Twin, city: Cit
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     ana, ben = await city.person("Ana", "ana"), await city.person("Ben", "ben")
     lab = await city.supergroup("Lab", [ana, ben, maya])
-    slow, held = ScriptedAnswer(text=TEXT, pieces=2, pause=1), HeldClock()
+    slow, held = ScriptedAnswer(text=TEXT, wait=1, pieces=2, pause=1), HeldClock()
     async with on_telegram(tmp_path, maya, twin.base, debounce_seconds=3600) as home:
         line = await city.say(ana, lab, "maya, tell me")
         await city.say(ben, lab, "Ana, it rains")
         await home.until(lambda: _heard(home, 2))
+    before = len(await city.calls("getUpdates"))
+
+    async def there() -> bool:
+        return len(await city.calls("getUpdates")) > before
+
     async with on_telegram(tmp_path, maya, twin.base, script=lambda _: slow, pace=held):
+        await city.until(there)  # rooms are watched before that; what was drafted earlier is gone
+        held.let_go(1)
         await city.heard(lab, by=maya)
         held.let_go()
         await city.until(lambda: ends(city, maya, lab))
