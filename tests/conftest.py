@@ -22,6 +22,7 @@ cases; what is left to it has a shorter neighbour that runs here.
 from __future__ import annotations
 
 import gc
+import signal
 import tomllib
 from collections import defaultdict
 from collections.abc import Generator
@@ -63,6 +64,9 @@ def pytest_configure() -> None:
     for group, entries in declared["entry-points"].items():
         if not entries.keys() <= entry_points(group=group).names:
             raise pytest.UsageError(f"{group} in pyproject.toml is newer: run `make dev` first.")
+    for number in (signal.SIGINT, signal.SIGHUP):  # under nohup or a shell's &, programs inherit it
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     once.keep()
 
 

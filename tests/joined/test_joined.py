@@ -46,8 +46,8 @@ def unplaced(told: list[Shown]) -> list[Shown]:
 
 
 def endless(_: Question) -> ScriptedAnswer:
-    """A tale that takes half an hour, some words at a time: what is missed is shown with the next."""
-    return ScriptedAnswer(text=TALE, pieces=400, pause=5)
+    """A tale of eight minutes, a dozen words at a time: what is missed is shown with the next."""
+    return ScriptedAnswer(text=TALE, pieces=100, pause=5)
 
 
 async def agree(there: Evening, *, words: bool = True) -> list[Shown]:

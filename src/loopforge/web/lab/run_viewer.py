@@ -101,7 +101,8 @@ def _watch(shifts: Shifts, visitor: Visitor, run: str, step: int | None) -> Temp
         waiting = RunLine(name=run, state=standing.state, told=standing.told)
         return page("lab-wait.html", visitor, here="lab", line=waiting)
     assert index.scenario is not None
-    at = index.steps - 1 if step is None and line.state == "running" else step or 0
+    steps = index.steps  # more may come while the page is made; who follows is at the last it has
+    at = steps - 1 if step is None and line.state == "running" else step or 0
     lines = listed(shifts, 0)[0]
     return page(
         "lab-run.html",
@@ -110,8 +111,8 @@ def _watch(shifts: Shifts, visitor: Visitor, run: str, step: int | None) -> Temp
         line=line,
         scenario=index.scenario,
         began=index.began,
-        at=max(0, min(at, index.steps - 1)),
-        steps=index.steps,
+        at=max(0, min(at, steps - 1)),
+        steps=steps,
         size=page_size(index.scenario),
         others=others(lines, line)[:30],
         source=source_of(line, lines),
