@@ -27,6 +27,7 @@ BOUNDS = {
     "a line of more than 45 words": MOST == 45,
     "into pieces of 20 to 45": (LEAST, MOST) == (20, 45),
     "twenty seconds after the last line": passage_vectors.LULL == 20,
+    "at the latest four minutes after the first": passage_vectors.PATIENCE == 240,
     "1,000 tokens at most": turn_recall.BYTES + turn_recall.KEPT_BYTES == 3000,
     "a small model is shown 200": turn_recall.SMALL_BYTES + turn_recall.SMALL_KEPT == 600,
     "less than 0.25 is left out": turn_recall.FITS == 0.25,

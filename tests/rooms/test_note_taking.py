@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from loopforge.chat.memories.memory_desk import MemoryReader
+from loopforge.chat.remembering.note_taking import NoteState, NoteWorld
 from loopforge.chat.service.memory_notice import NOTICE
 from loopforge.core.events import Event, TurnEnded
 from loopforge.core.memory.memory_vocabulary import KeepingSet
@@ -156,6 +157,26 @@ async def test_a_group_of_a_platform_is_not_remembered_until_somebody_says_so(
         await home.app.memory.store.set_keeping(setting)
         await home.hears("ana", "@maya remember that I live in Riga")
         assert await held(home)
+
+
+async def test_a_talk_that_waits_to_be_looked_back_on_costs_no_look_at_every_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who waits until it is quiet looks once in a minute and a half at most, however much is said."""
+    looks, due = list[str](), NoteWorld.due
+
+    async def counted(world: NoteWorld, state: NoteState) -> Any:
+        looks.append(state.mate)
+        return await due(world, state)
+
+    monkeypatch.setattr(NoteWorld, "due", counted)
+    async with noted(tmp_path) as home:
+        for nth in range(20):
+            await home.hears("ana", f"@maya I live in Riga, {nth}")
+        looks.clear()
+        for nth in range(20):
+            await home.hears("ana", f"@maya I live in Oslo, {nth}")
+        assert looks.count("maya") <= 2
 
 
 async def test_somebody_who_speaks_halts_it(tmp_path: Path) -> None:

@@ -9,7 +9,15 @@ from typing import Any
 
 import pytest
 
-from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, PlaceJoined
+from loopforge.chat.room.member_visibility import mates_in
+from loopforge.core.room_vocabulary import (
+    Heard,
+    LineDeleted,
+    LineEdited,
+    MateJoined,
+    MateLeft,
+    PlaceJoined,
+)
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.memory.passage_arrays import Passages, joined
@@ -144,6 +152,21 @@ async def test_private_stays_private(home: Home) -> None:
     assert not await home.app.memory.recall.recall(stranger)
 
 
+async def test_a_mate_takes_along_what_was_said_while_it_was_there(home: Home) -> None:
+    """Not what was said before it came, or after it had left; and nobody is told it is there still."""
+    await home.hears("ana", "The zarquon tea is green")
+    rooms, ana = home.app.rooms, home.people["ana"]
+    other = await rooms.open(ana, "elsewhere", "", ["maya"])
+    await rooms.add(home.room, ana, MateLeft(mate="maya"))
+    await home.hears("ana", "The zarquon coffee is black")
+    await rooms.add(home.room, ana, MateJoined(mate="maya"))
+    await home.hears("ana", "The zarquon milk is white")
+    found = await recalled(home, "zarquon?", "ana", stream=f"room:{other}", everywhere=True)
+    assert sorted(found) == ["The zarquon milk is white", "The zarquon tea is green"]
+    there = await home.app.ledger.look(lambda tables: mates_in(tables, f"room:{home.room}"))
+    assert there[-1] == "maya"
+
+
 async def test_a_group_of_a_platform_takes_nothing_in(home: Home) -> None:
     """Who reads along in a channel is not known: only what was said there is recalled there."""
     await home.enter("ana")
@@ -218,12 +241,13 @@ async def test_vectors_are_made_by_themselves_when_nobody_speaks(home: Home) -> 
 
 
 async def test_vectors_are_made_though_people_never_pause(home: Home) -> None:
-    """They wait for a pause, but not for ever."""
+    """They wait for a pause, but not for ever: four minutes."""
     began = home.clock.now()
     while not (await count(home))[1]:
         await home.hears("ana", "The bicycle has a flat tyre")
         await home.clock.advance(10)
         assert home.clock.now() - began < timedelta(minutes=10)
+    assert home.clock.now() - began >= timedelta(minutes=4)
 
 
 @pytest.mark.parametrize("held", [0, 10**9])

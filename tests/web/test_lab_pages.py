@@ -7,6 +7,10 @@ import html
 import json
 import re
 from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
 
 from loopforge.core.events import Event
 from loopforge.core.factory_vocabulary import Decided, RunBegan, RunEnded, Stepped
@@ -15,6 +19,8 @@ from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run.run_lifecycle import summary_of
 from loopforge.lab.run.run_log import LOG, rows_of
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
+from loopforge.web.lab import lab_pages, run_viewer
+from loopforge.web.lab.lab_pages import RunLine
 from tests.held_clock import HeldClock
 from tests.web.conftest import Guest, Town, town, words
 from tests.web.labs import JSON, cut, first_row, forked, played, runs_of, until
@@ -482,6 +488,30 @@ async def test_a_run_can_be_stopped(owner: Guest) -> None:
     await until(owner, "first_shift-stub-2", "finished")
     steps = (await owner.get("/lab/first_shift-stub-1/course", headers=JSON)).json()["closed"]
     assert 0 <= steps < 80_000
+
+
+async def test_the_page_of_a_growing_run_stands_at_the_last_step_it_has(
+    site: Town, owner: Guest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where steps are closed while it is made: its script follows from there, or not at all."""
+    await played(site)
+    open_run, list_runs = run_viewer.opened, lab_pages.listed
+    grown = [2]
+
+    def running(shifts: Any, run: str) -> tuple[RunIndex, RunLine]:
+        index, line = open_run(shifts, run)
+        monkeypatch.setattr(RunIndex, "steps", property(lambda _: grown[-1]))
+        return index, replace(line, state="running")
+
+    def growing(shifts: Any, page: int) -> Any:
+        grown.append(3)
+        return list_runs(shifts, page)
+
+    monkeypatch.setattr(run_viewer, "opened", running)
+    monkeypatch.setattr(run_viewer, "listed", growing)
+    page = (await owner.get("/lab/spun")).text
+    steps, at = (int(re.search(rf'data-{what}="(\d+)"', page)[1]) for what in ("steps", "at"))  # type: ignore[index]
+    assert (steps, at, grown[-1]) == (2, 1, 3)
 
 
 async def test_a_failed_run_says_why(site: Town, owner: Guest) -> None:

@@ -10,7 +10,6 @@ every turn. Pure; knows nothing of reading what comes back (core/text/lenient_js
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -174,10 +173,4 @@ def _speak_of(words: re.Pattern[str], seen: AgentPerception) -> bool:
     last = islice((line for line in reversed(seen.lines) if line.kind in kinds), LAST)
     text = "\n".join(str(line.text) for line in last if line.text.text is not None)
     elsewhere = () if text.isascii() else ELSEWHERE.finditer(text)
-    return _holds(words, text) or any(ord(found[0]) > LATIN for found in elsewhere)
-
-
-@lru_cache(4)
-def _holds(words: re.Pattern[str], text: str) -> bool:
-    """Whether a text holds such words; it is asked several times in a turn."""
-    return bool(words.search(text))
+    return bool(words.search(text)) or any(ord(found[0]) > LATIN for found in elsewhere)

@@ -118,7 +118,8 @@ class Members:
         for event in events:
             match event.body:
                 case RoomOpened(private=True):
-                    connection.execute(private.insert().values(stream=event.stream))
+                    if not private_rooms(connection, [event.stream]):
+                        connection.execute(private.insert().values(stream=event.stream))
                 case PersonJoined(person=person, past=past):
                     self._come(connection, event, person, past=past)
                 case PersonLeft(person=person):
@@ -144,10 +145,10 @@ class Members:
         connection.execute(stays.insert().values(**row, past=past))
 
     def _mate_comes(self, connection: Connection, event: Event, mate: str) -> None:
-        place = {"stream": event.stream, "mate": mate}
-        if mate not in mates_in(connection, event.stream):
-            row = mate_stays.insert().values(**place, since=event.seq, until=FOREVER)
-            connection.execute(row)
+        if mate in mates_in(connection, event.stream):
+            return
+        row = {"stream": event.stream, "mate": mate, "since": event.seq, "until": FOREVER}
+        connection.execute(mate_stays.insert().values(**row))
 
     def _go(self, connection: Connection, event: Event, person: str = "") -> None:
         gone = stays.c.person == person if person else stays.c.person != ""
