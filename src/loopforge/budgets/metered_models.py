@@ -85,7 +85,9 @@ class MeteredModels:
             self._tasks.spawn(self._settle(reserved, [usage]), "what was cut off is paid")
             raise
         paying = self._settle(reserved, [usage for _, usage in reply.usages])
-        await asyncio.shield(self._tasks.spawn(paying, "an answer is paid"))
+        paid = self._tasks.spawn(paying, "an answer is paid")
+        if reserved.hold:  # else nobody goes by it: it is written before what follows on the answer
+            await asyncio.shield(paid)
         return replace(reply, budget=note)
 
     def _cheaper(self, question: Question, wanted: Usage) -> Question | None:

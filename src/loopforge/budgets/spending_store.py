@@ -16,10 +16,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from functools import cache
 from typing import NamedTuple
 
 import msgspec
-from sqlalchemy import delete, select
+from sqlalchemy import Insert, delete, select
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.engine import Connection, RowMapping
@@ -159,12 +160,14 @@ def _add(connection: Connection, meters: Iterable[str], day: str, amounts: Amoun
     rows = [{"meter": meter, "day": day, **amounts._asdict()} for meter in sorted(set(meters))]
     if not rows or not any(amounts):
         return
-    insert = sqlite_insert if connection.dialect.name == "sqlite" else postgres_insert
-    adding = insert(spent)
+    connection.execute(_adding(connection.dialect.name), rows)
+
+
+@cache
+def _adding(dialect: str) -> Insert:
+    adding = (sqlite_insert if dialect == "sqlite" else postgres_insert)(spent)
     more = {name: spent.c[name] + adding.excluded[name] for name in SUMS}
-    connection.execute(
-        adding.on_conflict_do_update(index_elements=["meter", "day"], set_=more), rows
-    )
+    return adding.on_conflict_do_update(index_elements=["meter", "day"], set_=more)
 
 
 def _first(connection: Connection, wanted: Hold, by: Standing) -> bool:

@@ -211,11 +211,13 @@ class SqlLedger:
         return await self._reading(work)
 
     async def change(self, work: Callable[[Connection], T]) -> T:
-        """Change such tables by hand, in a transaction of their own of the writing thread.
+        """Change such tables by hand in the writing thread, all of it or nothing.
 
-        For what is no fact and needs no history, such as passwords; events are only appended.
+        For what is no fact and needs no history, such as passwords; events are only appended. What
+        others write at the same time may stand in the same transaction; if one of those raises,
+        `work` is taken back and run again.
         """
-        return await self._writer.do(lambda connection: (work(connection), ()))
+        return await self._writer.change(work)
 
     async def append_with(
         self,
@@ -325,7 +327,8 @@ class SqlLedger:
 
     async def load(self, rows: Iterable[bytes]) -> None:
         """Put dumped rows into this ledger, which is empty (see row_dump.py), all or none."""
-        await self.change(partial(row_dump.load, lines=rows, views=self._views))
+        load = partial(row_dump.load, lines=rows, views=self._views)
+        await self._writer.do(lambda connection: (load(connection), ()))
 
     async def verify(
         self, prefix: str = "", anchors: Mapping[str, Anchor] | None = None

@@ -93,6 +93,7 @@ PART = 4_096
 TakeOut = Callable[[str, Sequence[int]], None]
 """Told of a room's lines that go or change, in the transaction in which they do."""
 
+_INSERT = passages.insert()
 SPOKEN = frozenset({"room.heard", "room.said"})
 ITEMS = frozenset({"memory.kept", "memory.corrected"})
 CHANGING = frozenset({"room.line_edited", "room.line_deleted", "room.closed", "ledger.erased"})
@@ -187,7 +188,7 @@ def _rows(
 
 def _insert(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
     if rows:
-        connection.execute(passages.insert(), rows)
+        connection.execute(_INSERT, rows)
 
 
 def _count(connection: Connection, stream: str, parts: Iterable[int]) -> None:

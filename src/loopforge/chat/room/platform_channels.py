@@ -24,6 +24,7 @@ from sqlalchemy import (
     Select,
     Table,
     and_,
+    bindparam,
     func,
     or_,
     select,
@@ -122,6 +123,12 @@ spoken = Table(
 )
 """Turns in rooms that have places: a draft may come to stand when its line is said already."""
 
+_DRAFTED = drafts.c.turn == bindparam("of")
+_SAID = drafts.update().where(_DRAFTED & (drafts.c.line == "")).values(line=bindparam("said"))
+_ENDED = drafts.update().where(_DRAFTED).values(over=True)
+_A_PLACE = select(places.c.place).where(places.c.stream == bindparam("room")).limit(1)
+"""What is asked at each line and at each turn's end; built once."""
+
 
 def room_of(place: str) -> str:
     """The slug of the room that a place opens of its own: always the same for one place."""
@@ -207,20 +214,17 @@ class Places:
                 if message:
                     connection.execute(drafts.insert().values(**row))
             case Said(turn=turn):
-                first = (drafts.c.turn == turn) & (drafts.c.line == "")
-                connection.execute(drafts.update().where(first).values(line=event.id))
+                connection.execute(_SAID, {"of": turn, "said": event.id})
                 self._speak(connection, event.stream, turn, line=event.id)
             case TurnEnded(turn=turn):
-                mine = drafts.c.turn == turn
-                connection.execute(drafts.update().where(mine).values(over=True))
+                connection.execute(_ENDED, {"of": turn})
                 self._speak(connection, event.stream, turn)
             case _:
                 pass
 
     def _speak(self, connection: Connection, stream: str, turn: str, line: str = "") -> None:
         """Remember the first line of a turn, or (without one) that it is over."""
-        here = select(places.c.place).where(places.c.stream == stream).limit(1)
-        if connection.execute(here).first() is None:
+        if connection.execute(_A_PLACE, {"room": stream}).first() is None:
             return
         mine = spoken.c.turn == turn
         if connection.execute(select(spoken).where(mine)).first() is None:

@@ -69,7 +69,8 @@ class OpenLifecycles(Generic[R]):
 
     def apply(self, connection: Connection, events: Sequence[Event]) -> None:
         """Take in events; raises Conflict for one that the table does not allow."""
-        before = self._read(connection, self._concerned(events))
+        all_new = all(self.begun(event) is not None for event in events)
+        before = {} if all_new else self._read(connection, self._concerned(events))
         now = dict(before)
         for event in events:
             self._step(now, event)

@@ -1,8 +1,10 @@
-"""The one thread that writes: appends that come while a commit runs go into the next one.
+"""The one thread that writes: what comes while a commit runs goes into the next one.
 
-Each caller gets its own events or its own error. A transaction that fails as a whole because of
-one append is done again append by append, so that nobody suffers for another's mistake. Other work
-that writes (an erasure, a rebuilding) runs alone, between commits.
+Each caller gets its own events, its own result or its own error. A transaction that fails as a
+whole because of one append, or of one change beside the appends, is done again one by one, so that
+nobody suffers for another's mistake. Other work that writes (an erasure, a rebuilding) runs alone,
+between commits. On PostgreSQL changes do, too: there two programs that hold rows of several tables
+in different orders would wait for each other.
 
 Knows nothing of events loops but the one it reports to; knows no SQL but the check for ids.
 """
@@ -14,6 +16,7 @@ import logging
 import queue
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import groupby
 from time import sleep
 from typing import Any, TypeVar
@@ -34,8 +37,8 @@ Appended = Callable[[str, tuple[Event, ...]], None]
 Done = tuple[T, Sequence[Event]]
 """What other writing gives back: its result, and the events it added."""
 
-MOST_APPENDS = 512
-"""Appends in one transaction at most."""
+MOST_JOBS = 512
+"""Appends and changes in one transaction at most."""
 
 TRIES = 3
 """How often an append is tried when another process got in between."""
@@ -47,20 +50,25 @@ log = logging.getLogger(__name__)
 
 
 class _Job:
-    """Something to write, and the future of whoever waits for it."""
+    """Something to write, and the future of whoever waits for it: one of the three."""
 
-    __slots__ = ("append", "error", "events", "future", "result", "work")
+    __slots__ = ("append", "change", "error", "events", "future", "result", "work")
 
     def __init__(
         self,
         future: asyncio.Future[Any],
         append: Append | None = None,
+        change: Callable[[Connection], Any] | None = None,
         work: Callable[[], Done[Any]] | None = None,
     ) -> None:
-        self.future, self.append, self.work = future, append, work
+        self.future, self.append, self.change, self.work = future, append, change, work
         self.result: Any = None
         self.error: BaseException | None = None
         self.events: Sequence[Event] = ()
+
+
+class OneRefused(Exception):
+    """One of several things to write raised: each is to be written by itself."""
 
 
 class Writer:
@@ -85,14 +93,21 @@ class Writer:
         await self._put(_Job(self._loop.create_future(), append=append))
         return append.events
 
+    async def change(self, change: Callable[[Connection], T]) -> T:
+        """Run some small other writing, in one transaction with whatever comes at the same time.
+
+        It may be run again, after it was taken back as a whole: where another raised, not it.
+        """
+        result: T = await self._put(_Job(self._loop.create_future(), change=change))
+        return result
+
     async def do(self, work: Callable[[Connection], Done[T]]) -> T:
-        """Run some other writing in a transaction of its own, while no append does."""
+        """Run some other writing once, in a transaction of its own."""
+        return await self.run(partial(self._own_transaction, work))
 
-        def transaction() -> Done[T]:
-            with self._store.writer.begin() as connection:
-                return work(connection)
-
-        return await self.run(transaction)
+    def _own_transaction(self, work: Callable[[Connection], T]) -> T:
+        with self._store.writer.begin() as connection:
+            return work(connection)
 
     async def run(self, work: Callable[[], Done[T]]) -> T:
         """Run something in the writing thread, between two transactions."""
@@ -120,7 +135,7 @@ class Writer:
         while open:
             jobs: list[_Job] = []
             job = self._jobs.get()
-            while job is not None and len(jobs) < MOST_APPENDS:
+            while job is not None and len(jobs) < MOST_JOBS:
                 jobs.append(job)
                 try:
                     job = self._jobs.get_nowait()
@@ -140,7 +155,7 @@ class Writer:
         for job in jobs:
             if job.future.cancelled():
                 continue
-            if job.append is not None:
+            if job.append is not None or (job.change is not None and self._store.sqlite):
                 run.append(job)
                 continue
             self._gathered(run)
@@ -149,9 +164,11 @@ class Writer:
         self._gathered(run)
 
     def _alone(self, job: _Job) -> None:
-        assert job.work is not None
         try:
-            job.result, job.events = job.work()
+            if job.change is not None:
+                job.result = self._own_transaction(job.change)
+            elif job.work is not None:
+                job.result, job.events = job.work()
         except SQLAlchemyError as error:
             job.error = told(error, self._store.url)
         except BaseException as error:
@@ -159,42 +176,59 @@ class Writer:
 
     def _gathered(self, jobs: Sequence[_Job]) -> None:
         appends = [job.append for job in jobs if job.append is not None]
+        changes = [job for job in jobs if job.change is not None]
         if not appends:
+            for job in changes:
+                self._alone(job)
             return
         try:
-            self._transaction(appends)
-        except (IntegrityError, ViewRefused):
+            self._transaction(appends, changes)
+        except (IntegrityError, ViewRefused, OneRefused):
             for append in appends:
                 self._singly(append)
+            for job in changes:
+                self._alone(job)
         for job in jobs:
             if job.append is not None:
                 job.events, job.error = job.append.events, job.append.error
 
-    def _transaction(self, appends: Sequence[Append], tries: int = TRIES) -> None:
+    def _transaction(
+        self, appends: Sequence[Append], changes: Sequence[_Job] = (), tries: int = TRIES
+    ) -> None:
         """Write and commit. What goes wrong stands on each append.
 
-        Raises IntegrityError and ViewRefused: one of them may be at fault.
+        Raises IntegrityError, ViewRefused and OneRefused: one of them may be at fault.
         """
         try:
             with self._store.writer.begin() as connection:
                 write(connection, appends, self._scribe, self._views)
-        except (IntegrityError, ViewRefused):
+                _changed(connection, changes)
+        except (IntegrityError, ViewRefused, OneRefused):
             self._scribe.undo()
             raise
         except SQLAlchemyError as error:
             if lost(error):
                 self._broken(appends, error, tries)
             else:
-                self._fail(appends, told(error, self._store.url))
-        except BaseException as error:
+                self._fail(appends, told(error, self._store.url), changes)
+        except Exception as error:
+            if changes:
+                self._scribe.undo()
+                raise OneRefused from error
             self._fail(appends, error)
+        except BaseException as error:
+            self._fail(appends, error, changes)
         else:
             self._scribe.clear()
 
-    def _fail(self, appends: Sequence[Append], fault: BaseException) -> None:
+    def _fail(
+        self, appends: Sequence[Append], fault: BaseException, changes: Sequence[_Job] = ()
+    ) -> None:
         self._scribe.undo()
         for append in appends:
             append.events, append.error = (), append.error or fault
+        for job in changes:
+            job.error = fault
 
     def _broken(self, appends: Sequence[Append], error: SQLAlchemyError, tries: int) -> None:
         """The connection broke: ask over a new one whether the commit arrived."""
@@ -213,7 +247,7 @@ class Writer:
         if tries <= 1:
             return self._fail(appends, told(error, self._store.url))
         self._scribe.undo()
-        return self._transaction(appends, tries - 1)
+        return self._transaction(appends, tries=tries - 1)
 
     def _singly(self, append: Append) -> None:
         """Write one append; it may be its own fault that the database refuses it."""
@@ -273,3 +307,12 @@ class Writer:
         """Tell of new events, those of one stream together."""
         for stream, run in groupby(job.events, key=lambda event: event.stream):
             self._appended(stream, tuple(run))
+
+
+def _changed(connection: Connection, jobs: Sequence[_Job]) -> None:
+    for job in jobs:
+        assert job.change is not None
+        try:
+            job.result = job.change(connection)
+        except Exception as error:
+            raise OneRefused from error
