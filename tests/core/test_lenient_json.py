@@ -9,12 +9,12 @@ import pytest
 
 from loopforge.core.egress.egress_filter import Egress
 from loopforge.core.text.lenient_json import PLAIN, UNDONE, accepted, read
-from loopforge.policies.answer_form import schema_of
+from loopforge.policies.answer_form import AnswerForm
 from tests.playbook import heard, shown
 
-FORM = schema_of(shown(heard("ana", "hi"), model="full"))
-PASSING = schema_of(shown(heard("ana", "hi"), model="full", decide="yes"))
-TOOLS = schema_of(shown(heard("ana", "hi"), model="full", tools="clock"))
+FORM = AnswerForm(shown(heard("ana", "hi"), model="full")).schema()
+PASSING = AnswerForm(shown(heard("ana", "hi"), model="full", decide="yes")).schema()
+TOOLS = AnswerForm(shown(heard("ana", "hi"), model="full", tools="clock")).schema()
 REST = '"mode": "context", "rule": "", "narrative": "I greet."'
 HI = "Hi, ana."
 WHOLE = f'{{"say": "{HI}", {REST}}}'

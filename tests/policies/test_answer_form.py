@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from loopforge.core.perception import ToolOffer
 from loopforge.core.text.erasable_text import public
-from loopforge.policies.answer_form import form_told, instructions, schema_of
+from loopforge.policies.answer_form import AnswerForm
 from loopforge.policies.prompt_building import LISTING, opening, without_tools
 from loopforge.policies.talk import talk
 from tests.playbook import PROMPTS, Playbook, heard, shown
@@ -18,7 +18,7 @@ BASE = ["say", "mode", "rule", "narrative"]
 def fields(text: str, **context: str) -> list[str]:
     """The fields that are asked for after this line, in their order."""
     seen = shown(heard("ana", text), model="full", **{"files": "yes", **context})
-    schema = schema_of(seen)
+    schema = AnswerForm(seen).schema()
     assert schema["required"] == list(schema["properties"])
     return list(schema["required"])
 
@@ -67,10 +67,10 @@ def test_tools_are_offered_where_they_are_granted() -> None:
     assert fields("hi", tools="clock dice") == [*BASE, "calls"]
     prompts = PROMPTS | {"tools": "Yours: {tools}."}
     seen = shown(heard("ana", "hi"), model="full", tools="clock dice")
-    item = schema_of(seen)["properties"]["calls"]["items"]
+    item = AnswerForm(seen).schema()["properties"]["calls"]["items"]
     assert item["properties"]["tool"] == {"type": "string", "enum": ["clock", "dice"]}
-    assert form_told(seen, prompts) == "<form>\n<form-tools>"
-    assert form_told(without_tools(seen), prompts) == "<form>"
+    assert AnswerForm(seen).told(prompts) == "<form>\n<form-tools>"
+    assert AnswerForm(without_tools(seen)).told(prompts) == "<form>"
     assert opening(seen, prompts)[LISTING].text == "Yours: clock dice."
     schema = {"type": "object", "properties": {"sides": {"type": "integer"}}}
     dice = ToolOffer(name="dice", summary="Throws one.", schema=schema)
@@ -81,36 +81,38 @@ def test_tools_are_offered_where_they_are_granted() -> None:
 def test_what_is_not_in_the_form_is_not_spoken_of() -> None:
     """The instructions name the fields of the form and no others."""
     seen = shown(heard("ana", "hi"), model="full", files="yes")
-    assert instructions(seen, PROMPTS) == "<reply>"
+    assert AnswerForm(seen).instructions(PROMPTS) == "<reply>"
     assert Playbook(talk(PROMPTS), seen).prompt.endswith("\n<reply>")
     seen = shown(heard("ana", "remember my list"), model="full", files="yes", decide="yes")
     expected = "<reply>\n<reply-pass>\n<reply-files>\n<reply-note>"
-    assert instructions(seen, PROMPTS) == expected
+    assert AnswerForm(seen).instructions(PROMPTS) == expected
 
 
 def test_a_forgotten_line_calls_for_nothing() -> None:
     """A line whose words were erased is passed over."""
     gone = type(heard("a", "b"))(kind="heard", who=public("ana"), text=type(public(""))(None, "0"))
-    assert list(schema_of(shown(gone, model="full", files="yes"))["required"]) == BASE
+    assert list(AnswerForm(shown(gone, model="full", files="yes")).schema()["required"]) == BASE
 
 
 def test_a_link_is_offered_to_be_read() -> None:
     """Only to who can read it, while it is the last thing that was said, by somebody known here."""
     link = "look: https://example.org/slugs"
-    told = instructions(shown(heard("ana", link), model="full", tools="read_page"), PROMPTS)
+    told = AnswerForm(shown(heard("ana", link), model="full", tools="read_page")).instructions(
+        PROMPTS
+    )
     assert "reply-link" in told
     for line, tools in ((link, "clock"), ("no link here", "read_page"), ("https://", "read_page")):
         seen = shown(heard("ana", line), model="full", tools=tools)
-        assert "reply-link" not in instructions(seen, PROMPTS)
+        assert "reply-link" not in AnswerForm(seen).instructions(PROMPTS)
     stranger = replace(heard("ana", link), untrusted=True)
     seen = shown(stranger, model="full", tools="read_page")
-    assert "reply-link" not in instructions(seen, PROMPTS)
+    assert "reply-link" not in AnswerForm(seen).instructions(PROMPTS)
 
 
 @pytest.mark.parametrize("react", ["yes", ""])
 def test_an_emoji_is_told_of_at_the_beginning_where_one_can_be_put_on_lines(react: str) -> None:
     """The form is the same at every turn, whatever the line is: providers cache it."""
     seen = shown(heard("ana", "Maya, what time is it?", "first"), model="full", react=react)
-    assert ("react" in schema_of(seen)["properties"]) is bool(react)
-    assert ("<form-react>" in form_told(seen, PROMPTS)) is bool(react)
-    assert "react" not in instructions(seen, PROMPTS)
+    assert ("react" in AnswerForm(seen).schema()["properties"]) is bool(react)
+    assert ("<form-react>" in AnswerForm(seen).told(PROMPTS)) is bool(react)
+    assert "react" not in AnswerForm(seen).instructions(PROMPTS)

@@ -13,7 +13,7 @@ from loopforge.core.perception import Line
 from loopforge.core.policy import Answer, AnswerOutcome, Message
 from loopforge.core.room_vocabulary import Say, StaySilent
 from loopforge.core.text.erasable_text import Words
-from loopforge.policies.answer_form import schema_of
+from loopforge.policies.answer_form import AnswerForm
 from loopforge.policies.prompt_building import (
     TROUBLE,
     Transcripts,
@@ -84,7 +84,7 @@ def test_an_own_line_is_shown_in_the_form_it_was_given_in(text: str, narrative: 
     (message,) = Transcripts().of(seen(line))
     own = json.loads(message.text)
     assert own == {"say": text, "mode": "guardrail", "rule": "r", "narrative": narrative}
-    assert list(own) == schema_of(shown(heard("ana", "hi"), model="full"))["required"]
+    assert list(own) == AnswerForm(shown(heard("ana", "hi"), model="full")).schema()["required"]
     assert message.role == "assistant"
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import pairwise
 
 from loopforge.core.policy import Ask, Message
-from loopforge.policies.answer_form import schema_of
+from loopforge.policies.answer_form import AnswerForm
 from loopforge.policies.small_prompt import spoken
 from loopforge.runtime.draft_stream import APART, DraftStream
 from loopforge.runtime.ports import ANEW
@@ -14,7 +14,7 @@ from tests.playbook import heard, shown
 from tests.runtime.conftest import Stage
 
 SEEN = shown(heard("ana", "@maya hello"), model="full")
-PART = Ask((Message("user", ("hi",)),), schema_of(SEEN), True, "say")
+PART = Ask((Message("user", ("hi",)),), AnswerForm(SEEN).schema(), True, "say")
 
 
 async def test_a_runaway_answer_is_looked_at_a_dozen_times_a_second(stage: Stage) -> None:

@@ -46,8 +46,8 @@ SOON = "as soon as what is under way is paid"
 class Changeable(Tables, Protocol):
     """Tables that can be read, and changed in a transaction."""
 
-    async def change(self, work: Callable[[Connection], T]) -> T:
-        """Change tables by hand, in a transaction of its own."""
+    async def change(self, work: Callable[[Connection], T], *, soon: bool = True) -> T:
+        """Change tables by hand, all of it or nothing; `soon`, or with what is written next."""
         ...
 
 
@@ -126,9 +126,10 @@ class Budgets:
         return replace(found, level="spent", note=note)
 
     async def settle(self, reserved: Reservation, amounts: Amounts) -> None:
-        """So much was really spent."""
+        """So much was really spent; where nothing is held for it, nobody waits to go by that."""
         place = (reserved.hold, reserved.meters, reserved.day, amounts)
-        await self._ledger.change(lambda tables: store.settle(tables, *place))
+        held = bool(reserved.hold)
+        await self._ledger.change(lambda tables: store.settle(tables, *place), soon=held)
 
     async def count(self, charge: Charge, amounts: Amounts) -> None:
         """So much was spent that no budget was asked about."""

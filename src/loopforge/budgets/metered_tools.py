@@ -53,5 +53,7 @@ class MeteredTools:
         finally:
             amounts = Amounts(picos=round(cost * DOLLAR), uses=1)
             paying = self._budgets.settle(reserved, amounts)
-            await asyncio.shield(self._tasks.spawn(paying, "a use of a tool is paid"))
+            paid = self._tasks.spawn(paying, "a use of a tool is paid")
+            if reserved.hold:
+                await asyncio.shield(paid)
         return worked, given

@@ -210,14 +210,14 @@ class SqlLedger:
         """Read by hand, in a reading thread: for the tables that other packages declare."""
         return await self._reading(work)
 
-    async def change(self, work: Callable[[Connection], T]) -> T:
+    async def change(self, work: Callable[[Connection], T], *, soon: bool = True) -> T:
         """Change such tables by hand in the writing thread, all of it or nothing.
 
         For what is no fact and needs no history, such as passwords; events are only appended. What
         others write at the same time may stand in the same transaction; if one of those raises,
-        `work` is taken back and run again.
+        `work` is taken back and run again. What is not wanted `soon` waits a moment for others.
         """
-        return await self._writer.change(work)
+        return await self._writer.change(work, soon=soon)
 
     async def append_with(
         self,

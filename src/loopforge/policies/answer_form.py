@@ -10,6 +10,7 @@ every turn. Pure; knows nothing of reading what comes back (core/text/lenient_js
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -68,103 +69,115 @@ LATIN = 0x24F
 """The last letter of the alphabets that the words above are written in."""
 
 
-def schema_of(seen: AgentPerception) -> dict[str, Any]:
-    """The JSON schema of the answer."""
-    fields: dict[str, Any] = {SPEAK: {"type": "boolean"}} if may_pass(seen) else {}
-    fields[SAY] = {"type": "string"}
-    fields |= MODE_FIELDS
-    if _reacts(seen):  # at every turn: a form that varies is cached nowhere
-        fields[REACT] = {"type": "string", "enum": list(EMOJIS)}
-    if may_write(seen):
-        fields["files"] = FILES
-    if may_attach(seen):
-        fields["attach"] = {"type": "array", "items": {"type": "string"}}
-    if may_note(seen):
-        fields["note"] = {"type": "string"}
-        fields["remember"] = {"type": "string"}
-        fields["forget"] = {"type": "string"}
-        fields["again"] = {"type": "boolean"}
-    if seen.offered:
-        names = [one.name for one in seen.offered]
-        those = {} if FINDER in names else {"enum": names}
-        call = form_of(
-            {
-                "tool": {"type": "string", **those},
-                "arguments": {"type": "string", "description": "the tool's arguments, as JSON"},
-            }
-        )
-        fields["calls"] = {"type": "array", "items": call}
-    return form_of(fields)
+class AnswerForm:
+    """The form of the answer of a mind that sees this.
 
+    What it holds is looked for in the lines once, as far as somebody wants to know.
+    """
 
-def instructions(seen: AgentPerception, prompts: Prompts) -> str:
-    """What is asked of it now, and the fields of this form alone: others were told before."""
-    known = fields_of(seen)
-    parts = [
-        fill(prompts[name], known)
-        for name, there in (
-            ("reply", True),
-            ("reply-pass", may_pass(seen)),
-            ("reply-files", may_write(seen)),
-            ("reply-attach", may_attach(seen)),
-            ("reply-note", may_note(seen)),
-            ("reply-link", holds_link(seen)),
-        )
-        if there
-    ]
-    return "\n".join(parts)
+    def __init__(self, seen: AgentPerception) -> None:
+        self.seen = seen
 
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of the answer."""
+        seen = self.seen
+        fields: dict[str, Any] = {SPEAK: {"type": "boolean"}} if may_pass(seen) else {}
+        fields[SAY] = {"type": "string"}
+        fields |= MODE_FIELDS
+        if _reacts(seen):  # at every turn: a form that varies is cached nowhere
+            fields[REACT] = {"type": "string", "enum": list(EMOJIS)}
+        if self.writes:
+            fields["files"] = FILES
+        if self.attaches:
+            fields["attach"] = {"type": "array", "items": {"type": "string"}}
+        if self.notes:
+            fields["note"] = {"type": "string"}
+            fields["remember"] = {"type": "string"}
+            fields["forget"] = {"type": "string"}
+            fields["again"] = {"type": "boolean"}
+        if seen.offered:
+            names = [one.name for one in seen.offered]
+            those = {} if FINDER in names else {"enum": names}
+            call = form_of(
+                {
+                    "tool": {"type": "string", **those},
+                    "arguments": {"type": "string", "description": "the tool's arguments, as JSON"},
+                }
+            )
+            fields["calls"] = {"type": "array", "items": call}
+        return form_of(fields)
 
-def form_told(seen: AgentPerception, prompts: Prompts) -> str:
-    """What holds at every turn: told at the beginning, where a provider's prompt cache keeps it."""
-    react = ["form-react"] if _reacts(seen) else []
-    names = ["form", *react, *(["form-tools"] if seen.offered else [])]
-    return "\n".join(fill(prompts[name], fields_of(seen)) for name in names)
+    def instructions(self, prompts: Prompts) -> str:
+        """What is asked of it now, and the fields of this form alone: others were told before."""
+        known = fields_of(self.seen)
+        parts = [
+            fill(prompts[name], known)
+            for name, there in (
+                ("reply", True),
+                ("reply-pass", may_pass(self.seen)),
+                ("reply-files", self.writes),
+                ("reply-attach", self.attaches),
+                ("reply-note", self.notes),
+                ("reply-link", self.link),
+            )
+            if there
+        ]
+        return "\n".join(parts)
 
+    def told(self, prompts: Prompts) -> str:
+        """What holds at every turn: told at the beginning, where a provider's cache keeps it."""
+        seen = self.seen
+        react = ["form-react"] if _reacts(seen) else []
+        names = ["form", *react, *(["form-tools"] if seen.offered else [])]
+        known = fields_of(seen)
+        return "\n".join(fill(prompts[name], known) for name in names)
 
-def may_write(seen: AgentPerception) -> bool:
-    """Whether files may go with what it says, and the last lines may want one."""
-    return seen.context.get("files") == "yes" and _speak_of(OF_TEXTS, seen)
+    @cached_property
+    def writes(self) -> bool:
+        """Whether files may go with what it says, and the last lines may want one."""
+        return self.seen.context.get("files") == "yes" and _speak_of(OF_TEXTS, self.seen)
+
+    @cached_property
+    def attaches(self) -> bool:
+        """Whether a tool gave a file that could go with what it says."""
+        gave = (str(line.text) for line in self.seen.lines if line.kind == "result")
+        return any(map(HANDLED.search, gave))
+
+    @cached_property
+    def notes(self) -> bool:
+        """Whether it may want to keep something, or another step: asked to, or in a chain."""
+        return self.seen.context.get("summons") == "continue" or _speak_of(OF_KEEPING, self.seen)
+
+    @property
+    def parts(self) -> bool:
+        """Whether it may say several short lines in place of one: there is room for them."""
+        return self.seen.context.get("short") == "yes" and not self.writes
+
+    @property
+    def link(self) -> bool:
+        """Whether somebody known here just gave a link that can be read, and nothing followed."""
+        if READER not in (tool.name for tool in self.seen.offered):
+            return False
+        passing = ("file", "told")
+        last = next((line for line in reversed(self.seen.lines) if line.kind not in passing), None)
+        if last is None or last.kind != "heard" or last.untrusted:
+            return False
+        return bool(LINK.search(str(last.text)))
+
+    @property
+    def reacts(self) -> bool:
+        """Whether it may put an emoji on the line that called it: a brief one, or not for it."""
+        called = self.seen.context.get("line", "")
+        line = next((one for one in reversed(self.seen.lines) if one.id and one.id == called), None)
+        if not _reacts(self.seen) or line is None or line.kind not in ("heard", "said"):
+            return False
+        text = str(line.text).strip()
+        return may_pass(self.seen) or (len(text) <= BRIEF and not text.endswith(("?", "？", "؟")))
 
 
 def _reacts(seen: AgentPerception) -> bool:
     """Whether emoji can be put on lines here at all."""
     return seen.context.get("react") == "yes"
-
-
-def may_react(seen: AgentPerception) -> bool:
-    """Whether it may put an emoji on the line that called it: a brief one, or not for it."""
-    called = seen.context.get("line", "")
-    line = next((one for one in reversed(seen.lines) if one.id and one.id == called), None)
-    if not _reacts(seen) or line is None or line.kind not in ("heard", "said"):
-        return False
-    text = str(line.text).strip()
-    return may_pass(seen) or (len(text) <= BRIEF and not text.endswith(("?", "？", "؟")))
-
-
-def may_part(seen: AgentPerception) -> bool:
-    """Whether it may say several short lines in place of one: there is room for them."""
-    return seen.context.get("short") == "yes" and not may_write(seen)
-
-
-def may_attach(seen: AgentPerception) -> bool:
-    """Whether a tool gave a file that could go with what it says."""
-    return any(line.kind == "result" and HANDLED.search(str(line.text)) for line in seen.lines)
-
-
-def may_note(seen: AgentPerception) -> bool:
-    """Whether it may want to keep something, or another step: asked to, or in a chain of them."""
-    return seen.context.get("summons") == "continue" or _speak_of(OF_KEEPING, seen)
-
-
-def holds_link(seen: AgentPerception) -> bool:
-    """Whether somebody known here just gave a link that can be read, and nothing was done since."""
-    if READER not in (tool.name for tool in seen.offered):
-        return False
-    last = next((line for line in reversed(seen.lines) if line.kind not in ("file", "told")), None)
-    if last is None or last.kind != "heard" or last.untrusted:
-        return False
-    return bool(LINK.search(str(last.text)))
 
 
 def _speak_of(words: re.Pattern[str], seen: AgentPerception) -> bool:

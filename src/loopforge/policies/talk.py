@@ -34,19 +34,7 @@ from loopforge.core.policy import (
 )
 from loopforge.core.room_vocabulary import Continue, Forget, Note, Paper, React, Remember, Say
 from loopforge.core.text.erasable_text import Words, public
-from loopforge.policies.answer_form import (
-    EMOJIS,
-    REACT,
-    SAY,
-    SPEAK,
-    form_told,
-    instructions,
-    may_attach,
-    may_part,
-    may_react,
-    may_write,
-    schema_of,
-)
+from loopforge.policies.answer_form import EMOJIS, REACT, SAY, SPEAK, AnswerForm
 from loopforge.policies.faq import known
 from loopforge.policies.prompt_building import (
     LISTING,
@@ -198,17 +186,18 @@ def _wants(narrative: str, data: dict[str, Any]) -> bool:
 
 def _structured(seen: AgentPerception, prompts: Prompts, told: Transcripts) -> Thinking:
     first, before, wasted, told_left = seen, list[dict[str, Any]](), 0, left_rows(None, seen)
-    front = opening(seen, prompts, form_told(seen, prompts))
+    form = first_form = AnswerForm(seen)
+    front = opening(seen, prompts, form.told(prompts))
     while True:
-        asked = instruction(f"{instructions(seen, prompts)}{told_left}", seen)
+        asked = instruction(f"{form.instructions(prompts)}{told_left}", seen)
         messages = (*front, *told.of(seen), *remembered(seen), asked)
         answer = yield from ask(
             messages,
-            schema=schema_of(seen),
+            schema=form.schema(),
             aloud=True,
             field=SAY,
             purpose="talk",
-            max_tokens=LONG_WITH_FILES if may_write(seen) else LONG,
+            max_tokens=LONG_WITH_FILES if form.writes else LONG,
             fits="large",
             tools=seen.offered,
             listing=LISTING if seen.offered else -1,
@@ -225,10 +214,13 @@ def _structured(seen: AgentPerception, prompts: Prompts, told: Transcripts) -> T
         seen, last = yield from use_tools(calls, seen)
         wasted += last is None
         told_left = left_rows(last, seen)
-        if (last and last.bound) or wasted >= MOST_WASTED:
-            seen = without_tools(seen)
-            front = opening(seen, prompts, form_told(seen, prompts))
-    plan = _plan(answer.data, before, first, _attached(answer.data) if may_attach(seen) else ())
+        bound = (last and last.bound) or wasted >= MOST_WASTED
+        seen = without_tools(seen) if bound else seen
+        form = AnswerForm(seen)
+        if bound:
+            front = opening(seen, prompts, form.told(prompts))
+    attach = _attached(answer.data) if form.attaches else ()
+    plan = _plan(answer.data, before, first_form, attach)
     if plan.intent == "listen" and SAY not in answer.data and answer.data.get(SPEAK, True):
         return without_answer(replace(answer, outcome="malformed"))
     return plan
@@ -254,21 +246,21 @@ def _came(answer: Answer, seen: AgentPerception) -> str:
 def _plan(
     data: dict[str, Any],
     before: list[dict[str, Any]],
-    seen: AgentPerception,
+    form: AnswerForm,
     attach: tuple[str, ...],
 ) -> AgentActionPlan:
     """The plan of its last answer; what it noted `before`, and said where it now says nothing."""
     mode, rule, narrative = mode_of(data)
-    acts: list[Act] = []
-    files = _files(data.get("files")) if may_write(seen) else ()
+    acts, seen = list[Act](), form.seen
+    files = _files(data.get("files")) if form.writes else ()
     said = next((words for each in (data, *before[::-1]) if (words := _words(each, seen))), "")
     said = said or ", ".join(file.name for file in files) or (HERE if attach else "")
     if said and data.get(SPEAK, True):
-        *first, last = _parted(said) if may_part(seen) and not attach else [said]
+        *first, last = _parted(said) if form.parts and not attach else [said]
         answered = [_to(seen), *([""] * len(first))]
         acts += [Say(text=text, reply_to=to) for text, to in zip(first, answered, strict=False)]
         acts.append(Say(text=last, reply_to=answered[len(first)], files=files, attach=attach))
-    if may_react(seen) and (emoji := str(data.get(REACT) or "")) in EMOJIS[1:]:
+    if form.reacts and (emoji := str(data.get(REACT) or "")) in EMOJIS[1:]:
         acts.append(React(to=seen.context["line"], emoji=emoji))
     acts += [Note(text=note) for note in _each("note", before, data)]
     acts += [Remember(text=text) for text in _each("remember", before, data)]

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 
-import pytest
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
@@ -39,34 +37,25 @@ async def spent_in(ledger: SqlLedger) -> set[str]:
     return set(await ledger.look(lambda tables: tables.scalars(select(spent.c.meter)).all()))
 
 
-@asynccontextmanager
-async def held_up(ledger: SqlLedger) -> AsyncIterator[None]:
-    """What is asked for in this block is not begun before its end: then it comes all at once."""
+async def at_once(ledger: SqlLedger, *asked: Awaitable[object]) -> list[object]:
+    """What comes of these, the errors too: the first is begun when all have been asked for."""
     go = threading.Event()
-    waiting = asyncio.ensure_future(ledger.change(lambda _: go.wait()))
-    await asyncio.sleep(0)
-    try:
-        yield
-        await asyncio.sleep(0.05)
-    finally:
+
+    async def let_go() -> None:
         go.set()
-        await waiting
+
+    held_up = ledger.change(lambda _: go.wait())
+    return (await asyncio.gather(held_up, *asked, let_go(), return_exceptions=True))[1:-1]
 
 
 async def test_changes_and_appends_at_once(ledger_url: str) -> None:
     """Each of many changes and appends that come together gets its own result, and is kept."""
     scribbler = Scribbler()
     async with opened(ledger_url) as ledger:
-        async with held_up(ledger):
-            works = [
-                each
-                for nth in range(5)
-                for each in (
-                    asyncio.ensure_future(ledger.change(spending(f"m{nth}"))),
-                    asyncio.ensure_future(ledger.append(ROOM, [scribbler.heard(f"line {nth}")])),
-                )
-            ]
-        found = await asyncio.gather(*works)
+        changes = [ledger.change(spending(f"m{nth}")) for nth in range(5)]
+        lines = [ledger.append(ROOM, [scribbler.heard(f"line {nth}")]) for nth in range(5)]
+        both = zip(changes, lines, strict=True)
+        found = await at_once(ledger, *(each for pair in both for each in pair))
         assert found[::2] == ["m0", "m1", "m2", "m3", "m4"]
         assert await spent_in(ledger) == {"m0", "m1", "m2", "m3", "m4"}
         assert [event.seq for event in await ledger.read(ROOM)] == [1, 2, 3, 4, 5]
@@ -77,17 +66,13 @@ async def test_a_change_that_raises_takes_nobody_with_it(ledger_url: str) -> Non
     """What a change wrote before it raised is taken back; what came beside it stands, once."""
     scribbler = Scribbler()
     async with opened(ledger_url) as ledger:
-        async with held_up(ledger):
-            works = [
-                asyncio.ensure_future(each)
-                for each in (
-                    ledger.append(ROOM, [scribbler.heard("before")]),
-                    ledger.change(spending("good")),
-                    ledger.change(faulty),
-                    ledger.append(ROOM, [scribbler.heard("after")]),
-                )
-            ]
-        _, good, fault, _ = await asyncio.gather(*works, return_exceptions=True)
+        _, good, fault, _ = await at_once(
+            ledger,
+            ledger.append(ROOM, [scribbler.heard("before")]),
+            ledger.change(spending("good")),
+            ledger.change(faulty),
+            ledger.append(ROOM, [scribbler.heard("after")]),
+        )
         assert good == "good"
         assert isinstance(fault, LedgerError)
         assert "does not fit" in str(fault)
@@ -96,23 +81,44 @@ async def test_a_change_that_raises_takes_nobody_with_it(ledger_url: str) -> Non
         assert (await ledger.verify()).sound
 
 
-@pytest.mark.parametrize("beside", ["refused by its place", "there already"])
-async def test_a_refused_append_takes_no_change_with_it(ledger_url: str, beside: str) -> None:
-    """A change stands although the append beside it is refused, or the database's own key says no."""
+async def test_a_refused_append_takes_no_change_with_it(ledger_url: str) -> None:
+    """A change stands although an append beside it is refused: by its place, or by a key."""
     scribbler = Scribbler()
     async with opened(ledger_url) as ledger:
-        (first,) = await ledger.append(ROOM, [scribbler.heard("there")])
-        async with held_up(ledger):
-            changing = asyncio.ensure_future(ledger.change(spending("good")))
-            if beside == "there already":
-                twice = scribbler.heard("again")
-                facts = [twice, twice]
-                append = asyncio.ensure_future(ledger.append("room:other", facts))
-            else:
-                fact = [scribbler.heard("late")]
-                append = asyncio.ensure_future(ledger.append(ROOM, fact, expect=first.seq + 5))
-        refused, good = await asyncio.gather(append, changing, return_exceptions=True)
-        assert isinstance(refused, Conflict)
-        assert good == "good"
-        assert await spent_in(ledger) == {"good"}
+        await ledger.append(ROOM, [scribbler.heard("there")])
+        twice = scribbler.heard("again")
+        first, late, second, doubled = await at_once(
+            ledger,
+            ledger.change(spending("first")),
+            ledger.append(ROOM, [scribbler.heard("late")], expect=6),
+            ledger.change(spending("second")),
+            ledger.append("room:other", [twice, twice]),
+        )
+        assert (first, second) == ("first", "second")
+        assert isinstance(late, Conflict)
+        assert isinstance(doubled, Conflict)
+        assert await spent_in(ledger) == {"first", "second"}
         assert await ledger.heads() == {ROOM: 1}
+
+
+async def test_a_change_without_hurry_is_never_behind(ledger_url: str) -> None:
+    """A change that is not wanted soon is there as soon as what was asked for after it."""
+    scribbler = Scribbler()
+    async with opened(ledger_url) as ledger:
+        leisurely = ledger.change(spending("alone"), soon=False)
+        assert await leisurely == "alone"  # though nothing else is written
+        beside = asyncio.gather(ledger.change(spending("beside"), soon=False))
+        await asyncio.sleep(0)
+        await ledger.append(ROOM, [scribbler.heard("a line")])
+        assert await spent_in(ledger) == {"alone", "beside"}
+        await beside
+
+
+async def test_a_change_without_hurry_outlives_closing(ledger_url: str) -> None:
+    """A change that waits for something to come is written when the ledger is closed."""
+    async with opened(ledger_url) as ledger:
+        waiting = asyncio.gather(ledger.change(spending("last"), soon=False))
+        await asyncio.sleep(0)
+    assert await waiting == ["last"]
+    async with opened(ledger_url) as ledger:
+        assert await spent_in(ledger) == {"last"}

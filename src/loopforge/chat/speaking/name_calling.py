@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from loopforge.chat.speaking.addressee import Addressee, is_question, named
-from loopforge.chat.speaking.name_forms import FORMS, Form, best, form
+from loopforge.chat.speaking.name_forms import FORMS, Form, best, form_of_any
 from loopforge.core.text.topics import folded, unspaced
 
 Sense = Literal["called", "about", "aside", "not", "nearly"]
@@ -254,7 +254,7 @@ def _all_spans(text: str, names: Mapping[str, str]) -> list[_Span]:
     for word in _RUNS.finditer(text):
         if any(first < word.end() and word.start() < last for first, last in taken):
             continue
-        forms = {who: best(form(word[0], each) for each in spelt[who]) for who in names}
+        forms = {who: form_of_any(word[0], spelt[who]) for who in names}
         if surest := best(forms.values()):
             at = "mention" if text[word.start() - 1 : word.start()] == "@" else "name"
             address = Addressee(at, word.start() - (at == "mention"), word.end())
@@ -267,9 +267,10 @@ def _all_spans(text: str, names: Mapping[str, str]) -> list[_Span]:
     return sorted(spans, key=lambda span: span.place)
 
 
-def _spelt(who: str, name: str) -> list[str]:
+def _spelt(who: str, name: str) -> tuple[str, ...]:
     """What somebody is called by: the handle, and the first word of the name."""
-    return [each for each in dict.fromkeys((folded(who), *folded(name).split()[:1])) if each]
+    called = dict.fromkeys((folded(who), *folded(name).split()[:1]))
+    return tuple(each for each in called if each)
 
 
 def _spans(text: str, found: Sequence[tuple[str, Addressee]]) -> list[_Span]:

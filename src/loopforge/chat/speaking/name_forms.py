@@ -87,6 +87,11 @@ def _romanised(word: str) -> str:
 
 
 @lru_cache(8192)
+def form_of_any(word: str, names: tuple[str, ...]) -> Form:
+    """The surest form that a folded word is of any of these folded names."""
+    return best(form(word, name) for name in names)
+
+
 def form(word: str, name: str) -> Form:
     """Which form of a folded name a folded word is; the name itself is one."""
     known = _form(word, name)

@@ -85,9 +85,11 @@ def _stops(text: str) -> bool:
     words = [word.casefold() for word in WORD.findall(text)]
     if not words:
         return STOP_SIGN in text
+    if len(words) > STOP_LENGTH:
+        return False
     rest = _without_phrases(words)
     said = len(rest) < len(words) or not STOPS.isdisjoint(rest) or STOP_SIGN in text
-    return said and len(words) <= STOP_LENGTH and STOP_WORDS.issuperset(rest)
+    return said and STOP_WORDS.issuperset(rest)
 
 
 def _without_phrases(words: list[str]) -> list[str]:

@@ -56,10 +56,11 @@ def _moved(state: RoomState) -> bool:
     if len(recent) < 2 * WINDOW:
         return False
     old = topics("\n".join(str(words) for words in state.basis if words.text is not None))
-    earlier, later = _about(recent[:WINDOW]), _about(recent[WINDOW:])
-    if not (old and earlier and later):
+    later = _about(recent[WINDOW:])
+    if not (old and later) or overlap(old, later) > MOVED:
         return False
-    off = overlap(old, earlier) <= MOVED and overlap(old, later) <= MOVED
+    earlier = _about(recent[:WINDOW])
+    off = bool(earlier) and overlap(old, earlier) <= MOVED
     return off and overlap(earlier, later) >= SETTLED
 
 

@@ -61,6 +61,7 @@ def folded(text: str) -> str:
 _ENDINGS = ("ing", "ed", "es", "ly", "s")
 
 
+@lru_cache(8192)
 def stem(word: str) -> str:
     """A folded word without its English ending; the same for the forms of most words."""
     word = word.replace("’", "'").partition("'")[0]

@@ -43,6 +43,9 @@ MOST_JOBS = 512
 TRIES = 3
 """How often an append is tried when another process got in between."""
 
+LEISURE = 0.05
+"""Seconds that a change without hurry waits for something else to be written."""
+
 BREATH = 0.2
 """Seconds after which a COMMIT is done that was on its way when the connection broke."""
 
@@ -52,7 +55,7 @@ log = logging.getLogger(__name__)
 class _Job:
     """Something to write, and the future of whoever waits for it: one of the three."""
 
-    __slots__ = ("append", "change", "error", "events", "future", "result", "work")
+    __slots__ = ("append", "change", "error", "events", "future", "result", "soon", "work")
 
     def __init__(
         self,
@@ -60,8 +63,11 @@ class _Job:
         append: Append | None = None,
         change: Callable[[Connection], Any] | None = None,
         work: Callable[[], Done[Any]] | None = None,
+        *,
+        soon: bool = True,
     ) -> None:
         self.future, self.append, self.change, self.work = future, append, change, work
+        self.soon = soon
         self.result: Any = None
         self.error: BaseException | None = None
         self.events: Sequence[Event] = ()
@@ -93,12 +99,14 @@ class Writer:
         await self._put(_Job(self._loop.create_future(), append=append))
         return append.events
 
-    async def change(self, change: Callable[[Connection], T]) -> T:
+    async def change(self, change: Callable[[Connection], T], *, soon: bool = True) -> T:
         """Run some small other writing, in one transaction with whatever comes at the same time.
 
-        It may be run again, after it was taken back as a whole: where another raised, not it.
+        It may be run again, after it was taken back as a whole: where another raised, not it. One
+        that is not wanted `soon` waits a moment for something to come; never behind it.
         """
-        result: T = await self._put(_Job(self._loop.create_future(), change=change))
+        job = _Job(self._loop.create_future(), change=change, soon=soon)
+        result: T = await self._put(job)
         return result
 
     async def do(self, work: Callable[[Connection], Done[T]]) -> T:
@@ -135,20 +143,25 @@ class Writer:
         while open:
             jobs: list[_Job] = []
             job = self._jobs.get()
-            while job is not None and len(jobs) < MOST_JOBS:
+            while job is not None:
                 jobs.append(job)
+                if len(jobs) == MOST_JOBS:
+                    break
                 try:
-                    job = self._jobs.get_nowait()
+                    job = self._next(jobs)
                 except queue.Empty:
                     break
             else:
-                if job is None:
-                    open = False
-                else:
-                    jobs.append(job)
+                open = False
             if jobs:
                 self._write(jobs)
                 self._report(jobs)
+
+    def _next(self, jobs: Sequence[_Job]) -> _Job | None:
+        """What comes together with these. Raises queue.Empty where nothing does."""
+        if any(job.soon for job in jobs):
+            return self._jobs.get_nowait()
+        return self._jobs.get(timeout=LEISURE)
 
     def _write(self, jobs: list[_Job]) -> None:
         run: list[_Job] = []
