@@ -72,7 +72,7 @@ def pieces(text: str) -> list[str]:
 def stems(text: str) -> Iterator[str]:
     """The stems of the words that say something; of scripts without spaces, pairs of letters."""
     for word in map(folded, written_words(text)):
-        if len(word) > 1 and any(map(unspaced, word)):
+        if len(word) > 1 and not word.isascii() and any(map(unspaced, word)):
             yield from map("".join, pairwise(word))
         elif word not in FUNCTION_WORDS:
             yield stem(word)[:STEM]

@@ -16,7 +16,9 @@ from typing import Any, Literal
 
 from msgspec import Struct
 from sqlalchemy import create_engine, event
-from sqlalchemy.engine import URL, Connection, Engine, make_url
+from sqlalchemy.dialects import registry
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.engine import URL, Engine, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import QueuePool
 
@@ -25,6 +27,7 @@ from loopforge.runtime.installation.extras import require
 
 Durability = Literal["normal", "full"]
 
+IMMEDIATE = "sqlite.immediate"
 READERS = 4
 """Threads that read, each with a connection of its own."""
 
@@ -110,9 +113,20 @@ def _pool(size: int) -> dict[str, Any]:
 
 
 def _sqlite(url: URL, durability: Durability, patience: float, max_pages: int | None) -> Store:
-    arguments = {"isolation_level": None, "timeout": patience, "check_same_thread": False}
-    writer = create_engine(url, connect_args=arguments, **_pool(1))
-    _close_off(writer, Path(str(url.database)))
+    arguments: dict[str, Any] = {
+        "isolation_level": None,
+        "timeout": patience,
+        "check_same_thread": False,
+    }
+    registry.register(IMMEDIATE, __name__, ImmediateDialect.__name__)
+    immediate = url.set(drivername=IMMEDIATE.replace(".", "+"))
+    path = Path(str(url.database))
+
+    def opened() -> sqlite3.Connection:
+        _close_off(path)
+        return sqlite3.connect(path, **arguments)
+
+    writer = create_engine(immediate, creator=opened, **_pool(1))
     reader = create_engine(
         url, connect_args=arguments, isolation_level="AUTOCOMMIT", **_pool(READERS)
     )
@@ -125,22 +139,27 @@ def _sqlite(url: URL, durability: Durability, patience: float, max_pages: int | 
     )
     _pragmas(writer, (*writing, *([f"max_page_count={max_pages}"] if max_pages else [])))
     _pragmas(reader, (*shared, f"synchronous={durability.upper()}", "query_only=ON"))
-
-    @event.listens_for(writer, "begin")
-    def begin(connection: Connection) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-
     return Store(url=url, writer=writer, reader=reader)
 
 
-def _close_off(writer: Engine, path: Path) -> None:
-    """Let nobody but its owner read the file, from the moment SQLite would make it."""
+class ImmediateDialect(SQLiteDialect_pysqlite):
+    """SQLite, each of whose transactions begins with the write lock in hand.
 
-    @event.listens_for(writer, "do_connect")
-    def closed(*_: object) -> None:
-        with suppress(OSError):  # then SQLite says itself what is wrong
-            path.touch(0o600)
-            path.chmod(0o600)
+    (Said here and not by a listener: an engine that has one looks for more at every statement.)
+    """
+
+    supports_statement_cache = True
+
+    def do_begin(self, dbapi_connection: Any) -> None:
+        """Begin."""
+        dbapi_connection.execute("BEGIN IMMEDIATE")
+
+
+def _close_off(path: Path) -> None:
+    """Let nobody but its owner read the file, from the moment SQLite would make it."""
+    with suppress(OSError):  # then SQLite says itself what is wrong
+        path.touch(0o600)
+        path.chmod(0o600)
 
 
 def _pragmas(engine: Engine, pragmas: tuple[str, ...]) -> None:

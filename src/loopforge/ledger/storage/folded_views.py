@@ -133,6 +133,8 @@ def _fold(source: Connection, target: Connection, wanted: Sequence[FoldedView]) 
 
 def show(connection: Connection, views: Sequence[FoldedView], events: Sequence[Event]) -> None:
     """Let each view take in what concerns it. Raises what one raises that refuses."""
+    kinds = [event.kind for event in events]
     for view in views:
-        if mine := [event for event in events if event.kind in view.kinds]:
+        known = view.kinds
+        if mine := [e for e, kind in zip(events, kinds, strict=True) if kind in known]:
             view.apply(connection, mine)
