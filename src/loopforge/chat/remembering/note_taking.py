@@ -105,9 +105,12 @@ class NoteWorld:
         def heard(stream: str, events: Sequence[Event]) -> None:
             state, now = self._house.known(stream), self._now()
             spoken = any(event.kind == "room.heard" for event in events)
-            for mate in state.mates if state else ():
+            for mate, member in state.mates.items() if state else ():
                 if spoken:
                     signals.halt(PREFIX + mate, SPOKE)
+                noted = self._states.get(PREFIX + mate)
+                if member.spoke_seq <= (noted.covered.get(stream, 0) if noted else 0):
+                    continue  # it has said nothing that it has not looked back on
                 fresh = self._fresh.setdefault(mate, OrderedDict())
                 # Nothing is due before it is quiet: who waits for that already comes back in time.
                 if not fresh or now - self._woken[mate] >= LULL:
