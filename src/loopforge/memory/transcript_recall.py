@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
@@ -59,6 +59,16 @@ KNOWN = 2000
 """Of so many mates in rooms it is remembered whether they see all there is."""
 
 _WORD = re.compile(r"[^\W_]+")
+_PLACES = (
+    select(passages.c.seq)
+    .where(
+        passages.c.stream == bindparam("stream"),
+        passages.c.seq >= bindparam("since"),
+        passages.c.seq <= bindparam("upto"),
+    )
+    .order_by(passages.c.seq)
+)
+_FIRST_PLACE = _PLACES.limit(1)
 Meant = dict[str, "NDArray[Any]"]
 """A question's vectors by the names of models, today's first."""
 Span = tuple[int, int]
@@ -176,9 +186,9 @@ class TranscriptRecall:
         since, upto = first, -1
         if known and (known.spans, known.first) == (own, first) and known.lines <= len(seen):
             since, upto = known.upto + 1, known.upto
-        elif any(_places(connection, query.stream, each, before=first, limit=1) for each in own):
+        elif any(_places(connection, query.stream, each, before=first, first=True) for each in own):
             return _Looked()
-        if any(_places(connection, one, span, limit=1) for one in spans for span in spans[one]):
+        if any(_places(connection, one, span, first=True) for one in spans for span in spans[one]):
             return _Looked()
         there = [seq for each in own for seq in _places(connection, query.stream, each, since)]
         if not seen.issuperset(there):
@@ -269,13 +279,11 @@ def _places(
     since: int = 0,
     *,
     before: int = EVER,
-    limit: int | None = None,
+    first: bool = False,
 ) -> Sequence[int]:
     """The lines of a room with passages, within a span, from one on and before another."""
-    here = (passages.c.stream == stream) & (passages.c.seq >= max(since, span[0]))
-    here &= passages.c.seq <= min(before - 1, span[1])
-    look = select(passages.c.seq).where(here).order_by(passages.c.seq).limit(limit)
-    return connection.execute(look).scalars().all()
+    given = {"stream": stream, "since": max(since, span[0]), "upto": min(before - 1, span[1])}
+    return connection.execute(_FIRST_PLACE if first else _PLACES, given).scalars().all()
 
 
 def _lines(connection: Connection, wanted: Sequence[tuple[str, int]]) -> list[Event | None]:

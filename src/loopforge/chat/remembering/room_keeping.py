@@ -6,17 +6,18 @@ anything; a group, channel or thread of a platform is not, until one of its keep
 
 from __future__ import annotations
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.engine import Connection
 
 from loopforge.chat.room.platform_channels import places
 from loopforge.memory.memory_view import keeping_of
 
+_CROWD = select(places).where(places.c.stream == bindparam("room"), places.c.kind != "private")
+
 
 def is_crowd(connection: Connection, stream: str) -> bool:
     """Whether a room is a group, channel or thread of a platform: who reads along is not known."""
-    crowd = (places.c.stream == stream) & (places.c.kind != "private")
-    return connection.execute(select(places).where(crowd)).first() is not None
+    return connection.execute(_CROWD, {"room": stream}).first() is not None
 
 
 def is_remembered(connection: Connection, stream: str) -> bool:

@@ -14,7 +14,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, PrimaryKeyConstraint, Table, select
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Index,
+    PrimaryKeyConstraint,
+    Table,
+    bindparam,
+    select,
+)
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
@@ -59,6 +68,26 @@ private = Table(
     Column("stream", Name, nullable=False),
     PrimaryKeyConstraint("stream", name="private_rooms_room"),
 )
+
+_OF_PEOPLE = (
+    select(stays)
+    .where(stays.c.person.in_(bindparam("people", expanding=True)))
+    .order_by(stays.c.stream, stays.c.since)
+)
+_OF_PEOPLE_HERE = _OF_PEOPLE.where(stays.c.stream == bindparam("stream"))
+_OF_MATE = (
+    select(mate_stays)
+    .where(mate_stays.c.mate == bindparam("mate"))
+    .order_by(mate_stays.c.stream, mate_stays.c.since)
+)
+_MATES_IN = (
+    select(mate_stays.c.mate)
+    .where(mate_stays.c.stream == bindparam("stream"), mate_stays.c.until == FOREVER)
+    .order_by(mate_stays.c.since)
+)
+_PRIVATE = select(private)
+_PRIVATE_OF = _PRIVATE.where(private.c.stream.in_(bindparam("streams", expanding=True)))
+"""What is asked at every turn; built once."""
 
 
 class Stay(NamedTuple):
@@ -161,26 +190,22 @@ class Members:
 
 def mates_in(connection: Connection, stream: str) -> list[str]:
     """The mates that are in a room now, as they came."""
-    here = (mate_stays.c.stream == stream) & (mate_stays.c.until == FOREVER)
-    query = select(mate_stays.c.mate).where(here).order_by(mate_stays.c.since)
-    return list(connection.execute(query).scalars())
+    return list(connection.execute(_MATES_IN, {"stream": stream}).scalars())
 
 
 def stays_of_mate(connection: Connection, mate: str) -> dict[str, list[Stay]]:
     """When a mate was in rooms, by stream."""
-    query = select(mate_stays).where(mate_stays.c.mate == mate)
     found: dict[str, list[Stay]] = {}
-    for row in connection.execute(query.order_by(mate_stays.c.stream, mate_stays.c.since)):
+    for row in connection.execute(_OF_MATE, {"mate": mate}):
         found.setdefault(row.stream, []).append(Stay(row.since, row.until))
     return found
 
 
 def private_rooms(connection: Connection, streams: Sequence[str] | None = None) -> frozenset[str]:
     """The streams of private rooms; of these alone, if any are named."""
-    query = select(private)
-    if streams is not None:
-        query = query.where(private.c.stream.in_(streams))
-    return frozenset(connection.execute(query).scalars())
+    if streams is None:
+        return frozenset(connection.execute(_PRIVATE).scalars())
+    return frozenset(connection.execute(_PRIVATE_OF, {"streams": list(streams)}).scalars())
 
 
 def sights(connection: Connection, person: str) -> dict[str, MemberSight]:
@@ -197,11 +222,9 @@ def sights_of(
     connection: Connection, people: Sequence[str], stream: str = ""
 ) -> dict[str, dict[str, MemberSight]]:
     """What each of these people may see, by person and by stream; of one stream alone, if named."""
-    query = select(stays).where(stays.c.person.in_(people)).order_by(stays.c.stream, stays.c.since)
-    if stream:
-        query = query.where(stays.c.stream == stream)
+    query, given = (_OF_PEOPLE_HERE, {"stream": stream}) if stream else (_OF_PEOPLE, {})
     found: dict[str, dict[str, list[Stay]]] = {person: {} for person in people}
-    for row in connection.execute(query):
+    for row in connection.execute(query, {"people": list(people), **given}):
         stay = Stay(0 if row.past else row.since, row.until)
         found[row.person].setdefault(row.stream, []).append(stay)
     return {

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from loopforge.chat.speaking.addressee import Addressee, is_question, named
-from loopforge.chat.speaking.name_forms import FORMS, Form, best, form_of_any
+from loopforge.chat.speaking.name_forms import FORMS, Form, best, forms_of
 from loopforge.core.text.topics import folded, unspaced
 
 Sense = Literal["called", "about", "aside", "not", "nearly"]
@@ -194,6 +195,8 @@ def calls(text: str, names: Mapping[str, str], others: Mapping[str, str] = {}) -
     `others` are further names by id (of people), which may be the ones that a sentence is said to.
     "Everybody but Zuzu", said to them, calls all others of `names`.
     """
+    if not names and not others:
+        return []
     spans = _all_spans(text, {**others, **names})
     quoted = _quotations(text)
     found: list[NameCall] = []
@@ -250,15 +253,16 @@ def _all_spans(text: str, names: Mapping[str, str]) -> list[_Span]:
     exact = named(text, names)
     taken = [(address.place, address.end) for _, address in exact]
     found: list[tuple[Form, str, Addressee]] = [("name", *one) for one in exact]
-    spelt = {who: _spelt(who, name) for who, name in names.items()}
+    spelt = tuple(_spelt(who, name) for who, name in names.items())
     for word in _RUNS.finditer(text):
-        if any(first < word.end() and word.start() < last for first, last in taken):
+        forms = forms_of(word[0], spelt)
+        begin, end = word.span()
+        if not any(forms) or any(first < end and begin < last for first, last in taken):
             continue
-        forms = {who: form_of_any(word[0], spelt[who]) for who in names}
-        if surest := best(forms.values()):
-            at = "mention" if text[word.start() - 1 : word.start()] == "@" else "name"
-            address = Addressee(at, word.start() - (at == "mention"), word.end())
-            found += [(surest, who, address) for who in names if forms[who] == surest]
+        at = "mention" if text[begin - 1 : begin] == "@" else "name"
+        address, surest = Addressee(at, begin - (at == "mention"), end), best(forms)
+        those = zip(names, forms, strict=True)
+        found += [(surest, who, address) for who, form in those if form == surest]
     spans: list[_Span] = []
     for kind in FORMS:
         some = [(who, address) for sort, who, address in found if sort == kind]
@@ -267,6 +271,7 @@ def _all_spans(text: str, names: Mapping[str, str]) -> list[_Span]:
     return sorted(spans, key=lambda span: span.place)
 
 
+@lru_cache(1024)
 def _spelt(who: str, name: str) -> tuple[str, ...]:
     """What somebody is called by: the handle, and the first word of the name."""
     called = dict.fromkeys((folded(who), *folded(name).split()[:1]))

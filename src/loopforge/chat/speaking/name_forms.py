@@ -87,9 +87,9 @@ def _romanised(word: str) -> str:
 
 
 @lru_cache(8192)
-def form_of_any(word: str, names: tuple[str, ...]) -> Form:
-    """The surest form that a folded word is of any of these folded names."""
-    return best(form(word, name) for name in names)
+def forms_of(word: str, spelt: tuple[tuple[str, ...], ...]) -> tuple[Form, ...]:
+    """The surest form that a folded word is of what each is called by: of folded names."""
+    return tuple(best(form(word, name) for name in names) for names in spelt)
 
 
 def form(word: str, name: str) -> Form:
