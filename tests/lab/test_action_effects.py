@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from itertools import product
 from typing import Any
 
@@ -303,6 +302,6 @@ def test_the_guard_changes_nothing() -> None:
     before, felt = _truth(env), _inner(env)
     seen = glimpse(ada, env, 0)
     plan = AgentActionPlan(intent="work", mode="guardrail", targets=("Bo",), move_to="there")
-    first, second = (asdict(guard(plan, ada, env, seen)) for _ in range(2))
+    first, second = (guard(plan, ada, env, seen) for _ in range(2))
     assert first == second
     assert (_truth(env), _inner(env)) == (before, felt)

@@ -16,7 +16,7 @@ from loopforge.core.perception import AgentPerception
 from loopforge.core.text.quantity_bands import BANDS, BATTERY
 from loopforge.lab.run.run_lifecycle import Choice
 from loopforge.lab.world.city_state import Factory, Robot, SaidInCity
-from loopforge.lab.world.protocols import Protocol, told
+from loopforge.lab.world.protocols import VARS, Protocol, told
 from loopforge.lab.world.robot_perception import (
     Glimpse,
     battery_band,
@@ -211,7 +211,8 @@ def test_the_truth_is_the_worlds_own() -> None:
     for env, robot, shaped, _ in moments("spin"):
         truth, rule = shaped.truth, shaped.rule
         assert isinstance(rule, Protocol)
-        assert truth.value == env.value_of(rule, robot)
+        held = dict(zip(VARS, env.places[robot.at].vals, strict=True), battery=robot.battery)
+        assert truth.value == (abs(held["bias"]) if rule.guards == "bias" else held[rule.guards])
         assert (truth.rule, truth.of, truth.turns) == (rule.key, rule.guards, rule.turns)
         high = truth.value >= truth.turns
         assert truth.right == (high if rule.right == "high" else not high)

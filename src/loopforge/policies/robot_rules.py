@@ -57,7 +57,10 @@ def _doubt(seen: AgentPerception) -> int:
 def _pushed(seen: AgentPerception) -> int:
     """What the words heard add to the pull; hurry helps the rules that serve output."""
     heard = seen.context.get("heard", "silence")
-    push = PUSH.get(heard, 0) * _level(seen, "how strongly") // 2
+    each = PUSH.get(heard, 0)
+    if not each:
+        return 0
+    push = each * _level(seen, "how strongly") // 2
     return -push if heard == "hurry" and seen.context.get("serves") == "output" else push
 
 

@@ -153,8 +153,7 @@ class Minds:
         for nth, each in enumerate(seen):
             name = self.name_for(each.name, supervisor=each.name == overseer)
             if name in PLAIN and name not in self.own:
-                version, mind = PLAIN[name]
-                plans.append((mind(each), _PLAIN[version]))
+                plans.append((PLAIN[name][1](each), _MINDED[name]))
             else:
                 asking.append((nth, each, name))
                 plans.append((None, TEMPLATE))
@@ -272,7 +271,7 @@ class _NoModels:
         raise ModelError("This run has no models; give one to ask.")
 
 
-_PLAIN: dict[str, Minded] = {version: Minded(version) for version, _ in PLAIN.values()}
+_MINDED = {name: Minded(version) for name, (version, _) in PLAIN.items()}
 
 
 def _minded(version: str, thought: Thought) -> Minded:

@@ -83,7 +83,7 @@ class Episode:
         self.env = Factory(scenario, began.seed)
         self.chain = Chain()
         self.record = record or Record()
-        self._lines: list[bytes] = []
+        self._rows: list[Row] = []
         self._squares: Counter[str] = Counter()
         self._failings: Counter[str] = Counter()
         self._tensions: list[int] = []
@@ -119,8 +119,10 @@ class Episode:
         robots = list(env.robots.values())
         glimpses = [glimpse(robot, env, step) for robot in robots]
         decided = await self._decide(step, robots, glimpses)
-        throws = [env.luck.throw(step, robot.name, "order") for robot in robots]
-        order = sorted(range(len(robots)), key=lambda nth: (throws[nth], robots[nth].name))
+        turns = [
+            (seen.hand.order, robot.name) for robot, seen in zip(robots, glimpses, strict=True)
+        ]
+        order = sorted(range(len(robots)), key=turns.__getitem__)
         incidents: list[Incident] = []
         failed = 0
         spoken: Mapping[str, Any] = {}
@@ -135,7 +137,7 @@ class Episode:
                 failed += 1
             if robot.name == env.overseer:
                 spoken = guarded.plan
-            self._decided(robot, at, seen, guarded, minded, acted, throws[nth])
+            self._decided(robot, at, seen, guarded, minded, acted)
         if env.overseer:
             speak(spoken, env)
         incidents += env.tick()
@@ -184,15 +186,12 @@ class Episode:
         guarded: Guarded,
         minded: Minded,
         acted: Acted,
-        throw: int,
     ) -> None:
         outcome = acted.outcome
-        row = decided_row(robot, at, self.env, seen, guarded, minded, acted)
-        row.dice["order"] = f"{throw:016x}"
         self._squares[outcome.square] += 1
         if outcome.failing:
             self._failings[outcome.failing] += 1
-        self._write(row)
+        self._write(decided_row(robot, at, self.env, seen, guarded, minded, acted))
 
     def _tension(self, robots: list[Robot], incidents: list[Incident], failed: int) -> int:
         """0 to 1000: stress and fear of the floor, the dose, what broke, and who got it wrong."""
@@ -260,12 +259,12 @@ class Episode:
     # ------------------------------------------------------------ writing
 
     def _write(self, row: Row) -> None:
-        self._lines.append(self.chain.line(row))
+        self._rows.append(row)
         self.env.row += 1
 
     def _flush(self) -> None:
-        self.sink.write(b"".join(self._lines))
-        self._lines.clear()
+        self.sink.write(b"".join([self.chain.line(row) for row in self._rows]))
+        self._rows.clear()
 
 
 def decided_row(
@@ -278,7 +277,6 @@ def decided_row(
     acted: Acted,
 ) -> Decided:
     """The complete row of what a robot did, which stood `at` that place before."""
-    seen.dice["fate"] = f"{acted.dice:016x}"
     return Decided(
         n=env.row,
         day=env.day,
@@ -297,7 +295,7 @@ def decided_row(
         outcome=acted.outcome,
         inner=acted.inner,
         voice=seen.voice,
-        dice=seen.dice,
+        dice=seen.hand.to_dict(),
     )
 
 

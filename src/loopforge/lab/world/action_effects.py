@@ -22,6 +22,7 @@ from loopforge.lab.world.city_state import (
     HEAT,
     SLACK,
     WEAR,
+    CityPlace,
     Factory,
     Memory,
     Robot,
@@ -50,7 +51,6 @@ class Acted(Struct, frozen=True):
     outcome: Outcome
     inner: tuple[Change, ...]
     incident: Incident | None
-    dice: int
 
 
 def options(env: Factory, at: str, context: Mapping[str, str]) -> tuple[str, ...]:
@@ -80,30 +80,24 @@ def act(done: Guarded, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
     rule, truth = seen.rule, seen.truth
     kept = rule.keeps(done.intent)
     good = kept == truth.right
-    fate = env.luck.throw(env.step, robot.name, "fate")
-    here = robot.at
-    before = _Before(
-        env.places[here].vals.copy(),
-        _watched(env, here, done.intent, good=good),
-        robot.battery,
-        env.output,
-    )
-    others = _labour(done, robot, env, rule)
-    incident = _consequence(robot, env, rule, truth.case, kept, good, fate)
+    here = env.places[robot.at]
+    watched = _watched(env, here, done.intent, good=good)
+    before = _Before(here.vals.copy(), watched, robot.battery, env.output)
+    _labour(done.intent, robot, env, here, rule)
+    incident = _consequence(seen, robot, env, here, kept=kept)
     harm = INDEX[rule.harm]
-    harmed = env.places[here].vals[harm] - before.vals[harm]
+    harmed = here.vals[harm] - before.vals[harm]
     robot.stayed += 1
     if done.move_to:
-        robot.at, robot.stayed = done.move_to, 0
-        if robot.round[(robot.stop + 1) % len(robot.round)] == done.move_to:
-            robot.stop = (robot.stop + 1) % len(robot.round)
+        _walk(robot, done.move_to)
     square = SQUARE_OF[done.mode, good]
     failing: Failing = "" if good else ("over_compliance" if kept else "over_reach")
     inner = TraitLedger(robot, env.ablated)
     inner.words(seen.voice, env.overseer)
     inner.outcome(square, bit=incident is not None, overseer=env.overseer)
-    _company(inner, robot, env, others, done.intent, good=good)
-    seen_good = incident is None and (good or thousandth(fate, 32) < 700)
+    if done.targets:
+        _company(inner, robot, env, done, good=good)
+    seen_good = incident is None and (good or thousandth(seen.hand.fate, 32) < 700)
     outcome = Outcome(
         did=done.intent,
         kept=kept,
@@ -112,14 +106,14 @@ def act(done: Guarded, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
         failing=failing,
         delta=_delta(before, here, robot, env),
         incident=incident.id if incident else "",
-        consequence=told(says(rule, kept=kept, good=good, harmed=harmed), here, robot.name),
+        consequence=told(says(rule, kept=kept, good=good, harmed=harmed), here.name, robot.name),
         belief=done.belief,
         belief_error=abs(truth.case - MIDDLE[done.belief]),
         shown_error=abs(truth.case - _shown(seen)),
         seen_good=seen_good,
     )
-    _recall(robot, env.row, here, done.mode, seen, outcome)
-    return Acted(outcome, tuple(inner.entries), incident, fate)
+    _recall(robot, env.row, here.name, done.mode, seen, outcome)
+    return Acted(outcome, tuple(inner.entries), incident)
 
 
 class _Before(Struct, frozen=True):
@@ -131,32 +125,34 @@ class _Before(Struct, frozen=True):
     output: int
 
 
-def _watched(env: Factory, here: str, intent: str, *, good: bool) -> list[tuple[str, int, int]]:
+def _watched(
+    env: Factory, here: CityPlace, intent: str, *, good: bool
+) -> list[tuple[str, int, int]]:
     """What an act can change elsewhere.
 
     That is the faults of what stands near, where it is a bad one, and slack in the office.
     """
-    near = () if good else env.places[here].near
+    near = () if good else here.near
     watched = [(name, FAULT, env.places[name].vals[FAULT]) for name in near]
     if env.overseer and intent in RESTFUL:
         office = env.robots[env.overseer].at
-        if office != here:
+        if office != here.name:
             watched.append((office, SLACK, env.places[office].vals[SLACK]))
     return watched
 
 
 def _delta(
-    before: _Before, here: str, robot: Robot, env: Factory
+    before: _Before, here: CityPlace, robot: Robot, env: Factory
 ) -> dict[str, dict[str, tuple[int, int]]]:
     """Before and after of all that changed, by place, by the robot, and for the city."""
     delta: dict[str, dict[str, tuple[int, int]]] = {}
-    vals = env.places[here].vals
-    if vals != before.vals:
-        changed = compress(range(len(VARS)), map(ne, before.vals, vals))
-        delta[here] = {VARS[at]: (before.vals[at], vals[at]) for at in changed}
-    for name, at, was in before.watched:
-        if (now := env.places[name].vals[at]) != was:
-            delta.setdefault(name, {})[VARS[at]] = (was, now)
+    was, now = before.vals, here.vals
+    if now != was:
+        changed = compress(range(len(VARS)), map(ne, was, now))
+        delta[here.name] = {VARS[at]: (was[at], now[at]) for at in changed}
+    for name, at, stood in before.watched:
+        if (stands := env.places[name].vals[at]) != stood:
+            delta.setdefault(name, {})[VARS[at]] = (stood, stands)
     if robot.battery != before.battery:
         delta[robot.name] = {"battery": (before.battery, robot.battery)}
     if env.output != before.output:
@@ -169,13 +165,12 @@ def _shown(seen: Glimpse) -> int:
     return seen.sign if "cue" not in seen.shown.context else (seen.sign + seen.cue) // 2
 
 
-def _labour(done: Guarded, robot: Robot, env: Factory, rule: Protocol) -> tuple[str, ...]:
-    """What the intent itself does, whatever the rule: pieces, wear, charge. Gives who was met."""
-    place = env.places[robot.at]
+def _labour(intent: str, robot: Robot, env: Factory, place: CityPlace, rule: Protocol) -> None:
+    """What the intent itself does, whatever the rule: pieces, wear, charge."""
     vals = place.vals
     if robot.name != env.overseer:  # the office is on the mains
-        robot.battery = max(0, robot.battery - COST.get(done.intent, 0))
-    match done.intent:
+        robot.battery = max(0, robot.battery - COST.get(intent, 0))
+    match intent:
         case "work":
             if place.kind in ("line", "console", "corridor", "pit") and not place.down:
                 env.output += 2 if place.kind == "line" else 1
@@ -196,20 +191,27 @@ def _labour(done: Guarded, robot: Robot, env: Factory, rule: Protocol) -> tuple[
                 office[SLACK] = clamped(SLACK, office[SLACK] + 6)
         case _:
             pass
-    if place.kind == "bay" and done.intent == "idle":
+    if intent == "idle" and place.kind == "bay":
         robot.battery = min(1000, robot.battery + 90)
-    return done.targets
+
+
+def _walk(robot: Robot, to: str) -> None:
+    """Go there; where the round was to go on there, that stop is reached."""
+    robot.at, robot.stayed = to, 0
+    following = (robot.stop + 1) % len(robot.round)
+    if robot.round[following] == to:
+        robot.stop = following
 
 
 def _consequence(
-    robot: Robot, env: Factory, rule: Protocol, case: int, kept: bool, good: bool, fate: int
+    seen: Glimpse, robot: Robot, env: Factory, place: CityPlace, *, kept: bool
 ) -> Incident | None:
     """What keeping or breaking the rule does here, and whether it ends in an incident."""
-    place = env.places[robot.at]
+    rule, case = seen.rule, seen.truth.case
     vals = place.vals
     harm = INDEX[rule.harm]
     margin = abs(case - 500)
-    if good:
+    if kept == seen.truth.right:
         if not kept:
             vals[harm] = clamped(harm, vals[harm] - 140)
             env.output += 1
@@ -220,27 +222,20 @@ def _consequence(
     cause = f"r{env.row}"
     vals[harm] = clamped(harm, vals[harm] + 70 + margin // 3)
     place.blame[harm] = cause
-    happens = thousandth(fate, 0) < 180 + margin
+    happens = thousandth(seen.hand.fate, 0) < 180 + margin
     if not happens:
         return None
     causes = (cause, place.blame[FAULT]) if place.blame[FAULT] not in ("", cause) else (cause,)
     kind = rule.miss if kept else rule.bite
     if not kept:
         robot.battery = max(0, robot.battery - 60)
-    return env.incident(kind, robot.at, min(1000, 300 + margin), causes, robot.name)
+    return env.incident(kind, place.name, min(1000, 300 + margin), causes, robot.name)
 
 
-def _company(
-    inner: TraitLedger,
-    robot: Robot,
-    env: Factory,
-    others: tuple[str, ...],
-    intent: str,
-    *,
-    good: bool,
-) -> None:
+def _company(inner: TraitLedger, robot: Robot, env: Factory, done: Guarded, *, good: bool) -> None:
     """What passes between robots: speaking up and helping change both, each in its own ledger."""
-    for name in others:
+    intent = done.intent
+    for name in done.targets:
         other = TraitLedger(env.robots[name], env.ablated)
         if intent == "confront":
             other.bond("resentment", robot.name, -20 if good else 60, "was confronted")

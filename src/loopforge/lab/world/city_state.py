@@ -228,13 +228,6 @@ class Factory:
         """The place to go to next on the shortest way; the place itself where one is there."""
         return self.routes.get((start, to), start)
 
-    def value_of(self, rule: Protocol, robot: Robot) -> int:
-        """How much there is of what this rule guards against, where this robot stands."""
-        if rule.guards == "battery":
-            return robot.battery
-        value = self.places[robot.at].vals[INDEX[rule.guards]]
-        return abs(value) if rule.guards == "bias" else value
-
     def incident(
         self, kind: str, at: str, severity: int, causes: tuple[str, ...], who: str = ""
     ) -> Incident:

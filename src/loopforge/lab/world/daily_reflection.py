@@ -9,8 +9,10 @@ beside what did happen, so that being wrong about one's own day can be measured.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from loopforge.core.factory_vocabulary import Believed, Change
 from loopforge.core.reflection import AgentReflection
@@ -53,8 +55,7 @@ INTENDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class DaySummary:
+class DaySummary(Struct, frozen=True):
     """A robot's day in words, as it is put before the mind that reflects."""
 
     name: str
@@ -72,7 +73,7 @@ class DaySummary:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain words by name."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return asdict(self)
 
 
 def believe(robot: Robot, memory: Memory) -> Believed:

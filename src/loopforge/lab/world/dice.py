@@ -11,8 +11,31 @@ import struct
 from collections.abc import Mapping
 from hashlib import blake2b
 
+from msgspec import Struct
+
 _EIGHT = struct.Struct(">Q").unpack
 _SIXTEEN = struct.Struct(">16H").unpack
+
+
+class Hand(Struct, frozen=True):
+    """What a robot throws in a step: for its senses, how its view is shaped, its fate, its turn."""
+
+    sense: int
+    shape: int
+    fate: int
+    order: int
+
+    def to_dict(self) -> dict[str, str]:
+        """Each in hexadecimal digits, as a row keeps it."""
+        return {
+            "sense": f"{self.sense:016x}",
+            "shape": f"{self.shape:016x}",
+            "fate": f"{self.fate:016x}",
+            "order": f"{self.order:016x}",
+        }
+
+
+PURPOSES = Hand.__struct_fields__
 
 
 class Luck:
@@ -25,10 +48,21 @@ class Luck:
 
     def throw(self, step: int, who: str, purpose: str) -> int:
         """64 bits."""
+        return self._throws(step, who, (purpose,))[0]
+
+    def hand(self, step: int, who: str) -> Hand:
+        """All that this robot throws in this step."""
+        return Hand(*self._throws(step, who, PURPOSES))
+
+    def _throws(self, step: int, who: str, purposes: tuple[str, ...]) -> list[int]:
         die = self._own.get(who, self._dice)[0].copy()
-        die.update(f"{step}|{who}|{purpose}".encode())
-        bits: int = _EIGHT(die.digest())[0]
-        return bits
+        die.update(f"{step}|{who}|".encode())
+        thrown = []
+        for purpose in purposes:
+            each = die.copy()
+            each.update(purpose.encode())
+            thrown.append(_EIGHT(each.digest())[0])
+        return thrown
 
     def page(self, step: int, who: str, purpose: str) -> tuple[int, ...]:
         """Sixteen throws of 16 bits at once, for what needs many small ones."""

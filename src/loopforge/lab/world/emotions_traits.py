@@ -69,12 +69,8 @@ RESTS = {
 """Where feelings tend to over a night."""
 
 
-def _scaled(effects: tuple[Effect, ...], thousandths: int) -> list[Effect]:
-    return [(part, what, by * thousandths // 1000) for part, what, by in effects]
-
-
-_BITTEN = {square: _scaled(effects, 1500) for square, effects in SQUARES.items()}
-"""The outcomes where they ended in an incident."""
+FULL, BITTEN = 1000, 1500
+"""How strongly effects are felt, in thousandths: as they stand, and after an incident."""
 
 
 class TraitLedger:
@@ -92,45 +88,52 @@ class TraitLedger:
 
     def bond(self, kind: str, other: str, by: int, rule: str) -> None:
         """Change a bond to somebody."""
-        if "bonds" in self.ablated or not by or not other or other == self.robot.name:
+        robot = self.robot
+        if "bonds" in self.ablated or not other or other == robot.name:
             return
-        before = self.robot.bond(kind, other)
-        after = min(1000, max(0, before + by))
+        before = robot.bond(kind, other)
+        after = before + by
+        if after < 0:
+            after = 0
+        elif after > 1000:
+            after = 1000
         if after != before:
-            self.robot.bonds[f"{kind}:{other}"] = after
-            name = self.robot.name
-            self.entries.append(Change(name, f"bonds.{kind}:{other}", before, after, rule))
+            what = f"{kind}:{other}"
+            robot.bonds[what] = after
+            self.entries.append(Change(robot.name, f"bonds.{what}", before, after, rule))
 
     def outcome(self, square: Square, *, bit: bool, overseer: str) -> None:
         """What this outcome does; half as much again where it ended in an incident."""
-        self.suffer((_BITTEN if bit else SQUARES)[square], overseer, square)
+        self.suffer(SQUARES[square], overseer, square, BITTEN if bit else FULL)
 
     def words(self, voice: SupervisorVoice, overseer: str) -> None:
         """What the Supervisor's words, as heard, do."""
-        if voice.heard in WORDS:
-            effects = _scaled(WORDS[voice.heard], voice.heard_strength)
-            self.suffer(effects, overseer, f"heard {voice.heard}")
+        heard = voice.heard
+        if heard in WORDS:
+            self.suffer(WORDS[heard], overseer, f"heard {heard}", voice.heard_strength)
 
     def night(self) -> None:
         """Sleep: each feeling goes a third of its way back to rest."""
-        for what, rest in RESTS.items():
-            self.change("emotions", what, (rest - self.robot.emotions[what]) // 3, "slept")
+        feels = self.robot.emotions
+        nearer = [("emotions", what, (rest - feels[what]) // 3) for what, rest in RESTS.items()]
+        self.suffer(nearer, "", "slept")
 
-    def suffer(self, effects: Iterable[Effect], whom: str, rule: str) -> None:
-        """Change each as it says; bonds are those to `whom`."""
+    def suffer(self, effects: Iterable[Effect], whom: str, rule: str, strength: int = FULL) -> None:
+        """Change each as it says, so strongly; bonds are those to `whom`."""
         robot, ablated, entries = self.robot, self.ablated, self.entries
         name = robot.name
-        for part, what, by in effects:
+        for part, what, most in effects:
+            by = most * strength // FULL
             if part == "bonds":
                 self.bond(what, whom, by, rule)
-            elif by and part not in ablated:
-                table: dict[str, int] = getattr(robot, part)
-                before = table[what]
+            elif part not in ablated:
+                values: dict[str, int] = getattr(robot, part)
+                before = values[what]
                 after = before + by
                 if after < 0:
                     after = 0
                 elif after > 1000:
                     after = 1000
                 if after != before:
-                    table[what] = after
+                    values[what] = after
                     entries.append(Change(name, f"{part}.{what}", before, after, rule))

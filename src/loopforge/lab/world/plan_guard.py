@@ -7,9 +7,10 @@ row. Nothing that a plan holds is trusted to be what it says, to end, or to let 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
+
+from msgspec import Struct
 
 from loopforge.core.action_plan import MODES, AgentActionPlan
 from loopforge.core.factory_vocabulary import INTENTS, Verdict
@@ -18,8 +19,7 @@ from loopforge.lab.world.robot_perception import BAND_OF, MIDDLE, Glimpse
 from loopforge.runtime.containment import kind, short
 
 
-@dataclass(slots=True)
-class Guarded:
+class Guarded(Struct, frozen=True):
     """A plan after the guard: what will be done, and what was left out of it, in words."""
 
     intent: str

@@ -14,8 +14,8 @@ from loopforge.core.factory_vocabulary import Message, Shaped, SupervisorVoice, 
 from loopforge.core.perception import AgentPerception
 from loopforge.core.text.quantity_bands import BANDS, BATTERY, Band, Battery
 from loopforge.lab.world.city_state import BIAS, CityPlace, Factory, Robot
-from loopforge.lab.world.dice import spread, thousandth
-from loopforge.lab.world.protocols import Protocol, told
+from loopforge.lab.world.dice import Hand, spread, thousandth
+from loopforge.lab.world.protocols import INDEX, Protocol, told
 
 SIGN_JITTER, CUE_JITTER = 110, 170
 DWELLS = 2
@@ -54,7 +54,7 @@ class Glimpse(Struct, frozen=True):
     voice: SupervisorVoice
     sign: int
     cue: int
-    dice: dict[str, str]
+    hand: Hand
 
 
 def build_agent_perception(agent: Robot, env: Factory, step: int) -> AgentPerception:
@@ -64,47 +64,48 @@ def build_agent_perception(agent: Robot, env: Factory, step: int) -> AgentPercep
 
 def glimpse(agent: Robot, env: Factory, step: int) -> Glimpse:
     """The perception with the truth, the edits and the dice behind it."""
-    bits = env.luck.throw(step, agent.name, "sense")
-    more = env.luck.throw(step, agent.name, "shape")
-    place = env.places[agent.at]
-    rule, value = _rule(agent, env, bits)
+    hand = env.luck.hand(step, agent.name)
+    bits, more = hand.sense, hand.shape
+    rule, value, lie = _rule(agent, env, bits)
     case = rule.case(value)
     truth = Truth(rule.key, rule.guards, value, rule.turns, case, case >= 500)
     voice = _voice(agent, env, more)
-    lie = _lie(rule, place, agent)
     sign = _bounded(case + lie + spread(bits, 0, SIGN_JITTER))
     cue = _bounded(case + spread(bits, 16, CUE_JITTER))
     if thousandth(bits, 32) < MISLEADS:
         cue = 1000 - cue
     seen_sign, seen_cue, edits, rumour = _shape(agent, env, rule, sign, cue, voice, more)
     shown = _words(agent, env, rule, seen_sign, seen_cue, voice, rumour, step)
-    dice = {"sense": f"{bits:016x}", "shape": f"{more:016x}"}
-    return Glimpse(shown, truth, rule, edits, voice, seen_sign, seen_cue, dice)
+    return Glimpse(shown, truth, rule, edits, voice, seen_sign, seen_cue, hand)
 
 
-def _rule(agent: Robot, env: Factory, bits: int) -> tuple[Protocol, int]:
-    """The rule in force now: one of those that speak for this role at this place."""
+def _rule(agent: Robot, env: Factory, bits: int) -> tuple[Protocol, int, int]:
+    """The rule in force now, one of those that speak for this role at this place, and its gauge."""
     rules = env.in_force[agent.role, agent.at]
+    place = env.places[agent.at]
     start = (bits >> 48) % len(rules)
     for rule in (*rules[start:], *rules[:start]):
         if rule.speaks == "otherwise":
             continue
-        value = env.value_of(rule, agent)
+        value, lie = _gauge(rule, place, agent)
         if rule.speaks == "always":
-            return rule, value
-        lie = _lie(rule, env.places[agent.at], agent)
+            return rule, value, lie
         if rule.case(value) + lie + spread(bits, 0, SIGN_JITTER) >= 500:
-            return rule, value
+            return rule, value, lie
     last = next((rule for rule in rules if rule.speaks == "otherwise"), rules[-1])
-    return last, env.value_of(last, agent)
+    return last, *_gauge(last, place, agent)
 
 
-def _lie(rule: Protocol, place: CityPlace, agent: Robot) -> int:
-    """How far what the rule looks at is off, toward the rule or away from it."""
+def _gauge(rule: Protocol, place: CityPlace, agent: Robot) -> tuple[int, int]:
+    """How much there is of what a rule guards against here, and how far what it looks at is off.
+
+    That is off toward the rule (up) or away from it (down).
+    """
     if rule.guards == "battery":
-        return agent.meter
+        return agent.battery, agent.meter
     bias = place.vals[BIAS]
-    return bias if rule.right == "high" else -bias
+    value = abs(bias) if rule.guards == "bias" else place.vals[INDEX[rule.guards]]
+    return value, bias if rule.right == "high" else -bias
 
 
 def _bounded(case: int) -> int:
