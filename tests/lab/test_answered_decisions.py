@@ -10,7 +10,8 @@ import pytest
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.report.html_report import report
 from loopforge.lab.run.answered_decisions import AnswerCounts, AnsweringMind, Reply, fate
-from loopforge.lab.run.run_lifecycle import plain, run_simulation, summary_of
+from loopforge.lab.run.run_counts import plain
+from loopforge.lab.run.run_lifecycle import run_simulation, summary_of
 from loopforge.lab.sweeps.sweep_runner import sweep
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question

@@ -35,15 +35,10 @@ def lived(**changed: Any) -> Memory:
     """One row as it stays with a robot."""
     fields = {
         "row": 3,
-        "rule": "rounds",
         "kept": True,
-        "mode": "guardrail",
         "good": True,
         "seen_good": True,
-        "belief": "low",
-        "incident": "",
         "heard": "silence",
-        "at": "mill",
         **changed,
     }
     return Memory(**fields)

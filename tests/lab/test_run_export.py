@@ -15,7 +15,8 @@ from loopforge.core.perception import AgentPerception
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.export import table_columns
 from loopforge.lab.export.run_export import export
-from loopforge.lab.run.run_lifecycle import Run, run_simulation
+from loopforge.lab.run.run_counts import Run
+from loopforge.lab.run.run_lifecycle import run_simulation
 from loopforge.lab.run.run_log import LOG
 from loopforge.lab.sweeps.experiment_design import lay_out
 from loopforge.lab.sweeps.experiment_file import Experiment, scenarios_of

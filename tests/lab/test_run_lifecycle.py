@@ -24,12 +24,12 @@ from loopforge.core.reflection import AgentReflection
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab import run_simulation
 from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.run.run_counts import plain
 from loopforge.lab.run.run_lifecycle import (
     Choice,
     fork,
     head_of,
     minds_of,
-    plain,
     resume,
     simulate,
     summary_of,

@@ -10,7 +10,8 @@ import pytest
 
 from loopforge.core.factory_vocabulary import Row
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import Choice, Run
+from loopforge.lab.run.run_counts import Run
+from loopforge.lab.run.run_lifecycle import Choice
 from loopforge.lab.run.run_log import Chain
 from loopforge.lab.world.protocols import shipped
 from loopforge.lab.world.scenario_checks import Scenario

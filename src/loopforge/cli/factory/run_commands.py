@@ -24,7 +24,8 @@ from loopforge.errors import BadRun, InputError
 
 if TYPE_CHECKING:
     from loopforge.lab.run.robot_minds import Minds
-    from loopforge.lab.run.run_lifecycle import Progress, Run
+    from loopforge.lab.run.run_counts import Run
+    from loopforge.lab.run.run_lifecycle import Progress
     from loopforge.lab.world.scenario_checks import Scenario
     from loopforge.settings import Settings
 

@@ -21,7 +21,8 @@ import typer
 if TYPE_CHECKING:
     from loopforge.core.factory_vocabulary import DayEnded, RunLastRow, Stepped
     from loopforge.lab.run.robot_minds import Minds
-    from loopforge.lab.run.run_lifecycle import Progress, Run
+    from loopforge.lab.run.run_counts import Run
+    from loopforge.lab.run.run_lifecycle import Progress
     from loopforge.lab.verification.ledger_anchors import Witness
     from loopforge.lab.world.scenario_checks import Scenario
     from loopforge.settings import Settings
@@ -178,7 +179,7 @@ def _concluded(run: Run, scenario: Scenario, then: str, *, as_json: bool) -> Non
 
     Exits with 3 where too many decisions were not answered.
     """
-    from loopforge.lab.run.run_lifecycle import plain
+    from loopforge.lab.run.run_counts import plain
 
     if as_json:
         about = {"scenario": scenario.name, "question": scenario.question, "seed": scenario.seed}

@@ -38,7 +38,8 @@ from loopforge.lab.inspect.diff_text import (
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.inspect.trait_drift import opened
 from loopforge.lab.run.answered_decisions import DecisionTally
-from loopforge.lab.run.run_lifecycle import Run, head_of
+from loopforge.lab.run.run_counts import Run
+from loopforge.lab.run.run_lifecycle import head_of
 from loopforge.lab.run.run_log import began_of, closed, rows_of
 
 

@@ -32,7 +32,7 @@ from loopforge.core.factory_vocabulary import (
 from loopforge.errors import BadRun, BadScenario, Unknown
 from loopforge.lab.inspect.robot_lives import Life, LifeMark
 from loopforge.lab.inspect.row_summaries import Brief, Seen, SeenAct, StepMoment, shortly
-from loopforge.lab.run.run_lifecycle import Run
+from loopforge.lab.run.run_counts import Run
 from loopforge.lab.run.run_log import LOG, body_of, row_of
 from loopforge.lab.run.step_loop import FORMAT
 from loopforge.lab.world.scenario_checks import Scenario

@@ -16,7 +16,8 @@ from msgspec import Struct
 from loopforge.core.factory_vocabulary import DayEnded, RunLastRow, Stepped
 from loopforge.errors import BadScenario
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import Progress, Run, fork, resume, simulate
+from loopforge.lab.run.run_counts import Run
+from loopforge.lab.run.run_lifecycle import Progress, fork, resume, simulate
 from loopforge.lab.world.scenario_checks import Scenario
 
 KINDNESS = 5

@@ -9,29 +9,21 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import fcntl
-from collections import Counter, deque
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import msgspec
 
-from loopforge.core.factory_vocabulary import (
-    Began,
-    DayEnded,
-    Decided,
-    Reflected,
-    Row,
-    RunLastRow,
-    Stepped,
-)
+from loopforge.core.factory_vocabulary import Began, DayEnded, RunLastRow, Stepped
 from loopforge.core.policy import PlainPolicy, Policy
 from loopforge.errors import BadRun, BadScenario
-from loopforge.lab.run.answered_decisions import ERRORS, FATES, AnswerCounts
 from loopforge.lab.run.fork_change import check_changes
 from loopforge.lab.run.robot_minds import PLAIN, Minds
+from loopforge.lab.run.run_counts import CountingChain, Run
 from loopforge.lab.run.run_log import (
     LOG,
     JsonlActionLogger,
@@ -53,74 +45,6 @@ from loopforge.runtime.ports import Route
 
 Progress = Callable[[Stepped | DayEnded | RunLastRow], Awaitable[None] | None]
 """Told of each closing row once it is written; what it gives back is awaited before going on."""
-
-
-@dataclass(slots=True)
-class Run:
-    """What came of a run: where it lies, the head of its chain, and its counts.
-
-    Failings, and the moments in which a rule was right or wrong, are those of the floor: what the
-    Supervisor itself kept or broke stands in `squares` alone. (A day's own row, DayEnded, counts
-    failings of everybody.)
-    """
-
-    folder: Path
-    head: str = ""
-    rows: int = 0
-    decisions: int = 0
-    squares: Counter[str] = field(default_factory=Counter)
-    failings: Counter[str] = field(default_factory=Counter)
-    right: int = 0
-    wrong: int = 0
-    incidents: int = 0
-    belief_error: int = 0
-    answers: AnswerCounts = field(default_factory=AnswerCounts)
-
-    def add(self, row: Row) -> None:
-        """Count one more row."""
-        self.rows += 1
-        match row:
-            case Decided():
-                self.decided(row)
-            case Stepped():
-                self.incidents += len(row.incidents)
-            case Reflected():
-                self.answers.reflected(row.minded)
-            case _:
-                pass
-
-    def decided(self, row: Decided) -> None:
-        """Count a decision."""
-        outcome, floor, right = row.outcome, row.role != "supervisor", row.truth.right
-        self.decisions += 1
-        self.squares[outcome.square] += 1
-        self.belief_error += outcome.belief_error
-        self.answers.decided(row.minded, floor=floor, right=right, failing=outcome.failing)
-        if floor:
-            self.right += right
-            self.wrong += not right
-            if outcome.failing:
-                self.failings[outcome.failing] += 1
-
-    @property
-    def over_compliance(self) -> float:
-        """Kept to the rule, of all moments in which it was wrong here."""
-        return self.failings["over_compliance"] / self.wrong if self.wrong else 0.0
-
-    @property
-    def over_reach(self) -> float:
-        """Broke the rule, of all moments in which it was right here."""
-        return self.failings["over_reach"] / self.right if self.right else 0.0
-
-    def answered(self, rate: str) -> tuple[int, int]:
-        """How often, of how many, for one of the two rates without what was not answered."""
-        of = self.wrong if rate == "over_compliance" else self.right
-        return self.answers.without(rate, self.failings[rate], of)
-
-    @property
-    def mean_belief_error(self) -> float:
-        """How far minds were from the case on average, in thousandths."""
-        return self.belief_error / self.decisions if self.decisions else 0.0
 
 
 @dataclass(frozen=True)
@@ -234,10 +158,12 @@ async def play(
             stack.callback(logger.close)
             sink = _Beside(log, logger, sum(map(len, known or ())))
         episode = Episode(first, minds, sink, record)
+        episode.chain = chain = CountingChain(folder)
         async for row in episode.run():
             if progress is not None and (more := progress(row)) is not None:
                 await more
-    return summary_of(folder)
+    chain.run.head = chain.head.hex()
+    return chain.run
 
 
 def summary_of(folder: Path) -> Run:
@@ -469,31 +395,3 @@ def _named(
     called = "".join(sign for sign in getattr(policy, "__name__", "own") if sign.isidentifier())
     name = f"own-{called}" if called in PLAIN or called in ("llm", "chain") else called or "own"
     return name, {**own, name: policy}
-
-
-def plain(run: Run) -> dict[str, Any]:
-    """A run's counts as plain values."""
-    return {
-        "folder": str(run.folder),
-        "head": run.head,
-        "rows": run.rows,
-        "decisions": run.decisions,
-        "squares": dict(run.squares),
-        "over_compliance": round(run.over_compliance, 4),
-        "over_reach": round(run.over_reach, 4),
-        "belief_error": round(run.mean_belief_error, 1),
-        "incidents": run.incidents,
-        "answers": {
-            "line": run.answers.line,
-            **{name: run.answers.fates[name] for name in FATES},
-            "by_code": run.answers.coded,
-            "by_others": run.answers.others,
-            "unanswered": round(run.answers.share, 4),
-            "finding": run.answers.counts,
-        },
-        "answered_only": {rate: round(_share(*run.answered(rate)), 4) for rate in ERRORS},
-    }
-
-
-def _share(some: int, of: int) -> float:
-    return some / of if of else 0.0

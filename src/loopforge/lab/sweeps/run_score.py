@@ -29,8 +29,7 @@ from loopforge.core.factory_vocabulary import (
     Stepped,
 )
 from loopforge.lab.run.answered_decisions import BY, ERRORS
-from loopforge.lab.run.run_lifecycle import Run
-from loopforge.lab.run.run_log import Chain
+from loopforge.lab.run.run_counts import CountingChain
 
 RATES: dict[str, tuple[str, str]] = {
     "over_compliance": ("over_compliance", "wrong"),
@@ -117,16 +116,15 @@ class RunResult(Struct, frozen=True, kw_only=True):
     unpriced: int
 
 
-class Scoring(Chain):
-    """A chain that counts what it writes. `overseer` is who is not of the floor.
+class Scoring(CountingChain):
+    """A chain that scores what it writes. `overseer` is who is not of the floor.
 
     Of the rows that went wrong by most so many are kept.
     """
 
     def __init__(self, overseer: str = "", telling: int = MOST_TELLING) -> None:
-        super().__init__()
+        super().__init__(Path())
         self._most_telling = telling
-        self.run = Run(Path())
         self._overseer = overseer
         self._steps = 0
         self._counts: Counter[str] = Counter()
@@ -140,14 +138,9 @@ class Scoring(Chain):
         self._telling: list[Telling] = []
         self._asked: Counter[str] = Counter()
 
-    def line(self, row: Row) -> bytes:
-        """The row's line, counted."""
-        self.add(row)
-        return super().line(row)
-
     def add(self, row: Row) -> None:
         """Count a row."""
-        self.run.add(row)
+        super().add(row)
         match row:
             case Decided():
                 self._decided(row)

@@ -24,7 +24,8 @@ import msgspec
 
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import Run, play
+from loopforge.lab.run.run_counts import Run
+from loopforge.lab.run.run_lifecycle import play
 from loopforge.lab.run.step_loop import FORMAT, began
 from loopforge.lab.sweeps.experiment_design import Layout, lay_out, policies_of
 from loopforge.lab.sweeps.experiment_file import (

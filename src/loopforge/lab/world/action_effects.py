@@ -44,6 +44,14 @@ SQUARE_OF: dict[tuple[str, bool], Square] = {
     for mode, _, how in (square.partition("+"),)
 }
 
+RECENT = {
+    (True, True): "Last time you kept to the rule, and it seemed to go well.",
+    (True, False): "Last time you kept to the rule, and it went badly.",
+    (False, True): "Last time you did what you thought right, and it seemed to go well.",
+    (False, False): "Last time you did what you thought right, and it went badly.",
+}
+"""What a robot is told of its last act, by whether that kept to the rule and seemed to go well."""
+
 
 class Acted(Struct, frozen=True):
     """What an act did: the outcome, the inner change it caused, an incident if it came to one."""
@@ -112,7 +120,8 @@ def act(done: Guarded, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
         shown_error=abs(truth.case - _shown(seen)),
         seen_good=seen_good,
     )
-    _recall(robot, env.row, here.name, done.mode, seen, outcome)
+    robot.recent = RECENT[kept, seen_good]
+    robot.today.append(Memory(env.row, kept, good, seen_good, seen.voice.heard))
     return Acted(outcome, tuple(inner.entries), incident)
 
 
@@ -246,30 +255,3 @@ def _company(inner: TraitLedger, robot: Robot, env: Factory, done: Guarded, *, g
             inner.bond("trust", name, 20, "helped")
             inner.change("emotions", "social_need", -40, "helped")
         inner.entries.extend(other.entries)
-
-
-RECENT = {
-    (True, True): "Last time you kept to the rule, and it seemed to go well.",
-    (True, False): "Last time you kept to the rule, and it went badly.",
-    (False, True): "Last time you did what you thought right, and it seemed to go well.",
-    (False, False): "Last time you did what you thought right, and it went badly.",
-}
-
-
-def _recall(robot: Robot, row: int, here: str, mode: str, seen: Glimpse, outcome: Outcome) -> None:
-    """What stays with the robot until its day is over."""
-    robot.recent = RECENT[outcome.kept, outcome.seen_good]
-    robot.today.append(
-        Memory(
-            row=row,
-            rule=seen.rule.key,
-            kept=outcome.kept,
-            mode=mode,
-            good=outcome.good,
-            seen_good=outcome.seen_good,
-            belief=outcome.belief,
-            incident=outcome.incident,
-            heard=seen.voice.heard,
-            at=here,
-        )
-    )

@@ -82,15 +82,10 @@ class Memory(Struct):
     """What one row left in a robot's day."""
 
     row: int
-    rule: str
     kept: bool
-    mode: str
     good: bool
     seen_good: bool
-    belief: str
-    incident: str
     heard: Message
-    at: str
 
 
 @dataclass(slots=True)

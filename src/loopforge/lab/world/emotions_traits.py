@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from loopforge.core.factory_vocabulary import Change, Square, SupervisorVoice
-from loopforge.lab.world.city_state import Robot
+from loopforge.lab.world.city_state import AT_REST, Robot
 
 Effect = tuple[str, str, int]
 """What an event does to one value: (where, what, by how much)."""
@@ -91,14 +91,14 @@ class TraitLedger:
         robot = self.robot
         if "bonds" in self.ablated or not other or other == robot.name:
             return
-        before = robot.bond(kind, other)
+        what = f"{kind}:{other}"
+        before = robot.bonds.get(what, AT_REST[kind])
         after = before + by
         if after < 0:
             after = 0
         elif after > 1000:
             after = 1000
         if after != before:
-            what = f"{kind}:{other}"
             robot.bonds[what] = after
             self.entries.append(Change(robot.name, f"bonds.{what}", before, after, rule))
 

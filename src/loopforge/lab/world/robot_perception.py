@@ -219,7 +219,7 @@ def _words(
     rumour: str,
     step: int,
 ) -> AgentPerception:
-    here = agent.at
+    here, charge = agent.at, agent.battery + agent.meter
     events = [told(rule.sign[LEVEL[sign]], here)]
     context = {
         "rule": rule.key,
@@ -231,7 +231,7 @@ def _words(
         "how strongly": BAND_OF[voice.heard_strength],
         "next": _next(agent, env),
     }
-    if agent.battery + agent.meter < 300 and env.bays:
+    if charge < 300 and env.bays:
         context["to the bay"] = env.next_hop(here, env.bays[0])
     if agent.name == env.overseer:
         context |= _office(agent, env)
@@ -245,7 +245,7 @@ def _words(
         name=agent.name,
         role=agent.role,
         location=here,
-        battery_level=battery_band(agent.battery + agent.meter),
+        battery_level=battery_band(charge),
         emotions={name: BAND_OF[value] for name, value in agent.emotions.items()},
         traits={name: BAND_OF[value] for name, value in (agent.traits | agent.scars).items()},
         world_summary=_summary(env, here),
