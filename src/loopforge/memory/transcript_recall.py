@@ -182,7 +182,7 @@ class TranscriptRecall:
         """How it is now; None where only lines amid those it sees are out of its sight."""
         spans, seen = dict(self._usable(connection, query)), query.seen
         own = tuple(spans.pop(query.stream, ()))
-        first = min(seen, default=EVER)
+        first, last = min(seen, default=EVER), max(seen, default=EVER)
         since, upto = first, -1
         if known and (known.spans, known.first) == (own, first) and known.lines <= len(seen):
             since, upto = known.upto + 1, known.upto
@@ -190,7 +190,9 @@ class TranscriptRecall:
             return _Looked()
         if any(_places(connection, one, span, first=True) for one in spans for span in spans[one]):
             return _Looked()
-        there = [seq for each in own for seq in _places(connection, query.stream, each, since)]
+        # What came into this room after all that it sees is news, and no memory.
+        upon = partial(_places, connection, query.stream, since=since, before=last + 1)
+        there = [seq for each in own for seq in upon(each)]
         if not seen.issuperset(there):
             return None
         return _Looked(False, own, first, len(seen), max(there, default=upto))

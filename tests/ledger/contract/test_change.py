@@ -119,6 +119,6 @@ async def test_a_change_without_hurry_outlives_closing(ledger_url: str) -> None:
     async with opened(ledger_url) as ledger:
         waiting = asyncio.gather(ledger.change(spending("last"), soon=False))
         await asyncio.sleep(0)
-    assert await waiting == ["last"]
+    assert list(await waiting) == ["last"]
     async with opened(ledger_url) as ledger:
         assert await spent_in(ledger) == {"last"}

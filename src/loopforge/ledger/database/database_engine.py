@@ -124,7 +124,8 @@ def _sqlite(url: URL, durability: Durability, patience: float, max_pages: int | 
 
     def opened() -> sqlite3.Connection:
         _close_off(path)
-        return sqlite3.connect(path, **arguments)
+        connection: sqlite3.Connection = sqlite3.connect(path, **arguments)
+        return connection
 
     writer = create_engine(immediate, creator=opened, **_pool(1))
     reader = create_engine(

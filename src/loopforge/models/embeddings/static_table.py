@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
@@ -37,21 +38,28 @@ LONGEST = 64
 
 
 class StaticTable:
-    """The table as Embeddings. Raises NotInstalled where its package is not here."""
+    """The table as Embeddings. Raises NotInstalled where its package is not here.
+
+    Its files are read when the first text comes, where that is done: in a thread.
+    """
 
     name = "wordllama-l2-supercat-256"
     dimension = 256
 
     def __init__(self) -> None:
-        root = _package()
-        path = root / "weights" / "l2_supercat_256.safetensors"
-        try:
-            self._table: NDArray[np.float16] = _mapped(path)
-            spelled = root / "tokenizers" / "l2_supercat_tokenizer_config.json"
-            self._pieces = _vocabulary(spelled)
-        except (OSError, ValueError, KeyError) as error:
-            raise NotInstalled(f"{path.name} cannot be read ({error}). {MISSING}") from error
+        self._root = _package()
         self._word = lru_cache(20_000)(self._numbers)
+
+    @cached_property
+    def _table(self) -> NDArray[np.float16]:
+        with _reading(self._root / "weights" / "l2_supercat_256.safetensors") as path:
+            table: NDArray[np.float16] = _mapped(path)
+            return table
+
+    @cached_property
+    def _pieces(self) -> dict[str, int]:
+        with _reading(self._root / "tokenizers" / "l2_supercat_tokenizer_config.json") as path:
+            return _vocabulary(path)
 
     async def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """As Embeddings has it."""
@@ -108,6 +116,14 @@ def _vocabulary(path: Path) -> dict[str, int]:
     """The pieces, and their places in the table."""
     pieces: dict[str, int] = json.loads(path.read_bytes())["model"]["vocab"]
     return pieces
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[Path]:
+    try:
+        yield path
+    except (OSError, ValueError, KeyError) as error:
+        raise NotInstalled(f"{path.name} cannot be read ({error}). {MISSING}") from error
 
 
 def table_missing() -> bool:
