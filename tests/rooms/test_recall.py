@@ -118,6 +118,8 @@ async def test_nothing_is_searched_where_a_mate_sees_all_there_is(
     everything = frozenset(event.seq for event in await home.events())
     assert await found(seen=everything) == []
     assert not asked
+    assert await found(seen=before, upto=max(before)) == []
+    assert not asked  # what came after all that it sees is news
     assert await found(seen=before) == ["Nor did this bread"]
     assert asked
     assert await found(stream=private) == []

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from loopforge.chat.room.member_visibility import sight
 from loopforge.chat.turns.turn_recall import BYTES, ROW
@@ -230,9 +231,9 @@ async def test_what_is_said_while_a_turn_begins_is_no_memory(
             monkeypatch.setattr(recall, "recall", whole)
             line = Heard(person=home.people["ana"], text=Words(late), surface="terminal")
             event = await home.app.rooms.hear(home.room, line)
-            found = await whole(query)
+            found = await whole(replace(query, upto=event.seq))
             assert event.id in [one.line.id for one in found]
-            return found
+            return await whole(query)
 
         monkeypatch.setattr(recall, "recall", slowly)
         await home.hears("ana", "@maya what does my cat Zarquon eat?")

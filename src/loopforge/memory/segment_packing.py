@@ -18,7 +18,8 @@ from sqlalchemy.engine import Connection
 from loopforge.memory.passage_arrays import Passages, joined
 from loopforge.memory.passage_segments import Segment, SegmentBlock, SegmentStore
 from loopforge.memory.room_passages import Space, read_passages, stamps
-from loopforge.memory.transcript_index import EVER, changes, passages, vectors
+from loopforge.memory.transcript_index import changes, passages, vectors
+from loopforge.runtime.looking_back import EVER
 
 FULL = 16_384
 """Passages of a segment, about; whole lines."""

@@ -40,9 +40,6 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.database.table_schema import FILLED_LATER, Name, metadata
 from loopforge.memory.passages import bag, dated, packed, pieces, stems, traits
 
-EVER = 1 << 62
-"""A place that no line has."""
-
 passages = Table(
     "passages",
     metadata,

@@ -36,8 +36,8 @@ from loopforge.errors import LoopforgeError
 from loopforge.ledger.storage.revised_lines import by_place, standing
 from loopforge.ledger.table_access import Tables
 from loopforge.memory.time_cues import time_named
-from loopforge.memory.transcript_index import EVER, passages
-from loopforge.runtime.looking_back import RecalledLine, RecallQuery
+from loopforge.memory.transcript_index import passages
+from loopforge.runtime.looking_back import EVER, RecalledLine, RecallQuery
 from loopforge.runtime.ports import Clock, Embeddings, Leaning
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class TranscriptRecall:
         """How it is now; None where only lines amid those it sees are out of its sight."""
         spans, seen = dict(self._usable(connection, query)), query.seen
         own = tuple(spans.pop(query.stream, ()))
-        first, last = min(seen, default=EVER), max(seen, default=EVER)
+        first = min(seen, default=EVER)
         since, upto = first, -1
         if known and (known.spans, known.first) == (own, first) and known.lines <= len(seen):
             since, upto = known.upto + 1, known.upto
@@ -190,15 +190,16 @@ class TranscriptRecall:
             return _Looked()
         if any(_places(connection, one, span, first=True) for one in spans for span in spans[one]):
             return _Looked()
-        # What came into this room after all that it sees is news, and no memory.
-        upon = partial(_places, connection, query.stream, since=since, before=last + 1)
-        there = [seq for each in own for seq in upon(each)]
+        within = partial(_places, connection, query.stream, since=since, before=query.upto + 1)
+        there = [seq for each in own for seq in within(each)]
         if not seen.issuperset(there):
             return None
         return _Looked(False, own, first, len(seen), max(there, default=upto))
 
     def _find(self, connection: Connection, query: RecallQuery, meant: Meant) -> list[RecalledLine]:
-        spans = self._usable(connection, query)
+        spans = dict(self._usable(connection, query))
+        if own := spans.get(query.stream):
+            spans[query.stream] = [(since, min(until, query.upto)) for since, until in own]
         ranked = self.ranked(connection, query, spans, meant)
         lines = _lines(connection, [(each.stream, each.seq) for each in ranked])
         usable = [(r, line) for r, line in zip(ranked, lines, strict=True) if _may(line, spans)]

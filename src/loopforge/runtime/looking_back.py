@@ -34,6 +34,10 @@ class FoundLine(Struct, frozen=True, kw_only=True):
     address: str
 
 
+EVER = 2**62
+"""Beyond every number that a line has."""
+
+
 class RecallQuery(Struct, frozen=True, kw_only=True):
     """What is to be recalled in the room `stream`, by a mate, and by what it is to be found.
 
@@ -42,7 +46,7 @@ class RecallQuery(Struct, frozen=True, kw_only=True):
     is recalled that one of them may not know. `everywhere`: from other rooms, too, where presence
     allows it; `mate` must have been in them. `seen` are numbers of lines of the room itself that it
     has before its eyes anyway: they are not given, and where there are no others, nothing is
-    looked for.
+    looked for. Lines of the room itself after `upto` are news to it, and not given either.
     """
 
     text: str
@@ -53,6 +57,7 @@ class RecallQuery(Struct, frozen=True, kw_only=True):
     names: dict[str, str] = {}
     everywhere: bool = False
     seen: frozenset[int] = frozenset()
+    upto: int = EVER
     limit: int = 10
 
 

@@ -33,7 +33,7 @@ from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.core.text.topics import folded
 from loopforge.errors import LoopforgeError
-from loopforge.runtime.looking_back import KeptItem, RecalledItem, RecalledLine, RecallQuery
+from loopforge.runtime.looking_back import EVER, KeptItem, RecalledItem, RecalledLine, RecallQuery
 from loopforge.runtime.ports import Clock, ItemRecall, ModelFacts, Recall
 
 log = logging.getLogger(__name__)
@@ -123,12 +123,7 @@ class TurnRecall:
         shown = [one.id for one in seen] + [one.id for one in standing]
         told = _Told(shown, [*asked, *(line.text for line in standing)])
         since = self._clock.now() - CLEAN
-        newest = max(query.seen, default=0)
-        lines = [
-            one
-            for one in lines
-            if not _put_aside(one, state, since) and not _later(one, state.stream, newest)
-        ]
+        lines = [one for one in lines if not _put_aside(one, state, since)]
         every: list[RecalledItem | RecalledLine] = [*items, *lines]
         found = sorted((one for one in every if not told.knows(one)), key=lambda one: -one.score)
         rows, notes = list[Line](), list[Recollection]()
@@ -163,6 +158,7 @@ class TurnRecall:
             names={who: one for who, one in names.items() if who != f"mate:{mate.handle}"},
             everywhere=True,
             seen=frozenset([entry.seq for entry in seen]),
+            upto=max((entry.seq for entry in seen), default=EVER),
             limit=LOOKED,
         )
 
@@ -269,11 +265,6 @@ def _put_aside(one: RecalledLine, state: RoomState, since: datetime) -> bool:
     """Whether a line was said in this room just before the present talk began."""
     here = one.line.stream == state.stream and one.line.seq < state.began
     return here and one.line.at > since
-
-
-def _later(one: RecalledLine, stream: str, newest: int) -> bool:
-    """Whether a line was said in this room while the turn was begun: it is news, no memory."""
-    return one.line.stream == stream and one.line.seq > newest > 0
 
 
 class _Told:
