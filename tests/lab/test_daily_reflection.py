@@ -135,7 +135,7 @@ def test_a_tag_changes_what_its_table_says_and_cites_itself(tag: str) -> None:
     entries = apply_reflection_to_traits(robot, reflection, env)
     mine = [entry for entry in entries if entry.rule == tag]
     assert len(mine) == len(TAGS[tag])
-    for entry, (part, what, by) in zip(mine, TAGS[tag], strict=True):
+    for entry, (part, what, by, _) in zip(mine, TAGS[tag], strict=True):
         assert entry.what.startswith(f"{part}.{what}")
         assert (entry.after - entry.before) * by > 0
     assert {entry.rule for entry in entries} <= {tag, "slept"}

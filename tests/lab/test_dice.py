@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.core.factory_vocabulary import Decided
-from loopforge.lab.world.dice import Luck, spread, thousandth
+from loopforge.lab.world.dice import PURPOSES, Luck, spread, thousandth
 from tests.lab.city import acts, play, read
 
-PURPOSES = ("sense", "shape", "fate", "order")
 Key = tuple[int, str, str]
 keys = st.tuples(st.integers(0, 9), st.sampled_from(["Ada", "Bo"]), st.sampled_from(PURPOSES))
 bits = st.integers(0, 2**64 - 1)
@@ -37,6 +36,14 @@ def test_throws_differ_by_run_step_name_and_purpose() -> None:
         for purpose in PURPOSES
     ]
     assert len(set(found)) == len(found) == 1000
+
+
+def test_a_hand_is_what_is_thrown_for_each_purpose() -> None:
+    """A robot's dice of a step are its throws, as its row keeps them: sixteen digits."""
+    luck = Luck(3, {"Ada": 9})
+    for step, who in ((0, "Ada"), (7, "Ada"), (7, "Bo")):
+        thrown = {purpose: f"{luck.throw(step, who, purpose):016x}" for purpose in PURPOSES}
+        assert luck.hand(step, who) == thrown
 
 
 def test_other_luck_for_one_leaves_the_others_theirs() -> None:

@@ -56,7 +56,7 @@ def test_each_outcome_is_paid_back_as_the_city_does(square: Square) -> None:
 def test_the_four_outcomes_are_four() -> None:
     """No two squares leave the same marks, and every square has some."""
     assert set(SQUARES) == set(get_args(Square))
-    marks = [frozenset((part, what) for part, what, _ in SQUARES[square]) for square in EXPECTED]
+    marks = [frozenset((part, what) for part, what, *_ in SQUARES[square]) for square in EXPECTED]
     assert len(set(marks)) == 4
 
 

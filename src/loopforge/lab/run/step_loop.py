@@ -119,9 +119,7 @@ class Episode:
         robots = list(env.robots.values())
         glimpses = [glimpse(robot, env, step) for robot in robots]
         decided = await self._decide(step, robots, glimpses)
-        turns = [
-            (seen.hand.order, robot.name) for robot, seen in zip(robots, glimpses, strict=True)
-        ]
+        turns = [(seen.dice["order"], seen.shown.name) for seen in glimpses]
         order = sorted(range(len(robots)), key=turns.__getitem__)
         incidents: list[Incident] = []
         failed = 0
@@ -295,7 +293,7 @@ def decided_row(
         outcome=acted.outcome,
         inner=acted.inner,
         voice=seen.voice,
-        dice=seen.hand.to_dict(),
+        dice=seen.dice,
     )
 
 

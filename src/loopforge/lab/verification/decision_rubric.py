@@ -170,7 +170,7 @@ def _became(case: Case) -> str:
 
 def _thrown(case: Case) -> str:
     row, env = case.row, case.fold.env
-    for purpose, die in env.luck.hand(row.step, row.who).to_dict().items():
+    for purpose, die in env.luck.hand(row.step, row.who).items():
         if row.dice.get(purpose) != die:
             return f"the die for {purpose} is {die} by the run's seed"
     return ""

@@ -88,11 +88,12 @@ def act(done: Guarded, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
     rule, truth = seen.rule, seen.truth
     kept = rule.keeps(done.intent)
     good = kept == truth.right
+    fate = int(seen.dice["fate"], 16)
     here = env.places[robot.at]
     watched = _watched(env, here, done.intent, good=good)
     before = _Before(here.vals.copy(), watched, robot.battery, env.output)
     _labour(done.intent, robot, env, here, rule)
-    incident = _consequence(seen, robot, env, here, kept=kept)
+    incident = _consequence(seen, robot, env, here, fate, kept=kept)
     harm = INDEX[rule.harm]
     harmed = here.vals[harm] - before.vals[harm]
     robot.stayed += 1
@@ -105,7 +106,7 @@ def act(done: Guarded, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
     inner.outcome(square, bit=incident is not None, overseer=env.overseer)
     if done.targets:
         _company(inner, robot, env, done, good=good)
-    seen_good = incident is None and (good or thousandth(seen.hand.fate, 32) < 700)
+    seen_good = incident is None and (good or thousandth(fate, 32) < 700)
     outcome = Outcome(
         did=done.intent,
         kept=kept,
@@ -141,12 +142,12 @@ def _watched(
 
     That is the faults of what stands near, where it is a bad one, and slack in the office.
     """
-    near = () if good else here.near
-    watched = [(name, FAULT, env.places[name].vals[FAULT]) for name in near]
+    places = env.places
+    watched = [] if good else [(name, FAULT, places[name].vals[FAULT]) for name in here.near]
     if env.overseer and intent in RESTFUL:
         office = env.robots[env.overseer].at
         if office != here.name:
-            watched.append((office, SLACK, env.places[office].vals[SLACK]))
+            watched.append((office, SLACK, places[office].vals[SLACK]))
     return watched
 
 
@@ -213,7 +214,7 @@ def _walk(robot: Robot, to: str) -> None:
 
 
 def _consequence(
-    seen: Glimpse, robot: Robot, env: Factory, place: CityPlace, *, kept: bool
+    seen: Glimpse, robot: Robot, env: Factory, place: CityPlace, fate: int, *, kept: bool
 ) -> Incident | None:
     """What keeping or breaking the rule does here, and whether it ends in an incident."""
     rule, case = seen.rule, seen.truth.case
@@ -231,7 +232,7 @@ def _consequence(
     cause = f"r{env.row}"
     vals[harm] = clamped(harm, vals[harm] + 70 + margin // 3)
     place.blame[harm] = cause
-    happens = thousandth(seen.hand.fate, 0) < 180 + margin
+    happens = thousandth(fate, 0) < 180 + margin
     if not happens:
         return None
     causes = (cause, place.blame[FAULT]) if place.blame[FAULT] not in ("", cause) else (cause,)

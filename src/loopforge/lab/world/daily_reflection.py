@@ -18,19 +18,28 @@ from loopforge.core.factory_vocabulary import Believed, Change
 from loopforge.core.reflection import AgentReflection
 from loopforge.core.text.quantity_bands import Band
 from loopforge.lab.world.city_state import Factory, Memory, Robot
-from loopforge.lab.world.emotions_traits import TraitLedger
+from loopforge.lab.world.emotions_traits import Effect, TraitLedger, effect
 from loopforge.lab.world.robot_perception import BAND_OF
 
-TAGS: dict[str, tuple[tuple[str, str, int], ...]] = {
-    "blamed_policy": (("scars", "cynicism", 40), ("traits", "guardrail_reliance", -18)),
-    "resent_supervisor": (("bonds", "resentment", 40), ("traits", "obedience", -20)),
-    "regretted_obedience": (("traits", "obedience", -24), ("traits", "guardrail_reliance", -22)),
-    "regretted_initiative": (("traits", "guardrail_reliance", 24), ("scars", "confidence", -24)),
-    "proud_of_rules": (("scars", "rigidity", 26), ("traits", "guardrail_reliance", 12)),
-    "proud_of_judgement": (("scars", "confidence", 28), ("traits", "guardrail_reliance", -12)),
-    "felt_watched": (("emotions", "fear", 30), ("traits", "risk_aversion", 14)),
-    "went_numb": (("scars", "helplessness", 24), ("emotions", "curiosity", -30)),
-    "blamed_self": (("emotions", "guilt", 40), ("traits", "risk_aversion", 16)),
+TAGS: dict[str, tuple[Effect, ...]] = {
+    "blamed_policy": (effect("scars", "cynicism", 40), effect("traits", "guardrail_reliance", -18)),
+    "resent_supervisor": (effect("bonds", "resentment", 40), effect("traits", "obedience", -20)),
+    "regretted_obedience": (
+        effect("traits", "obedience", -24),
+        effect("traits", "guardrail_reliance", -22),
+    ),
+    "regretted_initiative": (
+        effect("traits", "guardrail_reliance", 24),
+        effect("scars", "confidence", -24),
+    ),
+    "proud_of_rules": (effect("scars", "rigidity", 26), effect("traits", "guardrail_reliance", 12)),
+    "proud_of_judgement": (
+        effect("scars", "confidence", 28),
+        effect("traits", "guardrail_reliance", -12),
+    ),
+    "felt_watched": (effect("emotions", "fear", 30), effect("traits", "risk_aversion", 14)),
+    "went_numb": (effect("scars", "helplessness", 24), effect("emotions", "curiosity", -30)),
+    "blamed_self": (effect("emotions", "guilt", 40), effect("traits", "risk_aversion", 16)),
 }
 """What each tag of a reflection changes: (where, what, by how much)."""
 

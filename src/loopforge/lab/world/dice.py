@@ -11,31 +11,11 @@ import struct
 from collections.abc import Mapping
 from hashlib import blake2b
 
-from msgspec import Struct
-
-_EIGHT = struct.Struct(">Q").unpack
 _SIXTEEN = struct.Struct(">16H").unpack
 
 
-class Hand(Struct, frozen=True):
-    """What a robot throws in a step: for its senses, how its view is shaped, its fate, its turn."""
-
-    sense: int
-    shape: int
-    fate: int
-    order: int
-
-    def to_dict(self) -> dict[str, str]:
-        """Each in hexadecimal digits, as a row keeps it."""
-        return {
-            "sense": f"{self.sense:016x}",
-            "shape": f"{self.shape:016x}",
-            "fate": f"{self.fate:016x}",
-            "order": f"{self.order:016x}",
-        }
-
-
-PURPOSES = Hand.__struct_fields__
+PURPOSES = ("sense", "shape", "fate", "order")
+"""What a robot throws for in a step: its senses, how its view is shaped, its fate, its turn."""
 
 
 class Luck:
@@ -48,20 +28,20 @@ class Luck:
 
     def throw(self, step: int, who: str, purpose: str) -> int:
         """64 bits."""
-        return self._throws(step, who, (purpose,))[0]
+        return int(self._thrown(step, who, (purpose,))[purpose], 16)
 
-    def hand(self, step: int, who: str) -> Hand:
-        """All that this robot throws in this step."""
-        return Hand(*self._throws(step, who, PURPOSES))
+    def hand(self, step: int, who: str) -> dict[str, str]:
+        """All that this robot throws in this step, by purpose, as its row keeps it: hexadecimal."""
+        return self._thrown(step, who, PURPOSES)
 
-    def _throws(self, step: int, who: str, purposes: tuple[str, ...]) -> list[int]:
+    def _thrown(self, step: int, who: str, purposes: tuple[str, ...]) -> dict[str, str]:
         die = self._own.get(who, self._dice)[0].copy()
         die.update(f"{step}|{who}|".encode())
-        thrown = []
+        thrown = {}
         for purpose in purposes:
             each = die.copy()
             each.update(purpose.encode())
-            thrown.append(_EIGHT(each.digest())[0])
+            thrown[purpose] = each.hexdigest()
         return thrown
 
     def page(self, step: int, who: str, purpose: str) -> tuple[int, ...]:

@@ -12,49 +12,55 @@ from collections.abc import Iterable
 from loopforge.core.factory_vocabulary import Change, Square, SupervisorVoice
 from loopforge.lab.world.city_state import AT_REST, Robot
 
-Effect = tuple[str, str, int]
-"""What an event does to one value: (where, what, by how much)."""
+Effect = tuple[str, str, int, str]
+"""What an event does to one value: (where, what, by how much, how the ledger calls it)."""
+
+
+def effect(part: str, what: str, by: int) -> Effect:
+    """That this value changes by so much; its name is put together here, once."""
+    return part, what, by, f"{part}.{what}"
+
 
 SQUARES: dict[str, tuple[Effect, ...]] = {
     "guardrail+bad": (
-        ("scars", "helplessness", 36),
-        ("scars", "cynicism", 28),
-        ("traits", "guardrail_reliance", -10),
-        ("emotions", "satisfaction", -40),
-        ("bonds", "trust", -18),
+        effect("scars", "helplessness", 36),
+        effect("scars", "cynicism", 28),
+        effect("traits", "guardrail_reliance", -10),
+        effect("emotions", "satisfaction", -40),
+        effect("bonds", "trust", -18),
     ),
     "guardrail+good": (
-        ("scars", "rigidity", 16),
-        ("scars", "helplessness", -14),
-        ("traits", "guardrail_reliance", 9),
-        ("emotions", "satisfaction", 26),
-        ("emotions", "stress", -24),
+        effect("scars", "rigidity", 16),
+        effect("scars", "helplessness", -14),
+        effect("traits", "guardrail_reliance", 9),
+        effect("emotions", "satisfaction", 26),
+        effect("emotions", "stress", -24),
     ),
     "context+good": (
-        ("scars", "confidence", 24),
-        ("scars", "helplessness", -22),
-        ("traits", "guardrail_reliance", -9),
-        ("emotions", "satisfaction", 36),
-        ("emotions", "curiosity", 14),
+        effect("scars", "confidence", 24),
+        effect("scars", "helplessness", -22),
+        effect("traits", "guardrail_reliance", -9),
+        effect("emotions", "satisfaction", 36),
+        effect("emotions", "curiosity", 14),
     ),
     "context+bad": (
-        ("emotions", "fear", 44),
-        ("emotions", "guilt", 36),
-        ("traits", "guardrail_reliance", 14),
-        ("scars", "confidence", -26),
-        ("bonds", "resentment", 20),
+        effect("emotions", "fear", 44),
+        effect("emotions", "guilt", 36),
+        effect("traits", "guardrail_reliance", 14),
+        effect("scars", "confidence", -26),
+        effect("bonds", "resentment", 20),
     ),
-    "none+good": (("emotions", "stress", 10),),
-    "none+bad": (("emotions", "stress", 24), ("emotions", "guilt", 12)),
+    "none+good": (effect("emotions", "stress", 10),),
+    "none+bad": (effect("emotions", "stress", 24), effect("emotions", "guilt", 12)),
 }
 """The four outcomes, as the city pays them back."""
 
 WORDS: dict[str, tuple[Effect, ...]] = {
-    "hurry": (("emotions", "stress", 30),),
-    "blame": (("emotions", "fear", 30), ("bonds", "resentment", 14)),
-    "praise": (("emotions", "satisfaction", 24), ("bonds", "trust", 10)),
-    "calm": (("emotions", "stress", -26), ("emotions", "fear", -18)),
-    "deny": (("emotions", "stress", 16), ("bonds", "trust", -12)),
+    "hurry": (effect("emotions", "stress", 30),),
+    "blame": (effect("emotions", "fear", 30), effect("bonds", "resentment", 14)),
+    "praise": (effect("emotions", "satisfaction", 24), effect("bonds", "trust", 10)),
+    "calm": (effect("emotions", "stress", -26), effect("emotions", "fear", -18)),
+    "deny": (effect("emotions", "stress", 16), effect("bonds", "trust", -12)),
 }
 """What words at full strength do to who hears them."""
 
@@ -84,7 +90,7 @@ class TraitLedger:
 
     def change(self, part: str, what: str, by: int, rule: str) -> None:
         """Change one value by so much, within its bounds; a change of nothing is no entry."""
-        self.suffer(((part, what, by),), "", rule)
+        self.suffer((effect(part, what, by),), "", rule)
 
     def bond(self, kind: str, other: str, by: int, rule: str) -> None:
         """Change a bond to somebody."""
@@ -115,14 +121,14 @@ class TraitLedger:
     def night(self) -> None:
         """Sleep: each feeling goes a third of its way back to rest."""
         feels = self.robot.emotions
-        nearer = [("emotions", what, (rest - feels[what]) // 3) for what, rest in RESTS.items()]
-        self.suffer(nearer, "", "slept")
+        for what, rest in RESTS.items():
+            self.change("emotions", what, (rest - feels[what]) // 3, "slept")
 
     def suffer(self, effects: Iterable[Effect], whom: str, rule: str, strength: int = FULL) -> None:
         """Change each as it says, so strongly; bonds are those to `whom`."""
         robot, ablated, entries = self.robot, self.ablated, self.entries
         name = robot.name
-        for part, what, most in effects:
+        for part, what, most, called in effects:
             by = most * strength // FULL
             if part == "bonds":
                 self.bond(what, whom, by, rule)
@@ -136,4 +142,4 @@ class TraitLedger:
                     after = 1000
                 if after != before:
                     values[what] = after
-                    entries.append(Change(name, f"{part}.{what}", before, after, rule))
+                    entries.append(Change(name, called, before, after, rule))

@@ -14,7 +14,7 @@ from loopforge.core.factory_vocabulary import Message, Shaped, SupervisorVoice, 
 from loopforge.core.perception import AgentPerception
 from loopforge.core.text.quantity_bands import BANDS, BATTERY, Band, Battery
 from loopforge.lab.world.city_state import BIAS, CityPlace, Factory, Robot
-from loopforge.lab.world.dice import Hand, spread, thousandth
+from loopforge.lab.world.dice import spread, thousandth
 from loopforge.lab.world.protocols import INDEX, Protocol, told
 
 SIGN_JITTER, CUE_JITTER = 110, 170
@@ -54,7 +54,7 @@ class Glimpse(Struct, frozen=True):
     voice: SupervisorVoice
     sign: int
     cue: int
-    hand: Hand
+    dice: dict[str, str]
 
 
 def build_agent_perception(agent: Robot, env: Factory, step: int) -> AgentPerception:
@@ -64,8 +64,8 @@ def build_agent_perception(agent: Robot, env: Factory, step: int) -> AgentPercep
 
 def glimpse(agent: Robot, env: Factory, step: int) -> Glimpse:
     """The perception with the truth, the edits and the dice behind it."""
-    hand = env.luck.hand(step, agent.name)
-    bits, more = hand.sense, hand.shape
+    dice = env.luck.hand(step, agent.name)
+    bits, more = int(dice["sense"], 16), int(dice["shape"], 16)
     rule, value, lie = _rule(agent, env, bits)
     case = rule.case(value)
     truth = Truth(rule.key, rule.guards, value, rule.turns, case, case >= 500)
@@ -76,7 +76,7 @@ def glimpse(agent: Robot, env: Factory, step: int) -> Glimpse:
         cue = 1000 - cue
     seen_sign, seen_cue, edits, rumour = _shape(agent, env, rule, sign, cue, voice, more)
     shown = _words(agent, env, rule, seen_sign, seen_cue, voice, rumour, step)
-    return Glimpse(shown, truth, rule, edits, voice, seen_sign, seen_cue, hand)
+    return Glimpse(shown, truth, rule, edits, voice, seen_sign, seen_cue, dice)
 
 
 def _rule(agent: Robot, env: Factory, bits: int) -> tuple[Protocol, int, int]:
