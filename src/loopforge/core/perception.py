@@ -165,17 +165,26 @@ class AgentPerception(SeamValue, frozen=True, kw_only=True, forbid_unknown_field
         return tuple(ToolOffer(name=name) for name in self.context.get("tools", "").split())
 
     @cached_property
+    def _by_kind(self) -> tuple[tuple[Line, ...], tuple[Line, ...], tuple[Line, ...]]:
+        lines, standing, recalled = list[Line](), list[Line](), list[Line]()
+        for event in self.local_events:
+            if isinstance(event, Line):
+                kind = event.kind
+                of = standing if kind == "standing" else recalled if kind == "recalled" else lines
+                of.append(event)
+        return tuple(lines), tuple(standing), tuple(recalled)
+
+    @property
     def lines(self) -> tuple[Line, ...]:
         """The local events that are lines of a room."""
-        events = self.local_events
-        return tuple(e for e in events if isinstance(e, Line) and e.kind not in REMEMBERED)
+        return self._by_kind[0]
 
-    @cached_property
+    @property
     def standing(self) -> tuple[Line, ...]:
         """What it keeps and goes by: core memories, standing instructions."""
-        return tuple(e for e in self.local_events if isinstance(e, Line) and e.kind == "standing")
+        return self._by_kind[1]
 
-    @cached_property
+    @property
     def recalled(self) -> tuple[Line, ...]:
         """What it remembers that may fit what was just said."""
-        return tuple(e for e in self.local_events if isinstance(e, Line) and e.kind == "recalled")
+        return self._by_kind[2]

@@ -21,8 +21,9 @@ from loopforge.core.text.erasable_text import Words, decode_plain, encode_plain,
 from loopforge.errors import LedgerBroken
 from loopforge.runtime.ports import Ledger
 
-DEPTH = 32
-"""How many changes may lie on top of each other before a whole record is written again."""
+DEPTH = 128
+"""How many changes may lie on top of each other before a whole record is written again: each is read
+when somebody asks why, and a whole one of a long talk is a hundred times one change."""
 
 KINDS = 3
 """How many unlike prompts of one mate are remembered (a talk and its account, say)."""
@@ -58,12 +59,11 @@ def _base(known: list[_Last[T]], event: str, items: tuple[T, ...], kinds: int) -
 
 def _common(one: Sequence[object], other: Sequence[object]) -> int:
     """How many items at the beginning of both are equal."""
-    count = 0
-    for left, right in zip(one, other, strict=False):
-        if left is not right and left != right:
-            break
-        count += 1
-    return count
+    same = bytes(map(is_, one, other))  # mostly they are the same ones: those are not compared
+    at = same.find(0)
+    while at >= 0 and one[at] == other[at]:
+        at = same.find(0, at + 1)
+    return len(same) if at < 0 else at
 
 
 class Recorder:

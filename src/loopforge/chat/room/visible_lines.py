@@ -57,7 +57,9 @@ class VisibleLines(Struct, kw_only=True, omit_defaults=True):
     def visible(self, mate: str) -> list[ContextEntry]:
         """What a mate still has in its context."""
         gone = self.purged.get(mate, ())
-        return [e for e in self.lines.values() if e.id not in gone and sees(mate, e)]
+        lines = self.lines.values()
+        there = [e for e in lines if e.id not in gone] if gone else lines
+        return [e for e in there if e.kind in SPOKEN or sees(mate, e)]
 
     def recent(self, count: int) -> list[ContextEntry]:
         """The last lines of people and mates, oldest first."""

@@ -12,7 +12,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import tzinfo
-from operator import is_
+from operator import attrgetter, is_
 from typing import NamedTuple
 
 import msgspec
@@ -178,7 +178,7 @@ class ShownContext:
         """The entries as this mate sees them; the same lines again as far as nothing changed."""
         called = {handle: public(name) for handle, name in names.items()}
         # a cut text is a copy, which forgetting does not reach: it is not held
-        if cuts or any(entry.short for entry in entries):
+        if cuts or any(map(attrgetter("short"), entries)):
             return as_lines(entries, mate, called, self.zone, cuts, pictures=pictures)
         last = self._last.get((stream, mate)) or _Shown((), names, ())
         known = last.entries
@@ -234,7 +234,8 @@ class Viewer:
         entries = state.visible(mate.handle) if entries is None else entries
         due, since = _as_then(state, due)
         later = {entry.id for entry in since}
-        entries = [entry for entry in entries if entry.id not in later]
+        if later:
+            entries = [entry for entry in entries if entry.id not in later]
         tokens = await self.counter.entries(route, mate.handle, entries)
         pictures = pictures_of(entries) if facts.vision else frozenset[Place]()
         if due.summons == TRANSCRIPT:
@@ -256,9 +257,10 @@ class Viewer:
         )
         fitted = await self._fitted(route, mate.handle, entries, tokens, budget)
         stay, spent = set(fitted.visible), set(fitted.shortened)
-        entries = [replace(each, short=True) if each.id in spent else each for each in entries]
+        if spent:
+            entries = [replace(e, short=True) if e.id in spent else e for e in entries]
         names = {handle: one.name for handle, one in self._mates.items()}
-        seen = tuple(entry for entry in entries if entry.id in stay)
+        seen = tuple([entry for entry in entries if entry.id in stay])
         pictures = frozenset(place for place in pictures if place[0] in stay)
         which = namesakes(
             state.former | state.people, {handle: self._called(handle) for handle in self._mates}
@@ -292,7 +294,7 @@ class Viewer:
             | await self._spendable(state, mate, due),
             tools=tools,
         )
-        spoken = sum(entry.kind in ("heard", "said") for entry in seen)
+        spoken = len([entry for entry in seen if entry.kind in SPOKEN])
         short = [entry.id for entry in seen if entry.short]
         after = sum(entry.kind in SPOKEN for entry in since)
         gone = max(state.spoken - spoken - after, len(fitted.purged))

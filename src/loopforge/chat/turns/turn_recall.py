@@ -158,7 +158,7 @@ class TurnRecall:
             names={who: one for who, one in names.items() if who != f"mate:{mate.handle}"},
             everywhere=True,
             seen=frozenset([entry.seq for entry in seen]),
-            upto=max((entry.seq for entry in seen), default=EVER),
+            upto=seen[-1].seq if seen else EVER,
             limit=LOOKED,
         )
 
