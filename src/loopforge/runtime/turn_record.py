@@ -25,6 +25,9 @@ DEPTH = 128
 """How many changes may lie on top of each other before a whole record is written again: each is read
 when somebody asks why, and a whole one of a long talk is a hundred times one change."""
 
+NEAR = 32
+"""So many records are read at once."""
+
 KINDS = 3
 """How many unlike prompts of one mate are remembered (a talk and its account, say)."""
 
@@ -151,14 +154,24 @@ async def lines_of(ledger: Ledger, event: Event) -> tuple[Line | str, ...]:
 async def _whole(
     ledger: Ledger, event: Event, kind: type[B], run_of: Callable[[B], Any]
 ) -> tuple[Any, ...]:
-    """What an event holds, with what it rests on."""
-    if not isinstance(event.body, kind):
-        raise LedgerBroken(f"event {event.id}, on which others rest, is no {kind.__name__}")
-    run = run_of(event.body)
-    if not run.base:
-        return tuple(run.more)
-    below = await _whole(ledger, await ledger.event(run.base), kind, run_of)
-    return (*below[: run.keep], *run.more)
+    """What an event holds, with what it rests on: mostly what stands next before it."""
+    runs, near = list[Any](), dict[str, Event]()
+    while True:
+        if not isinstance(event.body, kind):
+            raise LedgerBroken(f"event {event.id}, on which others rest, is no {kind.__name__}")
+        runs.append(run := run_of(event.body))
+        if not run.base:
+            break
+        if run.base not in near:
+            found = await ledger.read(
+                event.stream, kinds=[event.kind], before=event.seq, limit=NEAR, newest=True
+            )
+            near = {each.id: each for each in found}
+        event = near.get(run.base) or await ledger.event(run.base)
+    whole: list[Any] = []
+    for run in reversed(runs):
+        whole[run.keep :] = run.more
+    return tuple(whole)
 
 
 _encoder = msgspec.json.Encoder(enc_hook=encode_plain)
