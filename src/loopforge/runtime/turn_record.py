@@ -22,8 +22,8 @@ from loopforge.errors import LedgerBroken
 from loopforge.runtime.ports import Ledger
 
 DEPTH = 128
-"""How many changes may lie on top of each other before a whole record is written again: each is read
-when somebody asks why, and a whole one of a long talk is a hundred times one change."""
+"""How many changes may lie on top of each other before a whole record is written again: each is
+read when somebody asks why, and a whole one of a long talk is a hundred times one change."""
 
 NEAR = 32
 """So many records are read at once."""
