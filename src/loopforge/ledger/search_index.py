@@ -10,6 +10,7 @@ Does not cover words of one or two letters (they have no bits: every text may ho
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import or_
 
 from sqlalchemy import BigInteger, Column, PrimaryKeyConstraint, Table, delete
 from sqlalchemy.engine import Connection
@@ -90,8 +91,10 @@ class SearchIndex:
             for words in searched(event):
                 if words.text:
                     place = (event.stream, event.seq, "" if words.public else words.ref)
-                    both = zip(rows.get(place, NONE), bits_of(words.text), strict=True)
-                    rows[place] = tuple(one | other for one, other in both)
+                    bits = bits_of(words.text)
+                    if place in rows:
+                        bits = tuple(map(or_, rows[place], bits))
+                    rows[place] = bits
         if rows:
             wanted = ", ".join([mark(connection)] * len(trigrams.c))
             values = [(*place, *bits) for place, bits in rows.items()]
