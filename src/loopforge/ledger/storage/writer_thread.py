@@ -159,7 +159,7 @@ class Writer:
 
     def _next(self, jobs: Sequence[_Job]) -> _Job | None:
         """What comes together with these. Raises queue.Empty where nothing does."""
-        if any(job.soon for job in jobs):
+        if len(jobs) > 1 or jobs[0].soon:
             return self._jobs.get_nowait()
         return self._jobs.get(timeout=LEISURE)
 
