@@ -232,14 +232,11 @@ class Turn:
         return done
 
     async def _all(self, at: Onward, parts: Parts) -> Replies:
-        return tuple(
-            await asyncio.gather(
-                *(
-                    self._one(part, at.nth + place, at.replies.get(place))
-                    for place, part in enumerate(parts)
-                )
-            )
-        )
+        works = [
+            self._one(part, at.nth + place, at.replies.get(place))
+            for place, part in enumerate(parts)
+        ]
+        return (await works[0],) if len(works) == 1 else tuple(await asyncio.gather(*works))
 
     async def _one(
         self, part: Ask | Call, nth: int, known: Answer | Result | None
