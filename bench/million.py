@@ -44,7 +44,7 @@ from loopforge.memory.room_passages import RoomPassages, Space
 from loopforge.memory.transcript_index import TranscriptIndex, passages, vectors
 from loopforge.memory.transcript_recall import TranscriptRecall
 from loopforge.models.embeddings.static_table import StaticTable
-from loopforge.runtime.looking_back import RecallQuery
+from loopforge.runtime.memory_values import RecallQuery
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 
 ITEMS, ROOM = sized(1_000_000, 60_000), 20_000

@@ -38,7 +38,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LoopforgeError, NotInstalled
 from loopforge.home import make_home
 from loopforge.memory.transcript_index import passages, vectors
-from loopforge.runtime.looking_back import RecallQuery
+from loopforge.runtime.memory_values import RecallQuery
 from loopforge.settings import load_settings
 
 ASSISTANTS = ("assistant", "ai", "bot", "chatbot", "model")

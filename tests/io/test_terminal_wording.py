@@ -34,9 +34,9 @@ from loopforge.core.room_vocabulary import (
 from loopforge.core.text.erasable_text import Words
 from loopforge.io.socket.wire_protocol import RoomSight
 from loopforge.io.terminal.client_state import KEPT, Minutes
-from loopforge.io.terminal.keyboard_input import visible
 from loopforge.io.terminal.terminal_markup import prose
 from loopforge.io.terminal.terminal_wording import day, energy_bar, hour, quotation, sentence
+from loopforge.io.terminal.typed_lines import visible
 
 AT = datetime(2026, 10, 8, 22, 30, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from loopforge.core.memory.memory_vocabulary import KeepingSet
 from loopforge.core.room_vocabulary import MemoryAsked, Told
-from loopforge.runtime.looking_back import KeptItem
+from loopforge.runtime.memory_values import KeptItem
 from loopforge.runtime.ports import Question, ToolCall
 from tests.rooms.conftest import Home, living
 

@@ -17,7 +17,7 @@ from loopforge.core.memory.memory_vocabulary import KeepingSet
 from loopforge.core.room_vocabulary import PlaceJoined, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import ScriptedAnswer
-from loopforge.runtime.looking_back import KeptItem
+from loopforge.runtime.memory_values import KeptItem
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living
 

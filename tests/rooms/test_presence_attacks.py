@@ -24,7 +24,7 @@ from loopforge.core.memory.memory_vocabulary import (
 from loopforge.core.room_vocabulary import Heard, PlaceJoined, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import Wish
-from loopforge.runtime.looking_back import RecallQuery
+from loopforge.runtime.memory_values import RecallQuery
 from loopforge.runtime.ports import Question, ToolCall
 from tests.rooms.conftest import Home, living
 

@@ -24,7 +24,7 @@ from loopforge.memory.passage_arrays import Passages, joined
 from loopforge.memory.passage_segments import SegmentStore
 from loopforge.memory.room_passages import RoomPassages, Space
 from loopforge.memory.transcript_index import passages, vectors
-from loopforge.runtime.looking_back import RecallQuery
+from loopforge.runtime.memory_values import RecallQuery
 from tests.rooms.conftest import Home, living
 
 SECRET = "The zarquon key lies under the third flowerpot"

@@ -24,7 +24,7 @@ from loopforge.memory.room_passages import RoomPassages, Space
 from loopforge.memory.transcript_index import vectors
 from loopforge.memory.transcript_recall import TranscriptRecall
 from loopforge.models.embeddings.static_table import StaticTable
-from loopforge.runtime.looking_back import RecallQuery
+from loopforge.runtime.memory_values import RecallQuery
 from loopforge.runtime.ports import Embeddings
 from tests.rooms.conftest import Home, living
 

@@ -12,7 +12,7 @@ import pytest
 
 from loopforge.errors import InputError
 from loopforge.models.scripted_model import ScriptedAnswer
-from loopforge.runtime.looking_back import KeptItem
+from loopforge.runtime.memory_values import KeptItem
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from tests.rooms.conftest import Home, living, write_mates
 from tests.rooms.test_note_taking import HOURS

@@ -20,7 +20,7 @@ from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.policies.prompt_building import RECALLED, STANDING
-from loopforge.runtime.looking_back import RecalledLine, RecallQuery
+from loopforge.runtime.memory_values import RecalledLine, RecallQuery
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living
 

@@ -27,7 +27,7 @@ from loopforge.mates.mate_forking import renamed
 from loopforge.mates.mate_roster import Roster
 from loopforge.mates.retired_mates import at_home
 from loopforge.mates.version_history import STREAM, Chronicle, actor_of, plain, print_of
-from loopforge.runtime.looking_back import MemoryDifference
+from loopforge.runtime.memory_values import MemoryDifference
 from loopforge.runtime.ports import Ledger, MateMemory
 
 

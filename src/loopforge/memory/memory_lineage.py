@@ -31,7 +31,7 @@ from loopforge.core.text.topics import folded
 from loopforge.errors import InputError
 from loopforge.memory.memory_store import MemoryLedger, MemoryStore
 from loopforge.memory.memory_view import fallen
-from loopforge.runtime.looking_back import KeptItem, MemoryDifference
+from loopforge.runtime.memory_values import KeptItem, MemoryDifference
 from loopforge.runtime.system_clock import Stamp
 
 TAKEN = ("held", "superseded")

@@ -42,7 +42,7 @@ from loopforge.errors import InputError, Unknown
 from loopforge.ledger.erasure.text_erasure import Erasure, Wish
 from loopforge.ledger.table_access import Readable
 from loopforge.memory.memory_view import automatic, items_of, keeping_of
-from loopforge.runtime.looking_back import KeptItem
+from loopforge.runtime.memory_values import KeptItem
 from loopforge.runtime.system_clock import Stamp
 
 T = TypeVar("T")

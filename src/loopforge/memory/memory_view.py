@@ -40,7 +40,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.database.table_schema import Name, metadata, texts
 from loopforge.ledger.erasure.derived_texts import Grounds
 from loopforge.ledger.storage.revised_lines import by_id, revisions
-from loopforge.runtime.looking_back import KeptItem
+from loopforge.runtime.memory_values import KeptItem
 
 memories = Table(
     "memories",

@@ -22,7 +22,7 @@ from loopforge.ledger.database.table_schema import streams as heads
 from loopforge.memory.passage_arrays import Passages, joined, no_passages, passages_of
 from loopforge.memory.passage_segments import Segment, SegmentBlock, SegmentStore
 from loopforge.memory.transcript_index import changes, passages, vectors
-from loopforge.runtime.looking_back import EVER
+from loopforge.runtime.memory_values import EVER
 
 HELD = 48_000_000
 """Bytes of rows that are kept; one room that has more is read for each search."""

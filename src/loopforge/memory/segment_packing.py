@@ -19,7 +19,7 @@ from loopforge.memory.passage_arrays import Passages, joined
 from loopforge.memory.passage_segments import Segment, SegmentBlock, SegmentStore
 from loopforge.memory.room_passages import Space, read_passages, stamps
 from loopforge.memory.transcript_index import changes, passages, vectors
-from loopforge.runtime.looking_back import EVER
+from loopforge.runtime.memory_values import EVER
 
 FULL = 16_384
 """Passages of a segment, about; whole lines."""

@@ -37,7 +37,7 @@ from loopforge.ledger.storage.revised_lines import by_place, standing
 from loopforge.ledger.table_access import Tables
 from loopforge.memory.time_cues import time_named
 from loopforge.memory.transcript_index import passages
-from loopforge.runtime.looking_back import EVER, RecalledLine, RecallQuery
+from loopforge.runtime.memory_values import EVER, RecalledLine, RecallQuery
 from loopforge.runtime.ports import Clock, Embeddings, Leaning
 
 if TYPE_CHECKING:

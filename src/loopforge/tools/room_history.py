@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from loopforge.errors import InputError
-from loopforge.runtime.looking_back import LineSearch
+from loopforge.runtime.memory_values import LineSearch
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
 from loopforge.tools.clock import moment
 

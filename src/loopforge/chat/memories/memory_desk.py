@@ -49,7 +49,7 @@ from loopforge.ledger.table_access import Readable
 from loopforge.memory.beliefs.belief_audit import AuditFigures, BeliefAudit, Doubt
 from loopforge.memory.memory_store import MemoryStore
 from loopforge.memory.memory_view import memories, memory_shares
-from loopforge.runtime.looking_back import KeptItem
+from loopforge.runtime.memory_values import KeptItem
 from loopforge.runtime.ports import Clock
 
 NOBODY = "somebody who was forgotten"

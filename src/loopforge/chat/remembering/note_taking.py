@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from loopforge.chat.remembering.note_checks import CheckedNote, NotedTalk, checked, lessons
-from loopforge.chat.remembering.room_keeping import is_remembered
+from loopforge.chat.remembering.remembered_rooms import is_remembered
 from loopforge.chat.room.permissions import charged
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX as ROOMS

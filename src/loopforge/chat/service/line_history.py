@@ -21,7 +21,7 @@ from loopforge.ledger.database.table_schema import events
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage.revised_lines import standing
 from loopforge.ledger.storage.row_codec import events_of
-from loopforge.runtime.looking_back import FoundLine, LineSearch
+from loopforge.runtime.memory_values import FoundLine, LineSearch
 from loopforge.runtime.ports import ToolCall
 
 SPOKEN = ("room.heard", "room.said")

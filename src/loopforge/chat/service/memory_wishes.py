@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 
-from loopforge.chat.remembering.room_keeping import is_remembered
+from loopforge.chat.remembering.remembered_rooms import is_remembered
 from loopforge.chat.room.room_store import PREFIX as ROOMS
 from loopforge.chat.room.room_store import House
 from loopforge.chat.service.memory_notice import MemoryNotice
@@ -30,7 +30,7 @@ from loopforge.ledger.table_access import Readable
 from loopforge.memory.memory_settings import KeptWhat
 from loopforge.memory.memory_store import MemoryStore
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.looking_back import KeptItem, RecallQuery
+from loopforge.runtime.memory_values import KeptItem, RecallQuery
 from loopforge.runtime.ports import ItemRecall
 from loopforge.runtime.system_clock import Stamp
 

@@ -18,7 +18,7 @@ from loopforge.chat.service.line_history import NOBODY
 from loopforge.chat.turns.turn_recall import FITS, LAYERS, mate_name, speaker_names
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.room_vocabulary import Heard, Said
-from loopforge.runtime.looking_back import KeptItem, RecalledLine, RecallQuery
+from loopforge.runtime.memory_values import KeptItem, RecalledLine, RecallQuery
 from loopforge.runtime.ports import ItemRecall, Recall, Tool, ToolCall
 
 MOST = 20

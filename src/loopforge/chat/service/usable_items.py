@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from sqlalchemy import ColumnElement, Row, select
 from sqlalchemy.engine import Connection
 
-from loopforge.chat.remembering.room_keeping import is_crowd
+from loopforge.chat.remembering.remembered_rooms import is_crowd
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.service.usable_rooms import Rooms, is_private, usable_rooms
 from loopforge.core.memory.memory_vocabulary import EVERYWHERE
@@ -37,7 +37,7 @@ from loopforge.memory.memory_view import (
     memory_shares,
     memory_sources,
 )
-from loopforge.runtime.looking_back import RecallQuery
+from loopforge.runtime.memory_values import RecallQuery
 
 
 class _Ground(NamedTuple):

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy.engine import Connection
 
-from loopforge.chat.remembering.room_keeping import is_crowd
+from loopforge.chat.remembering.remembered_rooms import is_crowd
 from loopforge.chat.room.member_visibility import (
     FOREVER,
     MemberSight,
@@ -26,7 +26,7 @@ from loopforge.chat.room.member_visibility import (
     stays_of_mate,
 )
 from loopforge.chat.room.room_store import PREFIX
-from loopforge.runtime.looking_back import RecallQuery
+from loopforge.runtime.memory_values import RecallQuery
 
 Rooms = dict[str, tuple[Stay, ...]]
 

@@ -1,6 +1,6 @@
 """Kinds of short lines: those that only take note, and those that want more of the same.
 
-By their words alone, in the commonest languages; works on folded text (addressee.py).
+By their words alone, in the commonest languages; works on folded text (name_mentions.py).
 """
 
 from __future__ import annotations

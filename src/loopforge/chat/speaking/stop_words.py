@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from loopforge.chat.speaking.addressee import WORD, named
+from loopforge.chat.speaking.name_mentions import WORD, named
 from loopforge.core.text.topics import folded
 
 STOP_SIGN = "\N{OCTAGONAL SIGN}"

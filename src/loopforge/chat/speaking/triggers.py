@@ -21,9 +21,9 @@ from msgspec.structs import replace
 from loopforge.chat.room.participants import Member
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.turn_queue import RANK
-from loopforge.chat.speaking.addressee import is_general, is_question, plain
+from loopforge.chat.speaking.addressee_detection import calls
 from loopforge.chat.speaking.line_kinds import goes_on, takes_note
-from loopforge.chat.speaking.name_calling import calls
+from loopforge.chat.speaking.name_mentions import is_general, is_question, plain
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.room_vocabulary import Weight
 from loopforge.core.text.topics import subject, touched

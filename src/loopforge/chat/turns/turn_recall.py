@@ -33,7 +33,7 @@ from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.core.text.topics import folded
 from loopforge.errors import LoopforgeError
-from loopforge.runtime.looking_back import EVER, KeptItem, RecalledItem, RecalledLine, RecallQuery
+from loopforge.runtime.memory_values import EVER, KeptItem, RecalledItem, RecalledLine, RecallQuery
 from loopforge.runtime.ports import Clock, ItemRecall, ModelFacts, Recall
 
 log = logging.getLogger(__name__)

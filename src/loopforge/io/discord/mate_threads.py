@@ -22,7 +22,7 @@ from typing import NamedTuple, TypeGuard
 import discord
 from loopforge.chat.room.platform_channels import ChannelSpot, room_of
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.speaking import addressee
+from loopforge.chat.speaking import name_mentions
 from loopforge.chat.speaking.stop_words import is_stop
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Said, Titled
@@ -191,8 +191,8 @@ class Threads:
     ) -> tuple[str, ...]:
         """The mates that a line calls in a place, in the order in which it does."""
         state, here = await self._state(channel), self._here(channel)
-        said, away = addressee.plain(text, surface=PREFIX), self._away()
-        found = [(mate, call.summons) for mate, call in addressee.named(said, away | here)]
+        said, away = name_mentions.plain(text, surface=PREFIX), self._away()
+        found = [(mate, call.summons) for mate, call in name_mentions.named(said, away | here)]
         here |= {mate: away[mate] for mate, call in found if mate in away and call == "mention"}
         answered = message.reference.resolved if message.reference is not None else None
         if ours and isinstance(answered, discord.Message):

@@ -17,9 +17,9 @@ from loopforge.errors import BadLine, Unknown
 from loopforge.io.socket.socket_client import SocketLink
 from loopforge.io.terminal.client_state import Minutes
 from loopforge.io.terminal.file_upload import LARGEST, take_file
-from loopforge.io.terminal.keyboard_input import blank, clean
 from loopforge.io.terminal.slash_completion import BY_NAME, Given, help_text
 from loopforge.io.terminal.terminal_wording import hour, quotation, reference
+from loopforge.io.terminal.typed_lines import blank, clean
 
 FOUND = 20
 """Lines that /search shows."""

@@ -16,8 +16,8 @@ from textual.message import Message
 from textual.widgets import Static, TextArea
 
 from loopforge.chat.room.room_snapshot import Scene
-from loopforge.io.terminal.keyboard_input import blank, clean
 from loopforge.io.terminal.slash_completion import BY_NAME, Completion, complete
+from loopforge.io.terminal.typed_lines import blank, clean
 
 REMEMBERED = 200
 """Lines one can go back to."""

@@ -31,9 +31,9 @@ from loopforge.io.socket.wire_protocol import RoomSight
 from loopforge.io.terminal.client_state import Minutes
 from loopforge.io.terminal.command_runner import CommandAnswer, CommandRunner
 from loopforge.io.terminal.file_upload import LARGEST
-from loopforge.io.terminal.keyboard_input import Splitter, Typed, blank, visible
 from loopforge.io.terminal.slash_completion import Given, parse
 from loopforge.io.terminal.terminal_wording import files_of, said, sentence
+from loopforge.io.terminal.typed_lines import Splitter, Typed, blank, visible
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Draft, Rested, Thinking, ToolProgress, Withdrawn
 

@@ -16,8 +16,8 @@ from textual.widgets import Static
 from loopforge.chat.room.room_snapshot import MateCard, Scene, face
 from loopforge.core.mates.css_colours import code, given_to
 from loopforge.core.mates.pixel_portrait import portrait
-from loopforge.io.terminal.keyboard_input import one_line, visible
 from loopforge.io.terminal.terminal_wording import energy_bar
+from loopforge.io.terminal.typed_lines import one_line, visible
 
 
 def mate_colour(card: MateCard) -> str:

@@ -41,7 +41,6 @@ from loopforge.io.terminal.client_state import Minutes
 from loopforge.io.terminal.command_runner import CommandAnswer, CommandRunner
 from loopforge.io.terminal.file_upload import LARGEST
 from loopforge.io.terminal.input_composer import Composer, InputPen
-from loopforge.io.terminal.keyboard_input import visible
 from loopforge.io.terminal.plain_mode import run_plain
 from loopforge.io.terminal.screen_support import suits
 from loopforge.io.terminal.side_panes import (
@@ -56,6 +55,7 @@ from loopforge.io.terminal.slash_completion import Given, parse
 from loopforge.io.terminal.terminal_wording import quotation
 from loopforge.io.terminal.transcript_view import Notice, Transcript, TranscriptEntry
 from loopforge.io.terminal.transcript_writer import TranscriptWriter
+from loopforge.io.terminal.typed_lines import visible
 from loopforge.runtime.ports import Draft, Rested, Thinking, ToolProgress, Withdrawn
 
 FRAME = 1 / 15

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from textual.content import Content, Span
 
-from loopforge.io.terminal.keyboard_input import visible
+from loopforge.io.terminal.typed_lines import visible
 from loopforge.io.text.styled_text import StyledText, StyleSpan, reader, styled
 
 CODE = "$code on $code-ground"

@@ -19,7 +19,7 @@ from loopforge.core.room_vocabulary import (
     Told,
 )
 from loopforge.io.terminal.client_state import Minutes
-from loopforge.io.terminal.keyboard_input import one_line, visible
+from loopforge.io.terminal.typed_lines import one_line, visible
 from loopforge.runtime.ports import ToolProgress
 
 WIDEST_BAR = 12

@@ -33,7 +33,6 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.io.socket.socket_client import UnsentLine
 from loopforge.io.terminal.client_state import Minutes
-from loopforge.io.terminal.keyboard_input import one_line, visible
 from loopforge.io.terminal.side_panes import mate_colour, mate_face
 from loopforge.io.terminal.terminal_markup import prose
 from loopforge.io.terminal.terminal_wording import (
@@ -53,6 +52,7 @@ from loopforge.io.terminal.transcript_view import (
     Transcript,
     TranscriptEntry,
 )
+from loopforge.io.terminal.typed_lines import one_line, visible
 from loopforge.runtime.ports import Draft, Rested, Thinking, ToolProgress, Withdrawn
 
 TOGETHER = timedelta(minutes=5)

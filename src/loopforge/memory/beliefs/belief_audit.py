@@ -40,7 +40,7 @@ from loopforge.memory.memory_view import (
     standing_on,
 )
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.looking_back import KeptItem
+from loopforge.runtime.memory_values import KeptItem
 
 log = logging.getLogger(__name__)
 AUDIT = "audit"

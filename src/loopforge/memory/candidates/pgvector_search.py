@@ -38,7 +38,7 @@ from loopforge.memory.passage_ranking import K1, B, Corpus, RecallCue
 from loopforge.memory.passage_segments import SegmentStore
 from loopforge.memory.passages import bag, stems
 from loopforge.memory.room_passages import Space, Span, stamps
-from loopforge.runtime.looking_back import EVER
+from loopforge.runtime.memory_values import EVER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

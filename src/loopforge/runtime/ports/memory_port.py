@@ -7,7 +7,7 @@ from typing import Protocol
 
 from loopforge.core.events import Event
 from loopforge.core.growth.growth_events import MergeTake
-from loopforge.runtime.looking_back import (
+from loopforge.runtime.memory_values import (
     KeptItem,
     MemoryDifference,
     RecalledItem,

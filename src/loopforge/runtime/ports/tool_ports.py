@@ -12,7 +12,7 @@ from msgspec import Struct
 from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.core.money.budget_limits import Charge
 from loopforge.core.room_vocabulary import File
-from loopforge.runtime.looking_back import FoundLine, LineSearch
+from loopforge.runtime.memory_values import FoundLine, LineSearch
 from loopforge.runtime.ports.model_ports import Models
 from loopforge.runtime.ports.time_ports import Clock
 

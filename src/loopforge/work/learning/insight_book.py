@@ -29,7 +29,7 @@ from loopforge.core.work.insight_ranking import MOST, InsightWorth, ranked, wort
 from loopforge.core.work.work_vocabulary import AttemptScored, LearningArm, TaskLearned
 from loopforge.errors import InputError
 from loopforge.memory.memory_store import MemoryStore
-from loopforge.runtime.looking_back import KeptItem
+from loopforge.runtime.memory_values import KeptItem
 from loopforge.runtime.ports import Ledger
 from loopforge.work.task_state import PREFIX, TaskState
 from loopforge.work.task_store import TaskStore

@@ -30,6 +30,7 @@ from loopforge.io.discord.connection.api_errors import scrub
 from loopforge.io.discord.connection.bot_accounts import AccountSeat, Crowd, place_of
 from loopforge.io.discord.mate_threads import carrier
 from loopforge.io.discord.sending.speaker import DiscordSpeaker, Voices
+from loopforge.io.discord.sending.status_emojis import STATUS_EMOJIS
 from loopforge.io.discord.sending.webhooks import Hooks
 from loopforge.io.discord.text.outgoing_markdown import LIMIT, pieces
 from loopforge.io.platforms.status_reactions import Mark
@@ -46,12 +47,6 @@ AFTER = 2.0
 """Seconds to wait after a refusal that names none."""
 REFUSED = 3
 """Refusals in a row after which a draft is not shown any more; the line itself will come."""
-STATUS_EMOJIS: dict[Mark, str] = {
-    "seen": "👀",
-    "waiting": "⏳",
-    "answered": "✅",
-    "failed": "❌",
-}
 
 
 class DraftKey(NamedTuple):

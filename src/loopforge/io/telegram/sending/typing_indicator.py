@@ -27,19 +27,12 @@ from loopforge.io.telegram.connection.chat_keys import NAME, where
 from loopforge.io.telegram.sending.draft_messages import GroupDraftKey
 from loopforge.io.telegram.sending.message_delivery import Sending
 from loopforge.io.telegram.sending.outgoing_message import TelegramMessages
+from loopforge.io.telegram.sending.status_emojis import STATUS_EMOJIS
 from loopforge.io.telegram.text.outgoing_markdown import LIMIT, rendered
 
 CURSOR = " ▌"
 SPOILER, COVERED = re.compile(r"\|\|(?=\S).*?(?:\|\||\Z)", re.DOTALL), "▒▒▒"
 """What is covered in a line stands in none of its drafts."""
-STATUS_EMOJIS: dict[Mark, str] = {
-    "seen": "👀",
-    "waiting": "🤔",
-    "answered": "👌",
-    "failed": "💔",
-    "": "",
-}
-"""Bots may only put Telegram's own reactions: of a tick, a cross and an hourglass it has none."""
 
 
 class TelegramStage:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.chat.room.room_state import fold
-from loopforge.chat.speaking.addressee import nearly, plain
-from loopforge.chat.speaking.name_calling import calls
+from loopforge.chat.speaking.addressee_detection import calls
+from loopforge.chat.speaking.name_mentions import nearly, plain
 from loopforge.chat.speaking.triggers import batches, weigh
 from tests.strategies import Chronicle, Listening
 

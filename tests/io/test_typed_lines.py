@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from loopforge.io.terminal.keyboard_input import (
+from loopforge.io.terminal.typed_lines import (
     Splitter,
     Typed,
     blank,

@@ -6,8 +6,8 @@
 
 By place and the words beside it: a name that stands alone, opens a sentence, or ends one behind a
 comma, a greeting or a "you" calls; elsewhere it is spoken of. English and German most, the
-commonest words of a few other languages. Works on folded text (addressee.py). What it cannot tell
-is "about": then its mate is asked whether it has something to say.
+commonest words of a few other languages. Works on folded text (name_mentions.py). What it cannot
+tell is "about": then its mate is asked whether it has something to say.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from loopforge.chat.speaking.addressee import Addressee, is_question, named
 from loopforge.chat.speaking.name_forms import FORMS, Form, best, forms_of
+from loopforge.chat.speaking.name_mentions import Addressee, is_question, named
 from loopforge.core.text.topics import folded, unspaced
 
 Sense = Literal["called", "about", "aside", "not", "nearly"]

@@ -1,4 +1,4 @@
-"""Address: whom a text speaks to, and whether it is a question.
+"""Names and mentions in a text: who is named in it, and whether it is a question.
 
 Works on the text alone, in every language as far as names go: a name is a whole word, in scripts
 with spaces between words; `@maya` is a mention, `joe@maya.org` and `maya` in code or in a quoted
