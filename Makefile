@@ -35,9 +35,10 @@ run: install ## Start Loopforge: meet three AI characters, in your browser and h
 test: dev ## Run every test this machine can run; say loudly which it cannot.
 	@.ci/test $(WORKERS)
 
-patient: dev ## What takes long; fifty kills a drill; a thousand fresh examples a property; the wheel alone.
+patient: dev ## What takes long; fifty kills a drill; a thousand fresh examples a property; whole Chromium; the wheel alone.
 	@.ci/test $(WORKERS) --patient -m "patient or sample or crash" --kills=50
 	.ci/test $(WORKERS) --patient -m hypothesis --hypothesis-profile=patient
+	.ci/test 1 --patient -m "browser and not patient" tests/browser
 	.ci/wheel
 
 check: dev ## Format, lint, types, import direction, generated docs, forbidden words.

@@ -70,6 +70,20 @@ def test_root_installs_the_browser(machine: Path) -> None:
     assert asked[-1].endswith(" chromium")
 
 
+def test_root_installs_the_lighter_browser_where_it_is_offered(machine: Path) -> None:
+    """What tests can do without is installed where Debian offers it, and nowhere else missed."""
+    put(machine, "id", "echo 0")
+    put(machine, "apt-get", f'echo "$@" >>{machine}/log')
+    assert run(machine) == ""
+    put(machine, "apt-cache", 'test "$*" = "show chromium-headless-shell"')
+    assert run(machine) == "Installing from Debian: chromium-headless-shell\n"
+    asked = (machine / "log").read_text().splitlines()
+    assert [each.split()[0] for each in asked] == ["update", "install"]
+    assert asked[-1].endswith(" chromium-headless-shell")
+    put(machine, "chromium-headless-shell", "exit 0")
+    assert run(machine) == ""
+
+
 def test_an_installation_that_fails_is_told(machine: Path) -> None:
     """Where Debian cannot be reached, the end of its words is shown, and what is still missing."""
     (machine / "chromium").unlink()

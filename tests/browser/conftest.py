@@ -1,4 +1,9 @@
-"""Tests in a real Chromium: one browser for all of them, a fresh profile for each person."""
+"""Tests in a real Chromium: one browser for all of them, a fresh profile for each person.
+
+`make test` takes Chromium's headless shell, where that is installed: the same engine without the
+windows, menus and services of a whole browser, which cost as much again as all the pages. `make patient`
+opens every page in the whole browser.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +18,7 @@ from tests.browser.people import Crowd, Person, owner_of
 from tests.web.conftest import Town, town
 
 CHROMIUM = shutil.which("chromium") or shutil.which("/usr/bin/chromium")
+SHELL = shutil.which("chromium-headless-shell") or CHROMIUM
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -30,13 +36,14 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(scope="session")
-async def browser(anyio_backend: str) -> AsyncIterator[Browser]:
-    """The Chromium of this machine."""
-    if CHROMIUM is None:
+async def browser(anyio_backend: str, pytestconfig: pytest.Config) -> AsyncIterator[Browser]:
+    """The Chromium of this machine, whole where there is patience."""
+    program = CHROMIUM if pytestconfig.getoption("--patient") else SHELL
+    if program is None:
         pytest.skip("no Chromium here: apt-get install chromium; NO PAGE WAS TESTED IN A BROWSER")
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
-            executable_path=CHROMIUM, headless=True, args=ARGUMENTS
+            executable_path=program, headless=True, args=ARGUMENTS
         )
         yield browser
         await browser.close()
