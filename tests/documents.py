@@ -53,11 +53,10 @@ def plain(content: bytes) -> bytes:
     return b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content)
 
 
-def packed(content: bytes, times: int = 1) -> bytes:
-    """A stream object that holds these bytes compressed, again and again."""
-    for _ in range(times):
-        content = zlib.compress(content, 9)
-    filters = b"/FlateDecode " * times
+def packed(content: bytes, already: int = 0) -> bytes:
+    """A stream object that holds these bytes compressed, once more than they are already."""
+    content = zlib.compress(content, 9)
+    filters = b"/FlateDecode " * (already + 1)
     head = b"<< /Length %d /Filter [%s] >>" % (len(content), filters)
     return b"%s\nstream\n%s\nendstream" % (head, content)
 
@@ -84,7 +83,15 @@ def locked(data: bytes, password: str) -> bytes:
 
 def bomb() -> bytes:
     """A few kilobytes that unfold to a gigabyte."""
-    return written([packed(b"\0" * 1_000_000_000, 2)])
+    return written([packed(zeros(1000), already=1)])
+
+
+def zeros(megabytes: int) -> bytes:
+    """So many million zeros, compressed: the first million again and again, which takes no time."""
+    deflate = zlib.compressobj(9, wbits=-15)
+    million = deflate.compress(bytes(1_000_000)) + deflate.flush(zlib.Z_FULL_FLUSH)
+    check = (megabytes * 1_000_000 % 65521 << 16) + 1  # Adler-32 of that many zeros
+    return b"\x78\xda" + million * megabytes + deflate.flush() + check.to_bytes(4)
 
 
 def labour() -> bytes:
