@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.app import open_ledger_of
 from loopforge.errors import HostTaken, LoopforgeError
 from loopforge.home import example, make_home, shipped_mates
 from loopforge.host_lock import holder, lock_home
+from loopforge.ledger_opening import open_ledger_of
 from loopforge.models.model_tiers import ladder
 from loopforge.settings import load_settings, rows
 

@@ -20,12 +20,12 @@ from msgspec.structs import replace
 from loopforge import memory_opening
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_lookup import KeptRoomFiles
-from loopforge.artifacts.file_retention import Keeper, Kept, sweep
+from loopforge.artifacts.file_retention import Keeper, sweep
 from loopforge.budgets.budget_book import BudgetBook, BudgetRules, by_default
 from loopforge.budgets.budget_desk import Budgets
 from loopforge.budgets.metered_models import MeteredModels
 from loopforge.budgets.metered_tools import MeteredTools
-from loopforge.budgets.model_usage import UsageTally, UsageView
+from loopforge.budgets.model_usage import UsageView
 from loopforge.chat.bot import Bot
 from loopforge.chat.commands.command_dispatch import Commands
 from loopforge.chat.commands.query_commands import QueryCommands
@@ -35,8 +35,6 @@ from loopforge.chat.reminders.reminder_tools import ReminderTools
 from loopforge.chat.reminders.unprompted_turns import UnpromptedTurns
 from loopforge.chat.room.daily_quota import Quota
 from loopforge.chat.room.guest_rules import GuestRules, handles_in
-from loopforge.chat.room.member_visibility import Members
-from loopforge.chat.room.platform_channels import Places
 from loopforge.chat.room.room_store import House
 from loopforge.chat.room_loop import Conduct
 from loopforge.chat.rooms_api import Front
@@ -60,15 +58,14 @@ from loopforge.command_opening import more_commands
 from loopforge.core.policy import Policy, as_policy
 from loopforge.errors import LedgerError
 from loopforge.io.platforms.surface_plugin import HomeParts, strangers_of
+from loopforge.ledger_opening import open_ledger_of
 from loopforge.live_settings import LiveSettings
 from loopforge.mates.mate_cache import Cast
 from loopforge.mates.mate_editing import Workshop
 from loopforge.mates.mate_growth import MateGrowth, growth_of
 from loopforge.mates.mate_roster import Roster
 from loopforge.mates.prompt_files import PromptBook
-from loopforge.mates.request_grounds import RequestGrounds
 from loopforge.mates.version_history import Chronicle
-from loopforge.memory.beliefs.derived_items import memories_view
 from loopforge.models.embedded_switch import EmbeddedSwitch
 from loopforge.models.model_listing import ModelsDesk
 from loopforge.models.model_router import TieredModels
@@ -117,7 +114,6 @@ from loopforge.work_opening import task_memory, threads_of
 
 if TYPE_CHECKING:
     from loopforge.ledger.sql_ledger import SqlLedger
-    from loopforge.ledger.storage.folded_views import FoldedView
     from loopforge.people.accounts.invite_links import Links
 
 log = logging.getLogger(__name__)
@@ -237,32 +233,6 @@ class App(HomeParts):
     def policies(self) -> Mapping[str, tuple[Policy, str]]:
         """Minds by name, each with its version."""
         return self.worlds.policies
-
-
-def views(settings: Settings) -> tuple[FoldedView, ...]:
-    """The views of a home's ledger, besides its own."""
-    index = memory_opening.index_of(settings)
-    return (Members(), Kept(), UsageTally(), Places(), index, memories_view(), RequestGrounds())
-
-
-@asynccontextmanager
-async def open_ledger_of(
-    settings: Settings, clock: Clock | None = None, dice: Dice | None = None
-) -> AsyncIterator[SqlLedger]:
-    """The ledger of a home alone, for commands that only read or mend it."""
-    from loopforge.ledger.sql_ledger import open_ledger
-
-    ledger = await open_ledger(
-        settings.database_url,
-        clock or SystemClock(),
-        dice or SystemDice(),
-        views(settings),
-        durability=settings.database_durability,
-    )
-    try:
-        yield ledger
-    finally:
-        await ledger.close()
 
 
 @asynccontextmanager

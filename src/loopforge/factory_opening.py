@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from loopforge.app import open_ledger_of
 from loopforge.core.mates.mate_file import for_capable, parse
 from loopforge.home import shipped_mates
+from loopforge.ledger_opening import open_ledger_of
 from loopforge.mates.mate_roster import Roster
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.models.model_router import TieredModels

@@ -6,7 +6,6 @@ Belongs to the composition root (app.py), as the part of it that grows with memo
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -19,13 +18,13 @@ from loopforge.chat.service.usable_items import usable_items
 from loopforge.chat.service.usable_rooms import usable_rooms
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.core.mates.mate_file import Mate
+from loopforge.ledger_opening import segments_of
 from loopforge.memory.beliefs.belief_audit import BeliefAudit
 from loopforge.memory.item_recall import KeptRecall
 from loopforge.memory.memory_lineage import MemoryLineage
 from loopforge.memory.memory_settings import MemorySettings
 from loopforge.memory.memory_store import MemoryStore
 from loopforge.memory.passage_vectors import PassageVectors
-from loopforge.memory.transcript_index import TranscriptIndex
 from loopforge.memory.transcript_recall import TranscriptRecall
 from loopforge.models.embeddings.embeddings_choice import EmbeddingsChoice
 from loopforge.runtime.background_tasks import Tasks
@@ -57,23 +56,6 @@ class RoomMemory(NamedTuple):
     lineage: MemoryLineage
     audit: BeliefAudit
     desk: MemoryDesk
-
-
-def segments_of(settings: Settings) -> Callable[[], SegmentStore]:
-    """Where passages stand in files, besides the index's tables; loaded when first asked for."""
-
-    def store() -> SegmentStore:
-        from loopforge.memory.passage_segments import SegmentStore
-
-        return SegmentStore(settings.data / "memory")
-
-    return cache(store)
-
-
-def index_of(settings: Settings) -> TranscriptIndex:
-    """The index of what was said; what goes from it goes from those files."""
-    store = segments_of(settings)
-    return TranscriptIndex(lambda stream, lines: store().take_out(stream, lines))
 
 
 def in_database(settings: Settings) -> bool:

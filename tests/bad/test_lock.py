@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.app import open_ledger_of
 from loopforge.core.events import TurnEnded
 from loopforge.core.room_vocabulary import Heard
 from loopforge.errors import LedgerBusy
+from loopforge.ledger_opening import open_ledger_of
 from loopforge.models.scripted_model import ScriptedAnswer
 from tests.rooms.conftest import Home, living
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.app import open_ledger_of
 from loopforge.artifacts.file_intake import FileLimits, receive
 from loopforge.chat.service.room_closing import WHY
 from loopforge.core.events import Erased
@@ -16,6 +15,7 @@ from loopforge.core.room_vocabulary import Heard, RoomClosed
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
 from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger_opening import open_ledger_of
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice

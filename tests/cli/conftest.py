@@ -9,10 +9,11 @@ from typing import TypeVar
 
 import pytest
 
-from loopforge.app import App, open_app, open_ledger_of
+from loopforge.app import App, open_app
 from loopforge.cli import main
 from loopforge.home import make_home
 from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.ledger_opening import open_ledger_of
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.settings import load_settings
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from loopforge.app import open_ledger_of
 from loopforge.core.delivery_states import Accepted, Failed, Queued
 from loopforge.core.events import Event, Judged, Perceived, TurnEnded
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.ledger.chain_verify import Verified
+from loopforge.ledger_opening import open_ledger_of
 from loopforge.settings import load_settings
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.app import open_ledger_of
 from loopforge.core.events import Body, Event
 from loopforge.core.room_vocabulary import (
     ConversationBegan,
@@ -21,6 +20,7 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.core.schedule.reminder_events import ReminderFired, ReminderPassed, ReminderSet
 from loopforge.core.text.erasable_text import Words
+from loopforge.ledger_opening import open_ledger_of
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 from loopforge.settings import load_settings
 from tests.crash.child import Options

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.app import open_ledger_of
 from loopforge.core.events import Event, TurnEnded
 from loopforge.core.room_vocabulary import Heard, Said, Stopped
+from loopforge.ledger_opening import open_ledger_of
 from loopforge.settings import load_settings
 from tests.crash.child import Options
 from tests.crash.drill import furnish

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from loopforge.app import open_ledger_of
 from loopforge.core.delivery_states import Accepted, Queued
 from loopforge.core.events import AnyBody, Event
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words
+from loopforge.ledger_opening import open_ledger_of
 from loopforge.runtime.system_clock import SeededDice, Stamp, SystemClock
 from loopforge.settings import load_settings
 from tests.crash.child import Options, script_of

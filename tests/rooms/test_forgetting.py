@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from loopforge.app import open_ledger_of
 from loopforge.core.room_vocabulary import Heard
 from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger_opening import open_ledger_of
 from tests.rooms.conftest import Home
 
 

@@ -13,11 +13,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from loopforge.app import open_ledger_of
 from loopforge.chat.room.turn_queue import REMINDING
 from loopforge.core.events import TurnEnded
 from loopforge.core.room_vocabulary import PersonJoined, Said, Stopped
 from loopforge.core.text.erasable_text import Words
+from loopforge.ledger_opening import open_ledger_of
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.app import open_ledger_of
 from loopforge.chat.why.flight_record import LineRecord, TurnRecord
 from loopforge.chat.why.plain_summary import story
 from loopforge.chat.why.record_building import gather
@@ -19,6 +18,7 @@ from loopforge.core.line_revision import Revised
 from loopforge.core.room_vocabulary import Heard, LineDeleted, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
+from loopforge.ledger_opening import open_ledger_of
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.system_clock import Stamp
 from tests.rooms.conftest import Home, living

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from loopforge.app import open_ledger_of
 from loopforge.core.events import Fact
 from loopforge.core.room_vocabulary import Heard, Marked, Reacted, Titled
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger_opening import open_ledger_of
 from tests.web.conftest import Guest, Town
 from tests.web.test_event_stream import open_page
 

@@ -14,7 +14,7 @@ import shutil
 import tarfile
 from pathlib import Path
 
-from loopforge.app import ARTIFACTS, open_ledger_of
+from loopforge.app import ARTIFACTS
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_retention import sweep
 from loopforge.backup.backup_store import (
@@ -29,6 +29,7 @@ from loopforge.backup.make_backup import check_ledger, fetch
 from loopforge.errors import BackupError, InputError, Unknown
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.schema_migration import NEWEST
+from loopforge.ledger_opening import open_ledger_of
 from loopforge.runtime.ports import Clock
 from loopforge.settings import Settings
 

@@ -42,10 +42,10 @@ def command(
     is asked for, or read from standard input, and kept nowhere. The setting `backup_keep` says
     how many older ones are kept. `loopforge restore` brings one back.
     """
-    from loopforge.app import open_ledger_of
     from loopforge.backup.backup_retention import prune
     from loopforge.backup.backup_store import BackupStore
     from loopforge.backup.make_backup import back_up
+    from loopforge.ledger_opening import open_ledger_of
     from loopforge.runtime.plugins.setting_checks import keep_rule
     from loopforge.runtime.system_clock import SystemClock
 

@@ -38,7 +38,7 @@ def _run(context: typer.Context, work: Callable[[SqlLedger], Coroutine[Any, Any,
     there = existing(context)
 
     async def run() -> None:
-        from loopforge.app import open_ledger_of
+        from loopforge.ledger_opening import open_ledger_of
 
         async with open_ledger_of(there) as ledger:
             await work(ledger)

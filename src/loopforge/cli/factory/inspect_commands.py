@@ -58,8 +58,8 @@ def _noted(there: Settings, place: Path) -> tuple[Anchored, ...]:
         return ()
 
     async def read() -> tuple[Anchored, ...]:
-        from loopforge.app import open_ledger_of
         from loopforge.lab.verification.ledger_anchors import anchored
+        from loopforge.ledger_opening import open_ledger_of
 
         async with open_ledger_of(there) as ledger:
             return await anchored(ledger, place)

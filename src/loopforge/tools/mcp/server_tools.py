@@ -20,7 +20,6 @@ import msgspec
 from loopforge.errors import InputError, LoopforgeError
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolHome, ToolResult, ToolWork
-from loopforge.tools.mcp.http_transport import remote_streams
 from loopforge.tools.mcp.server_connection import McpConnection, ServerState, Streams
 from loopforge.tools.mcp.server_options import McpServer
 from loopforge.tools.mcp.server_questions import (
@@ -285,6 +284,8 @@ class McpServers:
 def server_streams(home: Path, name: str, server: McpServer, whose: str = "") -> Streams:
     """How a server is reached; `whose` it is where each has one of its own."""
     if server.url:
+        from loopforge.tools.mcp.http_transport import remote_streams
+
         return lambda _: remote_streams(server.url, server.headers, server.seconds)
     limits = SandboxLimits(
         seconds=None,

@@ -1,0 +1,68 @@
+"""The ledger of a home, opened with all its views: for the app, and what only reads or mends it.
+
+Belongs to the composition root (app.py), apart from it: it loads nothing that takes turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import cache
+from typing import TYPE_CHECKING
+
+from loopforge.artifacts.file_retention import Kept
+from loopforge.budgets.model_usage import UsageTally
+from loopforge.chat.room.member_visibility import Members
+from loopforge.chat.room.platform_channels import Places
+from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
+from loopforge.ledger.storage.folded_views import FoldedView
+from loopforge.mates.request_grounds import RequestGrounds
+from loopforge.memory.beliefs.derived_items import memories_view
+from loopforge.memory.transcript_index import TranscriptIndex
+from loopforge.runtime.system_clock import SystemClock, SystemDice
+
+if TYPE_CHECKING:
+    from loopforge.memory.passage_segments import SegmentStore
+    from loopforge.runtime.ports import Clock, Dice
+    from loopforge.settings import Settings
+
+
+@asynccontextmanager
+async def open_ledger_of(
+    settings: Settings, clock: Clock | None = None, dice: Dice | None = None
+) -> AsyncIterator[SqlLedger]:
+    """The ledger of a home alone."""
+    ledger = await open_ledger(
+        settings.database_url,
+        clock or SystemClock(),
+        dice or SystemDice(),
+        views(settings),
+        durability=settings.database_durability,
+    )
+    try:
+        yield ledger
+    finally:
+        await ledger.close()
+
+
+def views(settings: Settings) -> tuple[FoldedView, ...]:
+    """The views of a home's ledger, besides its own."""
+    index = index_of(settings)
+    return (Members(), Kept(), UsageTally(), Places(), index, memories_view(), RequestGrounds())
+
+
+def segments_of(settings: Settings) -> Callable[[], SegmentStore]:
+    """Where passages stand in files, besides the index's tables; loaded when first asked for."""
+
+    def store() -> SegmentStore:
+        from loopforge.memory.passage_segments import SegmentStore
+
+        return SegmentStore(settings.data / "memory")
+
+    return cache(store)
+
+
+def index_of(settings: Settings) -> TranscriptIndex:
+    """The index of what was said; what goes from it goes from those files."""
+    store = segments_of(settings)
+    return TranscriptIndex(lambda stream, lines: store().take_out(stream, lines))
