@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
+from loopforge.core.delivery_states import Accepted
 from loopforge.errors import Conflict, LedgerError
 from loopforge.ledger.database.table_schema import spent
 from loopforge.ledger.sql_ledger import SqlLedger
@@ -99,6 +100,21 @@ async def test_a_refused_append_takes_no_change_with_it(ledger_url: str) -> None
         assert isinstance(doubled, Conflict)
         assert await spent_in(ledger) == {"first", "second"}
         assert await ledger.heads() == {ROOM: 1}
+
+
+async def test_what_a_view_refuses_takes_no_change_with_it(ledger_url: str) -> None:
+    """A change stands although the one append beside it tells of a delivery that never began."""
+    scribbler = Scribbler()
+    async with opened(ledger_url) as ledger:
+        accepted = scribbler.fact(Accepted(delivery="nowhere", message_id="1"))
+        good, refused = await at_once(
+            ledger, ledger.change(spending("good")), ledger.append(ROOM, [accepted])
+        )
+        assert good == "good"
+        assert isinstance(refused, Conflict)
+        assert "is not open" in str(refused)
+        assert await spent_in(ledger) == {"good"}
+        assert await ledger.heads() == {}
 
 
 async def test_a_change_without_hurry_is_never_behind(ledger_url: str) -> None:
