@@ -295,6 +295,27 @@ def test_what_it_has_said_already_is_asked_for_anew() -> None:
     assert plan.acts == (Say(text="What is it?"),)
 
 
+@pytest.mark.parametrize(
+    "copied",
+    ["Merlin: Ah, Ana! We have met already.", "ah, Ana", "I measure. What broke"],
+)
+def test_the_words_of_another_mate_are_no_answer(copied: str) -> None:
+    """What a mate has said, or its beginning, is asked for once more with the called line alone."""
+    merlins = Words("Ah, Ana! We have met already. What troubles you?")
+    lines = (
+        mine("I measure. What broke today?", "greet"),
+        Line(kind="said", who=public("Merlin"), text=merlins, id="a"),
+        heard("ana", "Hello, I bake bread", "b"),
+    )
+    book = Playbook(MIND, shown(*lines, model="small", character="You are Maya."))
+    assert "Ah, Ana!" in book.prompt
+    again = book.answered(copied).asks("talk", aloud=True)
+    assert "Ah, Ana!" not in again.prompt
+    assert again.prompt.splitlines()[-1] == "[user] ana: Hello, I bake bread"
+    plan = again.answered("Ah, bread!").answered(narrative="I was glad.").plans()
+    assert plan.acts == (Say(text="Ah, bread!"),)
+
+
 def test_who_says_what_it_remembers_as_it_was_told_is_asked_without_it() -> None:
     """A row of its memory is no answer, and the next question holds none."""
     memory = Line(
@@ -315,6 +336,7 @@ def test_who_says_what_it_remembers_as_it_was_told_is_asked_without_it() -> None
         ("Ana: I had pizza.", "I had pizza."),
         ("maya: “Hello there.”", "Hello there."),
         ("(smiling) Ah, soup.", "Ah, soup."),
+        ("Ana: (smiling) Ah, soup.", "Ah, soup."),
         ("*waves* Hi!", "Hi!"),
         ("Note: it is late.", "Note: it is late."),
         ("I eat. I eat!", "I eat."),

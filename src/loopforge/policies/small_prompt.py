@@ -22,6 +22,8 @@ TWICE = 2
 """How often the examples stand there: once is overheard, thrice is copied without a thought."""
 LATEST = 3
 """Rows of others that stand in the last message, at most."""
+COPIED = 2
+"""So many words of a mate's line, from its beginning, are that line again."""
 _STAGE = re.compile(r"^\s*(?:\([^()]{1,60}\)|\*[^*\n]{1,60}\*)\s*(?=\S)")
 """A stage direction before the words: (smiling)."""
 _ROW = re.compile(r"^\s*\[[^\]\n]*(?:\](?!\()|$)")
@@ -53,7 +55,7 @@ def small_prompt(
         shots = [message for example in shown for message in _shot(line, example)]
         return (system, *shots * TWICE, row(line, small=True))
     exchange = () if again and not shown else _last_exchange(seen)
-    return (system, *exchange, _latest(since, line))
+    return (system, *exchange, _latest([line] if again else since, line))
 
 
 def _with_memory(text: str, seen: AgentPerception) -> Message:
@@ -114,12 +116,16 @@ def spoken(text: str, seen: AgentPerception) -> str:
 
 
 def says_nothing_new(said: str, seen: AgentPerception) -> bool:
-    """Whether these are its own words again, those it was to answer, or none."""
-    if not said:
+    """Whether these are words that it was to answer, or a mate's, as they began; or none."""
+    words = _words(said)
+    if not words:
         return True
     called = called_by(seen)
-    known = [line for line in seen.lines if line.kind == "mine"] + ([called] if called else [])
-    return any(_words(said) == _words(str(line.text)) for line in known)
+    if called and words == _words(str(called.text)):
+        return True
+    mates = [_words(str(line.text)) for line in seen.lines if line.kind in ("mine", "said")]
+    begun = [known[: len(words)] for known in mates] if len(words) >= COPIED else mates
+    return words in begun
 
 
 def _without_name(text: str, seen: AgentPerception) -> str:
@@ -127,7 +133,8 @@ def _without_name(text: str, seen: AgentPerception) -> str:
     text = _STAGE.sub("", _ROW.sub("", text))
     head, colon, rest = text.partition(":")
     names = {seen.name.lower(), *(str(line.who).lower() for line in seen.lines)}
-    return rest.strip().strip('"“”') if colon and head.strip().lower() in names else text
+    named = colon and head.strip().lower() in names
+    return _STAGE.sub("", rest.strip().strip('"“”')) if named else text
 
 
 def _words(text: str) -> list[str]:
