@@ -14,7 +14,7 @@ from loopforge.chat.remembering.note_taking import NoteState, NoteWorld
 from loopforge.chat.service.memory_notice import NOTICE
 from loopforge.core.events import Event, TurnEnded
 from loopforge.core.memory.memory_vocabulary import KeepingSet
-from loopforge.core.room_vocabulary import PlaceJoined, Told
+from loopforge.core.room_vocabulary import MateJoined, MateLeft, PlaceJoined, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.memory_values import KeptItem
@@ -252,3 +252,17 @@ async def test_a_room_teaches_its_words_and_people_take_them_away(tmp_path: Path
         await desk.drop(ben, belief)
         await home.hears("ben", "@maya and now?")
         assert text not in str(home.models.asked[-1].messages)
+
+
+async def test_a_mate_that_came_back_looks_back_on_what_it_said_before(tmp_path: Path) -> None:
+    """At the end of the talk, although it said nothing more once it was there again."""
+    async with noted(tmp_path) as home:
+        for line in ("@maya I live in Riga now", "@maya I promise to bring you quince jam"):
+            await home.hears("ana", line)
+        await home.app.rooms.add(home.room, "", MateLeft(mate="maya"))
+        await home.app.rooms.add(home.room, "", MateJoined(mate="maya"))
+        await home.hears("ana", "nice weather")
+        await home.hears("ana", "the train was late")
+        await home.clock.advance(HOURS)
+        await home.rest()
+        assert "Ana lives in Riga" in await held(home)

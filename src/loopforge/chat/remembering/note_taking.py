@@ -104,13 +104,15 @@ class NoteWorld:
 
         def heard(stream: str, events: Sequence[Event]) -> None:
             state, now = self._house.known(stream), self._now()
-            spoken = any(event.kind == "room.heard" for event in events)
+            came = {event.kind for event in events}
+            spoken, ended = "room.heard" in came, "room.conversation_ended" in came
             for mate, member in state.mates.items() if state else ():
                 if spoken:
                     signals.halt(PREFIX + mate, SPOKE)
                 noted = self._states.get(PREFIX + mate)
-                if member.spoke_seq <= (noted.covered.get(stream, 0) if noted else 0):
-                    continue  # it has said nothing that it has not looked back on
+                covered = noted.covered.get(stream, 0) if noted else 0
+                if member.spoke_seq <= covered and (member.spoke_seq or not ended):
+                    continue  # nothing said since it looked back, or since it came (back), as yet
                 fresh = self._fresh.setdefault(mate, OrderedDict())
                 # Nothing is due before it is quiet: who waits for that already comes back in time.
                 if not fresh or now - self._woken[mate] >= LULL:
