@@ -192,6 +192,15 @@ async def test_edited_and_deleted_lines_are_as_they_stand_now(home: Home) -> Non
     assert not [each for each in await recalled(home, "quixo key", "ana") if "quixo" in each]
 
 
+async def test_a_line_of_before_that_was_edited_since_is_no_news(home: Home) -> None:
+    """Where lines count up to a place, one from before it is found by what it says now."""
+    line = await home.hears("ana", SECRET)
+    edit = LineEdited(line=line.id, text=Words("The quixo key hangs by the door"), by="person:x")
+    await home.app.ledger.append("room:commons", [home.app.stamp.fact(edit, actor="person:x")])
+    await home.hears("ana", "The quixo key is blue")
+    assert await recalled(home, "quixo", "ana", upto=line.seq) == [str(edit.text)]
+
+
 async def test_what_is_forgotten_is_gone_from_every_file(home: Home) -> None:
     """Rows, vectors and their bytes; also where its vector was just being made."""
     line = await home.hears("ana", SECRET)

@@ -197,10 +197,11 @@ class TranscriptRecall:
         return _Looked(False, own, first, len(seen), max(there, default=upto))
 
     def _find(self, connection: Connection, query: RecallQuery, meant: Meant) -> list[RecalledLine]:
-        spans = dict(self._usable(connection, query))
-        if own := spans.get(query.stream):
-            spans[query.stream] = [(since, min(until, query.upto)) for since, until in own]
-        ranked = self.ranked(connection, query, spans, meant)
+        spans, searched = self._usable(connection, query), dict[str, Sequence[Span]]()
+        searched.update(spans)
+        if own := spans.get(query.stream):  # up to there a line was said; it may be edited later
+            searched[query.stream] = [(since, min(until, query.upto)) for since, until in own]
+        ranked = self.ranked(connection, query, searched, meant)
         lines = _lines(connection, [(each.stream, each.seq) for each in ranked])
         usable = [(r, line) for r, line in zip(ranked, lines, strict=True) if _may(line, spans)]
         return [
