@@ -86,8 +86,10 @@ class MeteredModels:
             raise
         paying = self._settle(reserved, [usage for _, usage in reply.usages])
         paid = self._tasks.spawn(paying, "an answer is paid")
-        if reserved.hold:  # else nobody goes by it: it is written before what follows on the answer
+        if reserved.hold:
             await asyncio.shield(paid)
+        else:  # nobody goes by it: once begun, it is written before what follows on the answer
+            await asyncio.sleep(0)
         return replace(reply, budget=note)
 
     def _cheaper(self, question: Question, wanted: Usage) -> Question | None:

@@ -56,4 +56,6 @@ class MeteredTools:
             paid = self._tasks.spawn(paying, "a use of a tool is paid")
             if reserved.hold:
                 await asyncio.shield(paid)
+            else:  # nobody goes by it: once begun, it is written before what follows on the use
+                await asyncio.sleep(0)
         return worked, given

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
-from sqlalchemy import select
+import pytest
+from sqlalchemy import func, select
 from sqlalchemy.engine import Connection
 
 from loopforge.core.delivery_states import Accepted
-from loopforge.errors import Conflict, LedgerError
-from loopforge.ledger.database.table_schema import spent
+from loopforge.errors import Conflict, LedgerError, LedgerFull
+from loopforge.ledger.database.table_schema import events, spent
 from loopforge.ledger.sql_ledger import SqlLedger
 from tests.ledger.saying import ROOM, Scribbler, opened, text_of
 
@@ -39,14 +41,21 @@ async def spent_in(ledger: SqlLedger) -> set[str]:
 
 
 async def at_once(ledger: SqlLedger, *asked: Awaitable[object]) -> list[object]:
-    """What comes of these, the errors too: the first is begun when all have been asked for."""
-    go = threading.Event()
+    """What comes of these, the errors too: none is begun before all have been asked for."""
+    begun, go = threading.Event(), threading.Event()
+
+    def hold_up(_: Connection) -> None:
+        begun.set()
+        go.wait()
 
     async def let_go() -> None:
         go.set()
 
-    held_up = ledger.change(lambda _: go.wait())
-    return (await asyncio.gather(held_up, *asked, let_go(), return_exceptions=True))[1:-1]
+    held_up = asyncio.gather(ledger.change(hold_up))
+    await asyncio.to_thread(begun.wait)
+    found = await asyncio.gather(*asked, let_go(), return_exceptions=True)
+    await held_up
+    return found[:-1]
 
 
 async def test_changes_and_appends_at_once(ledger_url: str) -> None:
@@ -115,6 +124,55 @@ async def test_what_a_view_refuses_takes_no_change_with_it(ledger_url: str) -> N
         assert "is not open" in str(refused)
         assert await spent_in(ledger) == {"good"}
         assert await ledger.heads() == {}
+
+
+async def test_one_by_one_nothing_overtakes(ledger_url: str) -> None:
+    """Where each is written by itself, what was asked for before a line is there before it."""
+    scribbler = Scribbler()
+
+    def lines(tables: Connection) -> int:
+        return tables.scalar(select(func.count()).select_from(events)) or 0
+
+    async with opened(ledger_url) as ledger:
+        accepted = scribbler.fact(Accepted(delivery="nowhere", message_id="1"))
+        before, _, after, refused = await at_once(
+            ledger,
+            ledger.change(lines),
+            ledger.append(ROOM, [scribbler.heard("a line")]),
+            ledger.change(lines),
+            ledger.append("room:other", [accepted]),
+        )
+        assert (before, after) == (0, 1)
+        assert isinstance(refused, Conflict)
+
+
+async def test_what_does_not_fit_takes_no_change_with_it(tmp_path: Path) -> None:
+    """A change and a line stand although a text beside them is too long for the file."""
+    scribbler = Scribbler()
+    async with opened(f"sqlite:///{tmp_path / 'ledger.db'}", max_pages=200) as ledger:
+        good, full, _ = await at_once(
+            ledger,
+            ledger.change(spending("good")),
+            ledger.append("room:other", [scribbler.heard("z" * 2_000_000)]),
+            ledger.append(ROOM, [scribbler.heard("a line")]),
+        )
+        assert good == "good"
+        assert isinstance(full, LedgerFull)
+        assert await spent_in(ledger) == {"good"}
+        assert await ledger.heads() == {ROOM: 1}
+        assert (await ledger.verify()).sound
+
+
+async def test_a_change_without_hurry_is_written_though_nobody_waits(ledger_url: str) -> None:
+    """Who asked for it is cancelled before it is written: it is written all the same."""
+    async with opened(ledger_url) as ledger:
+        asked = asyncio.gather(ledger.change(spending("left"), soon=False))
+        await asyncio.sleep(0)
+        asked.cancel()
+        await ledger.append(ROOM, [Scribbler().heard("a line")])
+        assert await spent_in(ledger) == {"left"}
+        with pytest.raises(asyncio.CancelledError):
+            await asked
 
 
 async def test_a_change_without_hurry_is_never_behind(ledger_url: str) -> None:

@@ -1,10 +1,10 @@
 """The one thread that writes: what comes while a commit runs goes into the next one.
 
 Each caller gets its own events, its own result or its own error. A transaction that fails as a
-whole because of one append, or of one change beside the appends, is done again one by one, so that
-nobody suffers for another's mistake. Other work that writes (an erasure, a rebuilding) runs alone,
-between commits. On PostgreSQL changes do, too: there two programs that hold rows of several tables
-in different orders would wait for each other.
+whole because of one append, or of one change beside the appends, is done again one by one, in the
+order in which they were asked for, so that nobody suffers for another's mistake. Other work that
+writes (an erasure, a rebuilding) runs alone, between commits. On PostgreSQL changes do, too: there
+two programs that hold rows of several tables in different orders would wait for each other.
 
 Knows nothing of events loops but the one it reports to; knows no SQL but the check for ids.
 """
@@ -103,7 +103,8 @@ class Writer:
         """Run some small other writing, in one transaction with whatever comes at the same time.
 
         It may be run again, after it was taken back as a whole: where another raised, not it. One
-        that is not wanted `soon` waits a moment for something to come; never behind it.
+        that is not wanted `soon` waits a moment for something to come; never behind it. It is
+        written also where who asked for it waits no longer: what it tells of has happened.
         """
         job = _Job(self._loop.create_future(), change=change, soon=soon)
         result: T = await self._put(job)
@@ -166,7 +167,7 @@ class Writer:
     def _write(self, jobs: list[_Job]) -> None:
         run: list[_Job] = []
         for job in jobs:
-            if job.future.cancelled():
+            if job.future.cancelled() and job.soon:
                 continue
             if job.append is not None or (job.change is not None and self._store.sqlite):
                 run.append(job)
@@ -197,10 +198,11 @@ class Writer:
         try:
             self._transaction(appends, changes)
         except (IntegrityError, ViewRefused, OneRefused):
-            for append in appends:
-                self._singly(append)
-            for job in changes:
-                self._alone(job)
+            for job in jobs:  # in this order: a crash in between keeps no fact without its cost
+                if job.append is not None:
+                    self._singly(job.append)
+                else:
+                    self._alone(job)
         for job in jobs:
             if job.append is not None:
                 job.events, job.error = job.append.events, job.append.error
@@ -220,10 +222,14 @@ class Writer:
             self._scribe.undo()
             raise
         except SQLAlchemyError as error:
+            fault = told(error, self._store.url)
             if lost(error):
                 self._broken(appends, error, tries)
+            elif changes and not isinstance(fault, LedgerBusy):
+                self._scribe.undo()
+                raise OneRefused from error
             else:
-                self._fail(appends, told(error, self._store.url), changes)
+                self._fail(appends, fault, changes)
         except Exception as error:
             if changes:
                 self._scribe.undo()

@@ -1,0 +1,91 @@
+"""What no budget binds is counted too, and before anything that rests on it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from loopforge.budgets.budget_book import BudgetBook, BudgetRules
+from loopforge.budgets.budget_desk import Budgets
+from loopforge.budgets.metered_models import MeteredModels
+from loopforge.budgets.metered_tools import MeteredTools
+from loopforge.budgets.spending_store import Amounts, spent_since
+from loopforge.core.money.budget_limits import Charge
+from loopforge.core.money.money_amounts import DOLLAR
+from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.models.scripted_model import ScriptedModels
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import Question, Tool, ToolCall, ToolResult
+from tests.ledger.saying import NOON, ROOM, Scribbler, opened
+
+CHARGE = Charge(stream=ROOM, mate="maya")
+SAID = Question(messages=(("user", "hello"),), charge=CHARGE)
+
+
+class OneTool:
+    """The `Tools` port with a tool that does nothing for money."""
+
+    def known(self) -> tuple[Tool, ...]:
+        """It alone."""
+        return (Tool(name="coin", summary="takes a coin"),)
+
+    def misfit(self, tool: str, arguments: dict[str, Any]) -> str:
+        """Everything fits."""
+        return ""
+
+    async def choose(
+        self, where: tuple[str, str], may: Sequence[Tool], talk: Sequence[str]
+    ) -> Sequence[Tool]:
+        """All there is."""
+        return may
+
+    async def call(self, tool: str, call: ToolCall) -> tuple[bool, ToolResult]:
+        """It costs half a dollar."""
+        return True, ToolResult(text="done", cost=0.5)
+
+
+@asynccontextmanager
+async def metered(url: str) -> AsyncIterator[tuple[SqlLedger, Budgets]]:
+    """A ledger, and budgets that bind nothing."""
+    stamp = Scribbler().stamp
+    async with opened(url) as ledger:
+        book = BudgetBook(ledger, stamp, BudgetRules(ZoneInfo("UTC")))
+        yield ledger, Budgets(ledger, stamp, book)
+
+
+async def spent_by(ledger: SqlLedger, meter: str) -> list[Amounts]:
+    """What a meter counts, by days, with all that was asked for before now."""
+    await ledger.append("room:other", [Scribbler().heard("a line behind it")])
+    since = (NOON - timedelta(days=1)).date()
+    found = await ledger.look(lambda tables: spent_since(tables, since))
+    return [amounts for name, _, amounts in found if name == meter]
+
+
+async def test_an_answer_is_counted_before_what_follows_on_it(ledger_url: str) -> None:
+    """What is written as soon as the answer is there stands behind its count."""
+    async with metered(ledger_url) as (ledger, budgets), Tasks() as tasks:
+        await MeteredModels(ScriptedModels(), budgets, tasks).ask(SAID, lambda _: None)
+        (amounts,) = await spent_by(ledger, ROOM)
+        assert amounts.calls == 1
+
+
+async def test_an_answer_is_counted_though_all_is_closed_then(ledger_url: str) -> None:
+    """The answer came, and whoever runs tasks ends them at once."""
+    async with metered(ledger_url) as (ledger, budgets):
+        async with Tasks() as tasks:
+            await MeteredModels(ScriptedModels(), budgets, tasks).ask(SAID, lambda _: None)
+        (amounts,) = await spent_by(ledger, ROOM)
+        assert amounts.calls == 1
+
+
+async def test_a_use_is_counted_though_all_is_closed_then(ledger_url: str) -> None:
+    """The same of a tool that was used."""
+    async with metered(ledger_url) as (ledger, budgets):
+        async with Tasks() as tasks:
+            use = ToolCall(arguments={}, charge=CHARGE)
+            assert (await MeteredTools(OneTool(), budgets, tasks).call("coin", use))[0]
+        (amounts,) = await spent_by(ledger, ROOM)
+        assert (amounts.uses, amounts.picos) == (1, DOLLAR // 2)
