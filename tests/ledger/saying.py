@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
+
+from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Body, Event, Fact
 from loopforge.core.room_vocabulary import Heard, Noted, Said
@@ -58,3 +62,21 @@ def text_of(event: Event) -> str | None:
     """What was heard, said or noted in an event."""
     assert isinstance(event.body, Heard | Said | Noted)
     return event.body.text.text
+
+
+async def at_once(ledger: SqlLedger, *asked: Awaitable[object]) -> list[object]:
+    """What comes of these, the errors too: none is begun before all have been asked for."""
+    begun, go = threading.Event(), threading.Event()
+
+    def hold_up(_: Connection) -> None:
+        begun.set()
+        go.wait()
+
+    async def let_go() -> None:
+        go.set()
+
+    held_up = asyncio.gather(ledger.change(hold_up))
+    await asyncio.to_thread(begun.wait)
+    found = await asyncio.gather(*asked, let_go(), return_exceptions=True)
+    await held_up
+    return found[:-1]

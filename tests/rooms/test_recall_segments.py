@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from sqlalchemy.engine import Connection
 
-from loopforge.core.room_vocabulary import Heard, LineDeleted
+from loopforge.core.room_vocabulary import Heard, LineDeleted, Titled
 from loopforge.core.text.erasable_text import Words
-from loopforge.errors import ModelError
+from loopforge.errors import LedgerError, ModelError
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.memory.candidates.candidate_search import SegmentSearch
 from loopforge.memory.candidates.passage_sampling import sampled
@@ -21,11 +22,13 @@ from loopforge.memory.passage_segments import SegmentStore
 from loopforge.memory.passage_vectors import PassageVectors
 from loopforge.memory.passages import bag, packed, stems
 from loopforge.memory.room_passages import RoomPassages, Space
+from loopforge.memory.segment_packing import next_packed, take_in
 from loopforge.memory.transcript_index import vectors
 from loopforge.memory.transcript_recall import TranscriptRecall
 from loopforge.models.embeddings.static_table import StaticTable
 from loopforge.runtime.memory_values import RecallQuery
 from loopforge.runtime.ports import Embeddings
+from tests.ledger.saying import at_once
 from tests.rooms.conftest import Home, living
 
 if TYPE_CHECKING:
@@ -119,6 +122,33 @@ async def test_what_goes_is_in_no_segment(home: Home, way: str) -> None:
     assert len(list(segments.iterdir())) >= many
     assert not [path for path in segments.iterdir() if words in path.read_bytes()]
     assert "Number 7: compass and rhubarb" in await found(home, "number 7 compass")
+
+
+@pytest.mark.parametrize("gone", [False, True], ids=["stays", "goes"])
+async def test_a_segment_is_taken_in_twice(home: Home, gone: bool) -> None:
+    """Where something beside it is taken back: once it is there, or its line goes, and it too."""
+
+    def fault(_: Connection) -> None:
+        raise LedgerError("This does not fit.")
+
+    line = await home.hears("ana", SECRET)
+    await talk(home, 30)
+    await home.app.memory.vectors.fill()
+    ledger, store = home.app.ledger, SegmentStore(home.path / "data" / "memory")
+    name, dimension = StaticTable.name, StaticTable.dimension
+    packing = partial(next_packed, store=store, model=name, dimension=dimension, full=25)
+    next_one = await ledger.look(packing)
+    assert next_one is not None
+    taking = partial(take_in, store=store, aside=store.write(*next_one), blocks=next_one.blocks)
+    body = (
+        LineDeleted(line=line.id, by="person:x") if gone else Titled(title=Words("Keys"), by="room")
+    )
+    fact = home.app.stamp.fact(body, actor="person:x")
+    taken, *_ = await at_once(
+        ledger, ledger.change(taking), ledger.append(ROOM, [fact]), ledger.change(fault)
+    )
+    assert taken is (not gone)
+    assert len(store.all(look=True)) == (not gone)
 
 
 async def test_a_segment_of_another_state_is_not_used(home: Home, tmp_path: Path) -> None:

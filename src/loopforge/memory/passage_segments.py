@@ -17,6 +17,7 @@ import logging
 import mmap
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -217,15 +218,22 @@ class SegmentStore:
         written(aside := self._folder / f"{name}{ASIDE}", model, blocks, found)
         return aside
 
-    def take_in(self, aside: Path, *, still: bool) -> None:
-        """What was written is a segment from now on, if it is `still` what the tables hold."""
+    def take_in(self, aside: Path, *, still: bool) -> bool:
+        """What was written is a segment from now on, if it is `still` what the tables hold.
+
+        The same may be asked again, where the transaction was taken back: as far as it came, it is
+        done. Whether there is a segment now.
+        """
+        path = aside.with_suffix(SUFFIX)
         with self._lock:
             if still:
-                path = aside.replace(aside.with_suffix(SUFFIX))
+                with suppress(FileNotFoundError):
+                    aside.replace(path)
                 self._there.pop(path.name, None)
                 self._seen = 0
             else:
                 aside.unlink(missing_ok=True)
+        return still and path.exists()
 
     def stale(self, stamps: Mapping[str, Stamps]) -> Iterator[Segment]:
         """Those of which something was changed since, by the stamps of all rooms."""

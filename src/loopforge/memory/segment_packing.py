@@ -106,8 +106,7 @@ def take_in(
         connection.exec_driver_sql(f"LOCK TABLE {changes.name} IN EXCLUSIVE MODE")
     now = stamps(connection, sorted({block.stream for block in blocks}))
     still = all(block.stands(now.get(block.stream, {})) for block in blocks)
-    store.take_in(aside, still=still)
-    return still
+    return store.take_in(aside, still=still)
 
 
 def _free(blocks: Sequence[SegmentBlock]) -> Iterator[tuple[int, int]]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from loopforge.core.delivery_states import Accepted
 from loopforge.errors import Conflict, LedgerError, LedgerFull
 from loopforge.ledger.database.table_schema import events, spent
 from loopforge.ledger.sql_ledger import SqlLedger
-from tests.ledger.saying import ROOM, Scribbler, opened, text_of
+from tests.ledger.saying import ROOM, Scribbler, at_once, opened, text_of
 
 
 def spending(meter: str) -> Callable[[Connection], str]:
@@ -38,24 +37,6 @@ def faulty(tables: Connection) -> None:
 async def spent_in(ledger: SqlLedger) -> set[str]:
     """The meters that count something."""
     return set(await ledger.look(lambda tables: tables.scalars(select(spent.c.meter)).all()))
-
-
-async def at_once(ledger: SqlLedger, *asked: Awaitable[object]) -> list[object]:
-    """What comes of these, the errors too: none is begun before all have been asked for."""
-    begun, go = threading.Event(), threading.Event()
-
-    def hold_up(_: Connection) -> None:
-        begun.set()
-        go.wait()
-
-    async def let_go() -> None:
-        go.set()
-
-    held_up = asyncio.gather(ledger.change(hold_up))
-    await asyncio.to_thread(begun.wait)
-    found = await asyncio.gather(*asked, let_go(), return_exceptions=True)
-    await held_up
-    return found[:-1]
 
 
 async def test_changes_and_appends_at_once(ledger_url: str) -> None:
