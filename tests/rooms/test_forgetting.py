@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+
+from loopforge.chat.speaking import addressee_detection, name_forms
 from loopforge.core.room_vocabulary import Heard
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger_opening import open_ledger_of
@@ -46,3 +49,17 @@ async def test_a_running_home_forgets_what_another_process_erased(home: Home) ->
     assert "rhubarb" not in " ".join(str(words) for words in state.words())
     await home.hears("ana", "@maya what did I say?")
     assert "rhubarb" not in str(home.models.asked[-1].messages)
+
+
+async def test_names_that_were_looked_for_are_not_kept(home: Home) -> None:
+    """What was compared with a line to see whom it calls goes with the person, at once."""
+
+    def kept() -> list[str]:
+        caches = (addressee_detection._spelt, name_forms.forms_of, name_forms.key)
+        return [str(gc.get_referents(cache)) for cache in caches]
+
+    await home.hears("annelise", "@maya turnipps for annelisse")
+    await home.hears("ana", "annelise, are you there?")
+    assert all("annel" in each for each in kept())
+    await home.app.ledger.erase(Wish(person=home.people["annelise"], by="owner"))
+    assert not any("annel" in each for each in kept())

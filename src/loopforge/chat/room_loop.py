@@ -28,7 +28,7 @@ from loopforge.chat.room.permissions import heeded
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import House
 from loopforge.chat.room.turn_queue import ANEW, GREETING, TITLE, TRANSCRIPT, Due, OpenTurn
-from loopforge.chat.speaking import triggers
+from loopforge.chat.speaking import addressee_detection, triggers
 from loopforge.chat.speaking.line_routing import LineRouting, posted
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.turns import room_titles
@@ -87,6 +87,7 @@ class Conduct:
         self._ledger, self._stamp, self._house = ledger, stamp, house
         self._mates, self._rules, self._relief = mates, rules, relief
         self.fold, self.routing = house.state, LineRouting()
+        ledger.subscribe(lambda *_: addressee_detection.forget_all(), kinds=["ledger.erased"])
 
     async def due(self, state: RoomState) -> RoomTurn | Sequence[Fact] | datetime | None:
         """See `World.due`."""

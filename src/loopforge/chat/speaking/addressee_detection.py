@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from loopforge.chat.speaking import name_forms
 from loopforge.chat.speaking.name_forms import FORMS, Form, best, forms_of
 from loopforge.chat.speaking.name_mentions import Addressee, is_question, named
 from loopforge.core.text.topics import folded, unspaced
@@ -269,6 +270,12 @@ def _all_spans(text: str, names: Mapping[str, str]) -> list[_Span]:
         some.sort(key=lambda one: one[1].place)
         spans += [span._replace(form=kind) for span in _spans(text, some)]
     return sorted(spans, key=lambda span: span.place)
+
+
+def forget_all() -> None:
+    """Let go of every name that was looked for: of some people nothing is to be known any more."""
+    _spelt.cache_clear()
+    name_forms.forget_all()
 
 
 @lru_cache(1024)

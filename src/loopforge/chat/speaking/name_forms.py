@@ -92,6 +92,12 @@ def forms_of(word: str, spelt: tuple[tuple[str, ...], ...]) -> tuple[Form, ...]:
     return tuple(best(form(word, name) for name in names) for names in spelt)
 
 
+def forget_all() -> None:
+    """Let go of every word and name that was compared."""
+    key.cache_clear()
+    forms_of.cache_clear()
+
+
 def form(word: str, name: str) -> Form:
     """Which form of a folded name a folded word is; the name itself is one."""
     known = _form(word, name)
