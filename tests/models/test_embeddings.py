@@ -15,7 +15,7 @@ from aiohttp import web
 
 from loopforge.errors import BadSettings, ModelError, NotInstalled
 from loopforge.models.embeddings import static_table
-from loopforge.models.embeddings.embeddings_choice import embeddings_of
+from loopforge.models.embeddings.embeddings_choice import EmbeddingsChoice, embeddings_of
 from loopforge.models.embeddings.embeddings_endpoint import EmbeddingsEndpoint
 from loopforge.models.embeddings.static_table import StaticTable
 from loopforge.models.providers.model_spec import Secret
@@ -110,6 +110,20 @@ def test_without_the_table_one_is_told_how_to_get_it(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(static_table, "PACKAGE", "a_package_that_nobody_has")
     with pytest.raises(NotInstalled, match="loopforge up --model"):
         StaticTable()
+
+
+async def test_a_table_that_cannot_be_read_is_told_at_the_first_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And whoever asks for embeddings of that name is given none."""
+    (tmp_path / "weights").mkdir()
+    (tmp_path / "weights" / "l2_supercat_256.safetensors").write_bytes(b"something else")
+    monkeypatch.setattr(static_table, "_package", lambda: tmp_path)
+    table = StaticTable()
+    with pytest.raises(NotInstalled, match="cannot be read"):
+        await table.vectors(["a word"])
+    choice = EmbeddingsChoice(lambda: load_settings(tmp_path, environ={}), HurriedClock(1000))
+    assert choice.called(StaticTable.name) is None
 
 
 # ---------------------------------------------------------------- servers

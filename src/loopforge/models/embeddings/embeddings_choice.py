@@ -73,7 +73,7 @@ class EmbeddingsChoice:
         return self._now[1]
 
     def called(self, name: str) -> Embeddings | None:
-        """Those of this name, if they can be asked now."""
+        """Those of this name, if they can be asked now: a table is read, in whatever thread."""
         from loopforge.models.embeddings.sentence_model import SentenceModel
         from loopforge.models.embeddings.static_table import StaticTable
 
@@ -81,7 +81,7 @@ class EmbeddingsChoice:
             for kind in (StaticTable, SentenceModel):
                 if kind.name == name:
                     try:
-                        self._made[name] = kind()
+                        self._made[name] = kind().read()
                     except NotInstalled:
                         break
         return self._made.get(name)

@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from loopforge.models.embeddings.static_table import StaticTable
 from loopforge.runtime.installation.extras import lacking, require
@@ -44,6 +44,11 @@ class SentenceModel:
         self._table = StaticTable()
         self._loaded: tuple[Any, Any] | None = None
         self._loading = asyncio.Lock()
+
+    def read(self) -> Self:
+        """Itself, with the table's files read now. Raises NotInstalled where they cannot be."""
+        self._table.read()
+        return self
 
     async def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """As Embeddings has it."""

@@ -17,7 +17,7 @@ from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from loopforge.core.text.topics import COMMON, folded, written_words
 from loopforge.errors import NotInstalled
@@ -60,6 +60,11 @@ class StaticTable:
     def _pieces(self) -> dict[str, int]:
         with _reading(self._root / "tokenizers" / "l2_supercat_tokenizer_config.json") as path:
             return _vocabulary(path)
+
+    def read(self) -> Self:
+        """Itself, with its files read now. Raises NotInstalled where they cannot be."""
+        _ = self._table, self._pieces
+        return self
 
     async def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """As Embeddings has it."""
