@@ -79,7 +79,7 @@ def watch_transactions(fate: Fate) -> None:
         _context: object,
         _many: bool,
     ) -> None:
-        if statement.startswith("BEGIN IMMEDIATE"):
+        if statement.startswith("SELECT stream, seq, hash FROM streams"):  # with the lock in hand
             now.kinds, now.wrote = set(), False
             fate.at("append.begin")
         elif statement.startswith("INSERT INTO events"):
