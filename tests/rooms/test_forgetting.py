@@ -6,6 +6,7 @@ import gc
 
 from loopforge.chat.speaking import addressee_detection, name_forms
 from loopforge.core.room_vocabulary import Heard
+from loopforge.core.text import topics
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger_opening import open_ledger_of
 from tests.rooms.conftest import Home
@@ -55,7 +56,8 @@ async def test_names_that_were_looked_for_are_not_kept(home: Home) -> None:
     """What was compared with a line to see whom it calls goes with the person, at once."""
 
     def kept() -> list[str]:
-        caches = (addressee_detection._spelt, name_forms.forms_of, name_forms.key)
+        names = (addressee_detection._spelt, name_forms.forms_of, name_forms.key)
+        caches = (*names, topics.stem)
         return [str(gc.get_referents(cache)) for cache in caches]
 
     await home.hears("annelise", "@maya turnipps for annelisse")

@@ -20,6 +20,7 @@ from typing import Literal, NamedTuple
 from loopforge.chat.speaking import name_forms
 from loopforge.chat.speaking.name_forms import FORMS, Form, best, forms_of
 from loopforge.chat.speaking.name_mentions import Addressee, is_question, named
+from loopforge.core.text import topics
 from loopforge.core.text.topics import folded, unspaced
 
 Sense = Literal["called", "about", "aside", "not", "nearly"]
@@ -276,6 +277,7 @@ def forget_all() -> None:
     """Let go of every name that was looked for: of some people nothing is to be known any more."""
     _spelt.cache_clear()
     name_forms.forget_all()
+    topics.forget_all()
 
 
 @lru_cache(1024)

@@ -126,3 +126,9 @@ def overlap(one: frozenset[str], other: frozenset[str]) -> float:
     """How much of the smaller set lies in the other, 0 to 1; 0 where one is empty."""
     least = min(len(one), len(other))
     return len(one & other) / least if least else 0.0
+
+
+def forget_all() -> None:
+    """Let go of every word that was met."""
+    stem.cache_clear()
+    _interest.cache_clear()
