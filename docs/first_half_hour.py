@@ -107,7 +107,7 @@ async def arrive(here: Stage, site: Town) -> Newcomer:
     await ana.picture("greeted")
     await ana.press("Choose a better model")
     await ana.write("Its address", f"{here.server.url}/v1")
-    await ana.page.keyboard.press("Enter")
+    await ana.page.get_by_label("Its address", exact=True).filter(visible=True).press("Enter")
     await ana.sees("It opens llama3.2")
     await ana.picture("better-model")
     await ana.press("Go and talk")

@@ -202,6 +202,32 @@ async def test_it_hurries_by_itself() -> None:
     assert await process.wait() == 0
 
 
+WITHIN_A_CLASS = """
+import sys
+from loopforge.artifacts import document_readers
+
+class Part:
+    def __set_name__(self, owner, name):
+        raise document_readers.LimitReached
+
+document_readers.import_module = lambda _: type("Library", (), {"part": Part()})
+sys.argv = ["", "pdf", "5000", "200", "10", "1000000000", "60"]
+document_readers.main()
+"""
+
+
+async def test_a_signal_within_a_class_is_one_too() -> None:
+    """The clock's signal may come where Python makes another error of it: that says heavy, too."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", WITHIN_A_CLASS),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert b'"heavy"' in await process.stdout.read()
+    assert await process.wait() == 0
+
+
 async def test_who_takes_too_long_is_killed() -> None:
     """When time is over, nobody waits for the process, which is killed by then."""
     assert (await read_document(PDF, BEANS, 5000, Bounds(wall=0.001))).unread == "heavy"

@@ -281,6 +281,10 @@ def main() -> None:
         unhurried()
     except (MemoryError, LimitReached):
         told = ExtractedText(0, "", "heavy")
+    except RuntimeError as error:
+        if not isinstance(error.__cause__, LimitReached):
+            raise
+        told = ExtractedText(0, "", "heavy")  # the signal came while Python named a class's parts
     sys.stdout.buffer.write(json.dumps(told._asdict()).encode())
 
 
