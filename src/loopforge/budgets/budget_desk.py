@@ -8,6 +8,7 @@ shows how budgets stand. Where nothing is bound nothing is held; what is spent i
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import Protocol, TypeVar
@@ -59,6 +60,14 @@ class Reservation(Struct, frozen=True, kw_only=True):
     hold: str = ""
     level: Level = "free"
     note: BudgetNote | None = None
+
+
+async def counted(reserved: Reservation, paying: asyncio.Task[None]) -> None:
+    """Wait until it is counted, where others go by that.
+
+    Else until it is under way: then it is written before whatever follows on what was paid for.
+    """
+    await (asyncio.shield(paying) if reserved.hold else asyncio.sleep(0))
 
 
 class Budgets:

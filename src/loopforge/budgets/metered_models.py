@@ -9,13 +9,12 @@ Factory's runs have models, and bounds, of their own.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from loopforge.budgets.budget_desk import SOON, Budgets, Reservation
+from loopforge.budgets.budget_desk import SOON, Budgets, Reservation, counted
 from loopforge.budgets.spending_store import Amounts
 from loopforge.core.events import Attempt, Usage
 from loopforge.core.money.budget_limits import Charge
@@ -85,11 +84,7 @@ class MeteredModels:
             self._tasks.spawn(self._settle(reserved, [usage]), "what was cut off is paid")
             raise
         paying = self._settle(reserved, [usage for _, usage in reply.usages])
-        paid = self._tasks.spawn(paying, "an answer is paid")
-        if reserved.hold:
-            await asyncio.shield(paid)
-        else:  # nobody goes by it: once begun, it is written before what follows on the answer
-            await asyncio.sleep(0)
+        await counted(reserved, self._tasks.spawn(paying, "an answer is paid"))
         return replace(reply, budget=note)
 
     def _cheaper(self, question: Question, wanted: Usage) -> Question | None:

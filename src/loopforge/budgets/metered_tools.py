@@ -6,11 +6,10 @@ the tool is not touched, and whoever wanted it is told so.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from loopforge.budgets.budget_desk import Budgets
+from loopforge.budgets.budget_desk import Budgets, counted
 from loopforge.budgets.spending_store import Amounts
 from loopforge.core.money.budget_limits import stopping
 from loopforge.core.money.money_amounts import DOLLAR
@@ -53,9 +52,5 @@ class MeteredTools:
         finally:
             amounts = Amounts(picos=round(cost * DOLLAR), uses=1)
             paying = self._budgets.settle(reserved, amounts)
-            paid = self._tasks.spawn(paying, "a use of a tool is paid")
-            if reserved.hold:
-                await asyncio.shield(paid)
-            else:  # nobody goes by it: once begun, it is written before what follows on the use
-                await asyncio.sleep(0)
+            await counted(reserved, self._tasks.spawn(paying, "a use of a tool is paid"))
         return worked, given
