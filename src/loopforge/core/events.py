@@ -331,13 +331,14 @@ def kind_of(body: Struct) -> str:
 
 GENESIS = "0" * 64
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 _encoder = msgspec.json.Encoder(enc_hook=encode_stored)
 _decoder = msgspec.json.Decoder(Body, dec_hook=decode_stored)
 
 
 def micros(moment: datetime) -> int:
     """Microseconds since 1970, exactly."""
-    return (moment - _EPOCH) // timedelta(microseconds=1)
+    return (moment - _EPOCH) // _MICROSECOND
 
 
 def moment(micros: int) -> datetime:

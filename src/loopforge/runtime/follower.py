@@ -102,9 +102,9 @@ class Follower:
 
     def _tell(self, stream: str, events: Sequence[Event]) -> None:
         known = self._told.get(stream, 0)
-        fresh = tuple(event for event in events if event.seq > known)
-        if not fresh:
+        if not events or events[-1].seq <= known:
             return
+        fresh = [event for event in events if event.seq > known]
         self._told[stream] = head = fresh[-1].seq
         if self._ahead.get(stream, 0) <= head:
             self._ahead.pop(stream, None)

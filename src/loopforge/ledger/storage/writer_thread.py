@@ -313,7 +313,7 @@ class Writer:
     def _deliver(self, jobs: list[_Job]) -> None:
         for job in jobs:
             self._open -= 1
-            if job.error is None:
+            if job.events and job.error is None:
                 self._tell(job)
             if job.future.done():
                 continue
@@ -324,6 +324,9 @@ class Writer:
 
     def _tell(self, job: _Job) -> None:
         """Tell of new events, those of one stream together."""
+        if job.append is not None:
+            self._appended(job.append.stream, job.append.events)
+            return
         for stream, run in groupby(job.events, key=lambda event: event.stream):
             self._appended(stream, tuple(run))
 
