@@ -44,7 +44,7 @@ NONE, ALL = (0,) * len(BITS), (FULL,) * len(BITS)
 SHIFTS = tuple(range(0, WIDE * len(BITS), WIDE))
 FLAG = b"1"
 FLAGS = bytes(FLAG[0] if byte == FLAG[0] else ord("0") for byte in range(256))
-"""What is no flag, as a flag that is not set. (The group of FLAG's own number seems always there.)"""
+"""What is no flag, as one that is not set. (The group of FLAG's own number always seems there.)"""
 
 
 def bits_of(text: str) -> tuple[int, ...]:
