@@ -129,6 +129,17 @@ async def test_a_damaged_file_is_told(tmp_path: Path) -> None:
     assert file.read_bytes() == b"no database at all " * 1000
 
 
+async def test_a_damaged_name_is_told(tmp_path: Path) -> None:
+    """A file in which the name of a table is no text any more is damaged, too."""
+    file = tmp_path / "ledger.db"
+    async with opened(f"sqlite:///{file}"):
+        pass
+    file.write_bytes(file.read_bytes().replace(b"tableline_", b"table\xecine_"))
+    with pytest.raises(LedgerBroken, match="is damaged"):
+        async with opened(f"sqlite:///{file}"):
+            pass
+
+
 async def test_a_damaged_body_is_told(tmp_path: Path) -> None:
     """Reading an event that cannot be decoded raises LedgerBroken, which names the event."""
     file = tmp_path / "ledger.db"

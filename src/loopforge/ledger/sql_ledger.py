@@ -26,7 +26,6 @@ from typing import TypeVar
 
 import msgspec
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import SQLAlchemyError
 
 from loopforge.core.events import Event, Fact
 from loopforge.errors import HostTaken, InputError, LedgerError
@@ -43,7 +42,7 @@ from loopforge.ledger.database.database_engine import (
     connect,
     settled,
 )
-from loopforge.ledger.database.database_faults import lost, telling, told
+from loopforge.ledger.database.database_faults import FAULTS, lost, telling, told
 from loopforge.ledger.erasure import cross_quotes
 from loopforge.ledger.erasure import text_erasure as erase
 from loopforge.ledger.erasure.database_scrubbing import scrub
@@ -403,7 +402,7 @@ class SqlLedger:
             try:
                 with self._store.reader.connect() as connection:
                     return work(connection)
-            except (SQLAlchemyError, UnicodeDecodeError) as error:
+            except FAULTS as error:
                 if not (again and lost(error)):
                     raise told(error, self._store.url) from error
         raise AssertionError("unreachable")

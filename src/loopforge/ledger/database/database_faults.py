@@ -17,6 +17,8 @@ BUSY_STATES = {"55P03", "40001", "40P01", "57014"}
 FULL_STATES = {"53100", "53200"}
 BROKEN_STATES = {"XX001", "XX002"}
 GONE_STATES = {"57P01", "57P02", "57P03", "57P05"}
+FAULTS = (SQLAlchemyError, UnicodeDecodeError)
+"""What a database raises; the second where a name in a damaged SQLite file is no text any more."""
 
 
 def place(url: URL) -> str:
@@ -39,7 +41,7 @@ def telling(url: URL) -> Iterator[None]:
     """Let errors of the database through as Loopforge's."""
     try:
         yield
-    except (SQLAlchemyError, UnicodeDecodeError) as error:
+    except FAULTS as error:
         raise told(error, url) from error
 
 
@@ -56,7 +58,8 @@ def _sqlite(cause: BaseException | None, where: str) -> LedgerError:
             f"The disk that holds the ledger {where} is full; nothing was written. "
             "Make room and try again."
         )
-    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or "decode to UTF-8" in said:
+    no_text = isinstance(cause, UnicodeDecodeError) or "decode to UTF-8" in said
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or no_text:
         return LedgerBroken(
             f"The ledger {where} is damaged ({said}). Keep the file, run `loopforge ledger "
             "verify` on it, and go on with a backup."

@@ -22,12 +22,12 @@ from time import sleep
 from typing import Any, TypeVar
 
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import IntegrityError
 
 from loopforge.core.events import Event
 from loopforge.errors import Conflict, HostTaken, LedgerBusy, LedgerError
 from loopforge.ledger.database.database_engine import Store
-from loopforge.ledger.database.database_faults import lost, told
+from loopforge.ledger.database.database_faults import FAULTS, lost, told
 from loopforge.ledger.storage.event_append import Append, EventWriter, ViewRefused, write
 from loopforge.ledger.storage.folded_views import FoldedView
 from loopforge.ledger.storage.row_codec import listed, within
@@ -183,7 +183,7 @@ class Writer:
                 job.result = self._own_transaction(job.change)
             elif job.work is not None:
                 job.result, job.events = job.work()
-        except SQLAlchemyError as error:
+        except FAULTS as error:
             job.error = told(error, self._store.url)
         except BaseException as error:
             job.error = error
@@ -221,7 +221,7 @@ class Writer:
         except (IntegrityError, ViewRefused, OneRefused):
             self._scribe.undo()
             raise
-        except SQLAlchemyError as error:
+        except FAULTS as error:
             fault = told(error, self._store.url)
             if lost(error):
                 self._broken(appends, error, tries)
@@ -249,13 +249,13 @@ class Writer:
         for job in changes:
             job.error = fault
 
-    def _broken(self, appends: Sequence[Append], error: SQLAlchemyError, tries: int) -> None:
+    def _broken(self, appends: Sequence[Append], error: Exception, tries: int) -> None:
         """The connection broke: ask over a new one whether the commit arrived."""
         ids = [event.id for append in appends for event in append.events]
         sleep(BREATH)
         try:
             arrived = bool(ids) and len(self._there(ids)) == len(ids)
-        except SQLAlchemyError:
+        except FAULTS:
             fault = told(error, self._store.url)
             unknown = f"{fault} It is not known whether the last events were written: read first."
             return self._fail(appends, LedgerError(unknown))
