@@ -57,6 +57,10 @@ def test_every_setting_is_read_from_its_variable(tmp_path: Path, name: str) -> N
         "lookup_arxiv": "http://h:1",
         "sqs_queue": "https://h/1/x",
         "webhook_url": "http://h:1/events",
+        "web_address": "http://h:1",
+        "web_proxies": "127.0.0.1",
+        "traces_endpoint": "http://h:1",
+        "work_branches": "2 1",
         "work_types": "social=1.1",
         "work_roles": "dba=3.3",
     }
@@ -79,9 +83,24 @@ def test_defaults_that_depend_on_the_home_are_filled_in(tmp_path: Path) -> None:
     assert (settings.person, settings.timezone) == ("ada", "Asia/Tokyo")
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("http://pantry.lan:8321/", "web_address"),
+        ("https://[2001:db8::1]", "web_address"),
+        ("10.0.0.0/24, ::1", "web_proxies"),
+        ("gs://bucket/path", "backup_to"),
+    ],
+)
+def test_what_the_pages_and_backups_can_use_is_taken(tmp_path: Path, text: str, name: str) -> None:
+    """Addresses with a port or of version 6, networks of proxies and buckets stay as written."""
+    assert getattr(read(tmp_path, f"{name} = '{text}'"), name) == text
+
+
 def test_relative_paths_lie_in_the_home(tmp_path: Path) -> None:
     """sqlite:///x.db and a socket's name are files of the home, wherever the program started."""
-    settings = read(tmp_path, 'database_url = "sqlite:///x.db"\nhost_socket = "s"')
+    settings = read(tmp_path, 'database_url = "sqlite:///x.db"\nhost_socket = "s"\nbackup_to = "b"')
+    assert settings.backup_to == f"{tmp_path}/b"
     assert settings.database_url == f"sqlite:///{tmp_path}/x.db"
     assert settings.host_socket == f"{tmp_path}/s"
 
@@ -108,6 +127,23 @@ def test_relative_paths_lie_in_the_home(tmp_path: Path) -> None:
         ("timezone = 'Mars'", "`timezone` is 'Mars'; it must be a name such as Europe/Berlin"),
         ("database_url = 'mysql://me:secret@x'", "it starts with sqlite:/// or postgresql://"),
         ("max_steps = ", "is not TOML"),
+        ("web_address = 'mates.example.org'", "must be http:// or https:// and a name"),
+        ("web_address = 'http://[::1'", "such as https://mates.example.org"),
+        ("web_address = 'http://x:99999'", "with a port or without"),
+        ("web_address = 'https://ex ample'", "such as https://mates.example.org"),
+        ("web_address = 'https://me:secret@x.org'", "must be http:// or https:// and a name"),
+        ("web_address = 'https://x.org/mates'", "and no more"),
+        ("web_proxies = '127.0.0.1, nginx'", "names 'nginx', which is no address and no network"),
+        ("backup_to = 'ftp://x/y'", "it must be a folder, or a bucket such as s3://NAME/PATH"),
+        ("traces_endpoint = 'collector:4318'", "must be such as http://127.0.0.1:4318"),
+        ("webhook_url = 'http://[::1'", "must be such as https://example.org/events"),
+        ("sqs_queue = 'http://[::1'", "must be the URL of a queue"),
+        ("lookup_search = 'http://[::1'", "must be such as https://search.example.org/search"),
+        ("lookup_wikipedia = 'http://{x}:{y}'", "must be such as https://search.example.org"),
+        ("embeddings_url = 'http://'", "it must be such as http://127.0.0.1:11434/v1"),
+        ("work_branches = 'best second'", "it must be two tiers from 1 to 4, such as 4 3"),
+        ("work_branches = '4 3 2'", "it must be two tiers from 1 to 4, such as 4 3"),
+        ("backup_to = 's3://'", "it must be a folder, or a bucket such as s3://NAME/PATH"),
     ],
 )
 def test_a_wrong_file_is_refused_in_a_sentence(tmp_path: Path, text: str, sentence: str) -> None:

@@ -37,10 +37,11 @@ from loopforge.runtime.installation.library_loading import load
 from loopforge.runtime.installation.network_addresses import is_loopback
 from loopforge.runtime.installation.open_files import raise_limit
 from loopforge.runtime.installation.private_file import write_private
+from loopforge.runtime.plugins.setting_checks import trusted
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import Settings
 from loopforge.web.server.link_reach import LinkReach, based, reach_of
-from loopforge.web.server.port_binding import bind, trusted
+from loopforge.web.server.port_binding import bind
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -196,7 +197,6 @@ async def opened(
         return
     exactly = settings.sources.get("web_port", "default") != "default"
     try:
-        trusted(settings.web_proxies)
         found = found or bind(settings.web_host, settings.web_port, exactly=exactly)
     except LoopforgeError as error:
         welcome.say(f"The web room is closed. {error}")

@@ -35,7 +35,13 @@ from loopforge.runtime.installation.settings_file import (
     refuse_strangers,
 )
 from loopforge.runtime.plugins.installed_plugins import installed
-from loopforge.runtime.plugins.setting_checks import checked_keep, checked_room
+from loopforge.runtime.plugins.setting_checks import (
+    checked_address,
+    checked_backups,
+    checked_keep,
+    checked_proxies,
+    checked_room,
+)
 from loopforge.runtime.plugins.setting_rows import (
     PREFIX,
     SettingsRow,
@@ -101,6 +107,7 @@ class Settings:
         "home runs, they are made there.",
         "Backups",
         shown="no backups by itself",
+        clean=checked_backups,
     )
     backup_every_hours: float = setting(
         24.0, "Hours between two backups of a home that runs.", least=1, most=24 * 31
@@ -288,9 +295,12 @@ class Settings:
         "",
         "The address by which browsers reach it behind a proxy, such as https://mates.example.org.",
         shown="made of host and port",
+        clean=checked_address,
     )
     web_proxies: str = setting(
-        "", "Proxies, with commas between, whose X-Forwarded-For is believed."
+        "",
+        "Proxies, with commas between, whose X-Forwarded-For is believed.",
+        clean=checked_proxies,
     )
     web_connections: int = setting(
         256,
@@ -587,8 +597,9 @@ def _completed(
     values["person"] = values["person"] or environ.get("LOGNAME") or environ.get("USER") or "guest"
     values["timezone"] = zone_of(values["timezone"], environ)
     values["database_url"] = located(values["database_url"], home)
-    if values["host_socket"]:
-        values["host_socket"] = str(home / Path(values["host_socket"]).expanduser())
+    for name in ("host_socket", "backup_to"):
+        if (named := values[name]) and "://" not in named:
+            values[name] = str(home / Path(named).expanduser())
     return values
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from loopforge.errors import BadSettings
 from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.plugins.setting_checks import trusted
 from loopforge.web import web_app as web
 from loopforge.web.server.form_csrf import Signer, plain
 from loopforge.web.server.page_context import Asked
-from loopforge.web.server.port_binding import trusted
 from tests.web.conftest import PASSWORD, Guest, Town, town
 
 ELSEWHERE: list[dict[str, str]] = [

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from loopforge.core.events import Event
 from loopforge.errors import BadSettings, SendFailed
+from loopforge.runtime.plugins.setting_checks import web_parts
 from loopforge.runtime.plugins.setting_rows import setting
 from loopforge.sinks.aws_client import AwsChoice, AwsClient
 from loopforge.sinks.cloud_events import cloud_event, parted
@@ -30,7 +30,7 @@ TRIES = 3
 
 
 def _queue(text: str, source: str) -> str:
-    if text and not urlsplit(text).hostname:
+    if text and web_parts(text) is None:
         raise BadSettings(
             f"`sqs_queue` ({source}) must be the URL of a queue, such as "
             "https://sqs.eu-central-1.amazonaws.com/123456789012/events.fifo."

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 from loopforge.core.effect_states import EffectEnd, EffectProposed, EffectReturned
 from loopforge.core.events import Answered, Event, TurnEnded, micros
-from loopforge.errors import SendFailed
+from loopforge.errors import BadSettings, SendFailed
+from loopforge.runtime.plugins.setting_checks import web_parts
 from loopforge.runtime.plugins.setting_rows import setting
 from loopforge.sinks import genai_conventions as names
 from loopforge.sinks.sink_plugin import OutletChoice, SinkPlugin
@@ -39,6 +40,12 @@ KINDS = (
 )
 
 
+def _collector(text: str, source: str) -> str:
+    if text and web_parts(text) is None:
+        raise BadSettings(f"`traces_endpoint` ({source}) must be such as http://127.0.0.1:4318.")
+    return text
+
+
 @dataclass(frozen=True, kw_only=True)
 class TraceSettings(OutletChoice):
     """What can be set of it."""
@@ -50,6 +57,7 @@ class TraceSettings(OutletChoice):
         "A collector of OpenTelemetry to which traces go by OTLP over HTTP, such as "
         "http://127.0.0.1:4318.",
         shown="none",
+        clean=_collector,
     )
 
 

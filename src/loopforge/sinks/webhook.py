@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from loopforge.core.events import Event
 from loopforge.errors import BadSettings, SendFailed
+from loopforge.runtime.plugins.setting_checks import web_parts
 from loopforge.runtime.plugins.setting_rows import setting
 from loopforge.runtime.ports import Clock
 from loopforge.runtime.system_clock import SystemClock
@@ -35,7 +36,7 @@ SECRETS = 2
 
 
 def _address(text: str, source: str) -> str:
-    if text and (urlsplit(text).scheme not in ("http", "https") or not urlsplit(text).hostname):
+    if text and web_parts(text) is None:
         raise BadSettings(f"`webhook_url` ({source}) must be such as https://example.org/events.")
     return text
 

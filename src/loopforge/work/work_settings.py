@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
 from loopforge.core.work.model_escalation import LADDER
 from loopforge.core.work.work_roles import ROLES, TYPES, ModelPlace, read_places
+from loopforge.errors import BadSettings
 from loopforge.runtime.plugins.setting_rows import setting
 
 
@@ -17,6 +19,15 @@ def _types(text: str, source: str) -> str:
 
 def _roles(text: str, source: str) -> str:
     read_places(text, tuple(ROLES), f"`work_roles` ({source})")
+    return text
+
+
+def _branches(text: str, source: str) -> str:
+    if not re.fullmatch(r"\s*[1-4]\s+[1-4]\s*", text):
+        raise BadSettings(
+            f"`work_branches` ({source}) is {text[:80]!r}; it must be two tiers from 1 to 4, such "
+            "as 4 3."
+        )
     return text
 
 
@@ -43,6 +54,7 @@ class WorkSettings:
         "4 3",
         "The tiers of the two models that think of options side by side.",
         live=True,
+        clean=_branches,
     )
     planner: str = setting(
         "",

@@ -352,6 +352,7 @@ async def test_what_it_says_of_a_tool_is_held_to(place: Path) -> None:
         ({"command": ["x"], "network": ["https://a.example"]}, "is no host"),
         ({"command": ["x"], "environment": {"A": "${NOT_SET}"}}, "NOT_SET is not set"),
         ({"url": "ftp://a.example"}, "the url must be such as"),
+        ({"url": "https://[a.example/mcp"}, "the url must be such as"),
         ({"url": "http://a.example/mcp", "headers": {"A": "${KEY}"}}, "must begin with https"),
         ({"url": "https://a.example/${KEY}"}, "keys stand in"),
         ({"url": "https://a.example/mcp", "folders": ["b"]}, "are for a command"),

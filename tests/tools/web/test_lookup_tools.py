@@ -33,6 +33,7 @@ FOUND = {
             "content": "They\neat.",
         },
         {"title": "Bad", "url": "javascript:alert(1)"},
+        {"title": "Broken", "url": "http://[a.example/3"},
         {"title": "Second", "url": "https://a.example/2", "publishedDate": "2026-01-02T03:04:05"},
         "what",
     ],

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from loopforge.errors import BadSettings, NotInstalled
 from loopforge.models.embeddings.embeddings_endpoint import EmbeddingsEndpoint
 from loopforge.models.providers.model_spec import Secret
+from loopforge.runtime.plugins.setting_checks import web_parts
 from loopforge.runtime.plugins.setting_rows import PluginSettings, setting
 from loopforge.runtime.ports import Clock, Embeddings
 
 
 def checked_url(text: str, source: str) -> str:
     """The address, if it is one of the web. Raises BadSettings."""
-    if text and not text.startswith(("http://", "https://")):
+    if text and web_parts(text) is None:
         raise BadSettings(
             f"`embeddings_url` ({source}) is {text[:80]!r}; it must be such as "
             "http://127.0.0.1:11434/v1."

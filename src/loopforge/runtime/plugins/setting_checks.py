@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
+from urllib.parse import SplitResult, urlsplit
 
 from loopforge.errors import BadSettings
 
+BUCKETS = {"s3", "s3a", "gs", "az", "adl", "azure", "abfs", "abfss", "https", "http", "file"}
+"""How addresses begin that obstore knows."""
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 """The names of rooms: small letters, digits and dashes."""
 
@@ -34,5 +38,63 @@ def checked_room(text: str, source: str) -> str:
     if not SLUG.fullmatch(text):
         raise BadSettings(
             f"`room` ({source}) is {text[:80]!r}; it must be small letters, digits and dashes."
+        )
+    return text
+
+
+def checked_address(text: str, source: str) -> str:
+    """How links begin that are given to others, if they can begin so. Raises BadSettings."""
+    if text and not _begins_links(text):
+        raise BadSettings(
+            f"`web_address` ({source}) must be http:// or https:// and a name, with a port or "
+            "without, and no more, such as https://mates.example.org."
+        )
+    return text
+
+
+def _begins_links(text: str) -> bool:
+    if (parts := web_parts(text)) is None:
+        return False
+    return not (parts.path.strip("/") or parts.query or parts.fragment or "@" in parts.netloc)
+
+
+def web_parts(text: str) -> SplitResult | None:
+    """The parts of an address that begins with http:// or https://; None where it is none."""
+    try:
+        parts = urlsplit(text)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return None
+    plain = text.isprintable() and not any(map(str.isspace, text))
+    return parts if parts.scheme in ("http", "https") and host and plain else None
+
+
+def trusted(proxies: str, source: str = "the setting") -> list[str]:
+    """The addresses and networks of proxies that are believed. Raises BadSettings."""
+    found = [each.strip() for each in proxies.split(",") if each.strip()]
+    for each in found:
+        try:
+            ipaddress.ip_network(each)
+        except ValueError as error:
+            raise BadSettings(
+                f"`web_proxies` ({source}) names {each[:80]!r}, which is no address and no "
+                "network. Write such as 127.0.0.1, or 10.0.0.0/24, with commas between."
+            ) from error
+    return found
+
+
+def checked_proxies(text: str, source: str) -> str:
+    """The proxies as they are written, if each is one. Raises BadSettings."""
+    trusted(text, source)
+    return text
+
+
+def checked_backups(text: str, source: str) -> str:
+    """The place of backups, if it is a folder or a bucket. Raises BadSettings."""
+    scheme, address, rest = text.partition("://")
+    if address and not (scheme in BUCKETS and rest.strip("/")):
+        raise BadSettings(
+            f"`backup_to` ({source}) is {text[:80]!r}; it must be a folder, or a bucket such as "
+            "s3://NAME/PATH, gs://NAME/PATH or az://NAME/PATH."
         )
     return text

@@ -15,11 +15,11 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 import msgspec
 
 from loopforge.errors import BadSettings
+from loopforge.runtime.plugins.setting_checks import web_parts
 from loopforge.tools.sandbox.granted_network import HOST
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
@@ -125,8 +125,8 @@ def _wrong_program(server: McpServer) -> str:
 
 
 def _wrong_place(server: McpServer) -> str:
-    place = urlsplit(server.url)
-    if place.scheme not in ("http", "https") or not place.hostname or place.username:
+    place = web_parts(server.url)
+    if place is None or place.username:
         return "the url must be such as https://mcp.example.org/mcp, and hold no password"
     if server.folders or server.environment or server.network:
         return "folders, environment and network are for a command; a url has headers"

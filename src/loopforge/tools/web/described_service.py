@@ -22,6 +22,7 @@ import msgspec
 
 from loopforge.errors import BadSettings, InputError
 from loopforge.runtime.containment import short
+from loopforge.runtime.plugins.setting_checks import web_parts
 from loopforge.runtime.ports import Tool, ToolCall, ToolResult, ToolWork
 from loopforge.tools.web.http_request import HttpAnswer, HttpRequest, phrase, sent
 from loopforge.tools.web.kept_pages import MATERIAL
@@ -109,11 +110,11 @@ def read_service(name: str, written: Mapping[str, Any]) -> Service:
 
 def _wrong(name: str, service: Service) -> str:
     """What is wrong with it; "" for nothing."""
-    place = urlsplit(service.address)
+    place = web_parts(service.address)
     holes = PLACEHOLDER.findall(service.address)
     if not NAME.fullmatch(name):
         return "a tool's name has small letters, digits and _, such as flight_status"
-    if place.scheme not in ("http", "https") or not place.hostname or place.username:
+    if place is None or place.username:
         return "the address must be such as https://api.example.org/status/{flight}"
     if "{" in place.netloc or "$" in service.address:
         return "the host of the address is fixed, and keys stand in headers or in [query]"

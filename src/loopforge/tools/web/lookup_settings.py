@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from loopforge.errors import BadSettings
+from loopforge.runtime.plugins.setting_checks import web_parts
 from loopforge.runtime.plugins.setting_rows import setting
 
 
 def checked_place(text: str, source: str) -> str:
     """The address, if it is one of the web. Raises BadSettings."""
-    if text and not (text.startswith(("http://", "https://")) and urlsplit(text).netloc):
+    if text and web_parts(text.replace("{language}", "en")) is None:
         raise BadSettings(
             f"A place of the web tools ({source}) is {text[:80]!r}; it must be such as "
             "https://search.example.org/search."

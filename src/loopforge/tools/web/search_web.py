@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlsplit
 
 from loopforge.errors import InputError
+from loopforge.runtime.plugins.setting_checks import web_parts
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
 from loopforge.tools.web.kept_pages import MATERIAL
 from loopforge.tools.web.lookup_settings import LookupSettings
@@ -73,7 +73,7 @@ class SearchWeb:
 
 def _leads(url: object) -> bool:
     """Whether it is an address that can be read."""
-    return isinstance(url, str) and urlsplit(url).scheme in ("http", "https") and url.isprintable()
+    return isinstance(url, str) and web_parts(url) is not None
 
 
 def _row(row: dict[str, object]) -> str:

@@ -7,7 +7,6 @@ taken. Imports nothing of the web, so that a home starts quickly.
 from __future__ import annotations
 
 import errno
-import ipaddress
 import socket
 
 from loopforge.errors import BadSettings
@@ -44,17 +43,3 @@ def bind(host: str, port: int, *, exactly: bool) -> socket.socket:
     raise BadSettings(
         f"Port {port} is taken. Set `web_port` in loopforge.toml to another, or 0 for any."
     )
-
-
-def trusted(proxies: str) -> list[str]:
-    """The addresses and networks of proxies that are believed. Raises BadSettings."""
-    found = [each.strip() for each in proxies.split(",") if each.strip()]
-    for each in found:
-        try:
-            ipaddress.ip_network(each)
-        except ValueError as error:
-            raise BadSettings(
-                f"`web_proxies` names {each!r}, which is no address and no network. Write such as "
-                "127.0.0.1, or 10.0.0.0/24, with commas between."
-            ) from error
-    return found
