@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from loopforge.core.events import decode, encode
+from loopforge.core.home_events import BudgetSet
 from loopforge.core.money.budget_limits import (
     Budget,
     Charge,
@@ -161,6 +163,14 @@ def test_a_budget_is_read_as_people_write_it() -> None:
     for written in ("$0.50 a day", "0.5 USD per day", "0.50 dollars/day", ".5 daily", "0.5 a day"):
         assert read_budget(written.replace("/", " /").split(), "home", "", keepers=False) == read
     assert read_budget(["9", "calls"], "tool", "plot", keepers=False).unit == "uses"
+
+
+@pytest.mark.parametrize("period", ["day", "month"])
+def test_a_budget_is_kept_as_it_is_read_again(period: str) -> None:
+    """Whoever typed the period, the body is the same when it is decoded and encoded once more."""
+    typed = f"5 dollars {period}".split()
+    body = encode(BudgetSet(budget=read_budget(typed, "home", "", keepers=False)))
+    assert encode(decode(body)) == body
     assert read_scope("room:a") == ("room", "a")
     assert read_scope("guests") == ("guests", "")
 

@@ -9,7 +9,9 @@ from sqlalchemy import create_engine
 from sqlalchemy.engine import Connection
 
 from loopforge.core.delivery_states import Queued
-from loopforge.core.events import Erased
+from loopforge.core.events import GENESIS, Erased, chained, encode, micros
+from loopforge.core.home_events import BudgetSet
+from loopforge.core.money.budget_limits import Budget
 from loopforge.core.room_vocabulary import Heard
 from loopforge.ledger import chain_verify
 from loopforge.ledger.database.database_engine import settled
@@ -119,6 +121,30 @@ async def test_a_damaged_snapshot_is_not_used(ledger_url: str) -> None:
         assert await ledger.load_snapshot(ROOM, 1) == (3, b'{"title":"Garden"}')
         tamper(ledger_url, "UPDATE snapshots SET seq = 4")
         assert await ledger.load_snapshot(ROOM, 1) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [("", []), (',"period":"day"', []), (',"hour":9', ["lossy"]), (',"level":{"a":1}', ["lossy"])],
+)
+async def test_what_was_written_out_was_not_lost(
+    ledger_url: str, written: str, found: list[str]
+) -> None:
+    """A default that stands in a body is read; a field that this program does not know is not."""
+    amount = BudgetSet(budget=Budget(scope="home", unit="calls", period="day", amount=5))
+    async with opened(ledger_url) as ledger:
+        (kept,) = await ledger.append("home", [Scribbler().fact(amount)])
+    plain = encode(amount).decode()
+    body = plain.replace(',"amount"', f'{written},"amount"')
+    hash = chained(
+        GENESIS, kept.stream, 1, kept.id, micros(kept.at), kept.actor, kept.cause, body.encode()
+    )
+    tamper(
+        ledger_url,
+        f"UPDATE events SET body = '{body}', hash = '{hash}' WHERE stream = 'home'",
+        f"UPDATE streams SET hash = '{hash}' WHERE stream = 'home'",
+    )
+    assert await troubles(ledger_url) == found
 
 
 async def test_a_prefix_leaves_others_out(ledger_url: str) -> None:

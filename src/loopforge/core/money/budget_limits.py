@@ -378,7 +378,8 @@ def read_budget(words: Sequence[str], scope: Scope, subject: str, *, keepers: bo
     said = [SAME.get(each, each) for word in words if (each := word.lower().strip("/"))]
     amount, *rest = [each for each in said if each not in BETWEEN] or [""]
     unit = rest.pop(0) if rest and rest[0] in UNITS else "dollars"
-    period = rest.pop(0) if rest and rest[0] in PERIODS else "day"
+    # The word of the table itself: a default is told from others by identity when it is encoded.
+    period = PERIODS[PERIODS.index(rest.pop(0))] if rest and rest[0] in PERIODS else "day"
     if rest or not amount:
         raise InputError(
             "A budget is written: AMOUNT UNIT PERIOD, such as 5 dollars day, or 200 calls month. "
@@ -396,7 +397,7 @@ def read_budget(words: Sequence[str], scope: Scope, subject: str, *, keepers: bo
         scope=scope,
         subject=subject,
         unit=unit,  # type: ignore[arg-type]
-        period=period,  # type: ignore[arg-type]
+        period=period,
         amount=found,
         keepers=keepers,
     )
