@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -333,7 +334,6 @@ GENESIS = "0" * 64
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _encoder = msgspec.json.Encoder(enc_hook=encode_stored)
-_decoder = msgspec.json.Decoder(Body, dec_hook=decode_stored)
 
 
 def micros(moment: datetime) -> int:
@@ -353,8 +353,14 @@ def encode(body: AnyBody) -> bytes:
 
 def decode(stored: bytes | str) -> AnyBody:
     """A body as it was stored; private Words have their ref and no text yet."""
-    body: AnyBody = _decoder.decode(stored)
+    body: AnyBody = _decoder().decode(stored)
     return body
+
+
+@cache
+def _decoder() -> msgspec.json.Decoder[AnyBody]:
+    """Made where a body is first read: to go through all kinds of them takes milliseconds."""
+    return msgspec.json.Decoder(Body, dec_hook=decode_stored)
 
 
 def chained(

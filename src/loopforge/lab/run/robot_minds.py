@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from inspect import isasyncgenfunction, iscoroutine, iscoroutinefunction
-from typing import Any, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from msgspec.structs import replace
 
@@ -32,7 +32,9 @@ from loopforge.policies import robot_rules as robots
 from loopforge.policies import supervisor_rules as overseers
 from loopforge.runtime.containment import short, unshared
 from loopforge.runtime.ports import ModelReply, Models, Route
-from loopforge.runtime.turn_driver import Thought, think
+
+if TYPE_CHECKING:
+    from loopforge.runtime.turn_driver import Thought
 
 PLAIN: dict[str, tuple[str, PlainPolicy]] = {
     "stub": ("stub/1", robots.stub),
@@ -164,6 +166,8 @@ class Minds:
         return plans
 
     async def _think(self, seen: AgentPerception, name: str) -> tuple[object, Minded]:
+        from loopforge.runtime.turn_driver import think
+
         persona = self.personas.get(name.removeprefix(MATE)) if name.startswith(MATE) else None
         route = self._route(name)
         models: Models = self.models if self.models is not None else _NoModels()
@@ -198,6 +202,7 @@ class Minds:
         if self.reflects != "llm" or self.models is None:
             return build_agent_reflection(summary), TEMPLATE
         from loopforge.policies import robot_model
+        from loopforge.runtime.turn_driver import think
 
         asking = robot_model.reflecting(self.prompts, summary.to_dict(), tuple(TAGS))
         thought = await think(lambda: asking, self.models, self.route)

@@ -10,6 +10,7 @@ checking says which line is not what was written.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -23,7 +24,6 @@ LOG = "actions.jsonl"
 START = sha256(b"loopforge factory").digest()
 TAIL = len(b',"hash":""}') + 64
 _encoder = msgspec.json.Encoder()
-_decoder = msgspec.json.Decoder(Row)
 
 ActionLogEntry = Decided
 
@@ -64,10 +64,16 @@ def row_of(line: bytes) -> Row:
     """The row of a line. Raises BadRun."""
     body, _ = body_of(line)
     try:
-        row: Row = _decoder.decode(body)
+        row: Row = _decoder().decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise BadRun(f"this is no row of a run: {error}") from error
     return row
+
+
+@cache
+def _decoder() -> msgspec.json.Decoder[Row]:
+    """Made where a row is first read: a sweep's workers only write them."""
+    return msgspec.json.Decoder(Row)
 
 
 def log_of(folder: Path) -> Path:
