@@ -232,6 +232,26 @@ async def test_what_begins_with_a_slash_is_for_the_room(site: Town, owner: Guest
     assert not [each for each in await site.events(room) if isinstance(each.body, Heard)]
 
 
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [("/status", "People here: olu."), (" /Status ", "People here: olu."), ("/title\nRye", "Rye")],
+)
+async def test_a_plain_form_says_no_command_to_anybody(
+    site: Town, owner: Guest, typed: str, told: str
+) -> None:
+    """Without scripts, too, what begins with a slash is done and answered on the page, alone."""
+    room = await site.room(owner, "Bread talk")
+    shown = await owner.post(f"/rooms/{room}/lines", {"text": typed}, files={"none": ("", b"")})
+    found = re.search(r'<p[^>]*id="told"([^>]*)>([^<]*)', shown.text)
+    assert found
+    assert (told in found[2], "hidden" in found[1]) == (True, False)
+    assert not [each for each in await site.events(room) if isinstance(each.body, Heard)]
+    for text in ("/etc/passwd is a file", "//who", "/ who"):
+        await owner.post(f"/rooms/{room}/lines", {"text": text}, files={"none": ("", b"")})
+    said = [str(each.body.text) for each in await site.events(room) if isinstance(each.body, Heard)]
+    assert said == ["/etc/passwd is a file", "//who", "/ who"]
+
+
 async def test_marks_are_put_on_lines(site: Town, owner: Guest) -> None:
     """A line can be kept or let go; a line of another room can not."""
     room, other = await site.room(owner), await site.room(owner)

@@ -6,6 +6,7 @@ that wants JSON (the page's own script) gets JSON, any other is sent back to the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
@@ -42,6 +43,8 @@ BESIDE = 40
 MOST_FILES = 10
 LARGE = 3
 """Files of the largest size that one line may come with; more of them, if they are smaller."""
+ORDER = re.compile(r"\s*/([^\s/]+)(?:\s+(.*))?", re.DOTALL)
+"""A line that is for the room. A first word with another slash in it, such as a path, is said."""
 Seq = Annotated[int, Parameter(ge=0, le=2**53)]
 Word = Annotated[str, Parameter(max_length=10)]
 Sought = Annotated[str, Parameter(max_length=500)]
@@ -101,12 +104,20 @@ async def open_room(site: Site, visitor: Visitor, request: Asked, paces: Paces) 
 
 
 @get("/rooms/{room:str}")
-async def room(site: Site, place: RoomAccess, at: Seq = 0, welcome: Word = "") -> Template:
+async def room(
+    request: Asked,
+    site: Site,
+    place: RoomAccess,
+    at: Seq = 0,
+    welcome: Word = "",
+    told: Word = "",
+) -> Template:
     """A room with the last of its past; with `at`, that line in its surroundings.
 
     Who has just come in by an invite (`welcome`) is told whose room it is, and how to leave.
     """
     front = site.front
+    notes: Notes = request.app.state["notes"]
     head = (await front.rooms.state(place.room)).seq
     before = at + PAGE // 2 if at else None
     events = await front.history(place.room, before=before, limit=PAGE, sight=place.sight)
@@ -133,6 +144,7 @@ async def room(site: Site, place: RoomAccess, at: Seq = 0, welcome: Word = "") -
         welcome=welcome == "yes" and place.visitor.person != place.scene.opener,
         house=site.accounts.desk.book.owner_name,
         examples=_examples(site, place, events),
+        told=notes.read(place.visitor.person, told),
         limits={
             "file": site.live.now.upload_limit_bytes,
             "files": MOST_FILES,
@@ -205,6 +217,8 @@ async def speak(request: Asked, site: Site, place: RoomAccess, paces: Paces) -> 
     await provide_visitor(request, site)  # a long form may outlast the session that began it
     uploads = [each for each in form.getall("files", []) if isinstance(each, UploadFile)]
     files = await _received(site, paces, person, [each for each in uploads if each.filename])
+    if not files and not wants_json(request) and ORDER.fullmatch(_word(form, "text")):
+        return await _obeyed(request, site, place, paces, _word(form, "text"))
     source = _word(form, "source")[:80]
     head = (await site.front.rooms.state(place.room)).seq
     try:
@@ -315,11 +329,23 @@ async def command(
     request: Asked, site: Site, place: RoomAccess, data: Fields, paces: Paces
 ) -> Response[Any]:
     """Do what a line that begins with a slash asks for, such as `/status`; who asked is told."""
-    paces.changes.take(place.visitor.person)
-    name, _, argument = data.get("text", "").strip().removeprefix("/").partition(" ")
+    return await _obeyed(request, site, place, paces, data.get("text", ""))
+
+
+async def _obeyed(
+    request: Asked, site: Site, place: RoomAccess, paces: Paces, text: str
+) -> Response[Any]:
+    person = place.visitor.person
+    paces.changes.take(person)
+    found = ORDER.fullmatch(text)
+    name, argument = (found[1].casefold(), (found[2] or "").strip()) if found else ("", "")
     if name == "link":
         raise InputError("Accounts are linked under your picture, at the top right.")
-    return done(request, place.room, told=await _act(site, place, name, argument))
+    told = await _act(site, place, name, argument)
+    if wants_json(request):
+        return done(request, place.room, told=told)
+    notes: Notes = request.app.state["notes"]
+    return Redirect(f"/rooms/{place.room}?told={notes.keep(person, told)}", status_code=303)
 
 
 @post("/rooms/{room:str}/mark")

@@ -92,7 +92,7 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
     const words = text.value;
     told("");
     if (!words.trim() && !waiting.length) return;
-    if (/^\s*\/[a-z]+(\s|$)/.test(words) && !waiting.length) return void order(words);
+    if (/^\s*\/[^\s/]+(\s|$)/.test(words) && !waiting.length) return void order(words);
     document.querySelector(".examples")?.remove();
     send({ source: crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`, text: words, reply_to: $("reply-to").value, files: waiting, still: screen?.still() });
     text.value = "";
