@@ -61,6 +61,8 @@ _ELIDED = re.compile(r"^(?:[dlnsjmt]|qu)'")
 WORKING = -1
 """In place of a day of the week: any day on which people work."""
 _WORD = re.compile(r"[^\s|]+")
+_SIGNED = re.compile(r"(?:^|\s)([-−–]\d\S*)")
+"""A number below nothing: no table has one, and without its sign it is another."""
 
 
 class HourClaim(Struct, frozen=True, kw_only=True):
@@ -177,6 +179,7 @@ def _read(said: str, table: PhraseTable) -> tuple[SpokenWhen, int]:
             continue
         timely = word in known or word in table.heavy or any(sign.isdigit() for sign in word)
         (found.unread if timely else found.strange).append(word)
+    found.unread += _SIGNED.findall(said)
     return found, sum(map(len, (*found.unread, *found.strange)))
 
 
@@ -492,6 +495,8 @@ class _Reader:
         self._found.parts.append(groups["ap"])
 
     def _add(self, hour: int, minute: int, style: Style = "bare", half: str = "") -> None:
+        if half == "am" and hour > 12:
+            self._found.unread.append(f"{hour} am")
         if half:
             hour, style = hour % 12 + 12 * (half == "pm"), "exact"
         if hour > 12 or hour == 0:
