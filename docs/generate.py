@@ -117,7 +117,7 @@ def _cell(text: str) -> str:
 
 def settings() -> str:
     """Every setting, from the table, and the variables of the providers."""
-    note = NOTE.format(source="the table in src/loopforge/settings.py")
+    note = NOTE.format(source="the table in src/loopforge/settings_table.py")
     parts = [f"# Settings\n\n{note}\n{SETTINGS_HEAD}"]
     group = ""
     for row in rows():

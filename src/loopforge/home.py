@@ -27,7 +27,8 @@ from loopforge.errors import LoopforgeError
 from loopforge.runtime.installation.log_settings import LogSettings
 from loopforge.runtime.installation.settings_file import FILE
 from loopforge.runtime.plugins.setting_rows import SettingsRow
-from loopforge.settings import Settings, rows
+from loopforge.settings import rows
+from loopforge.settings_table import Settings
 
 if TYPE_CHECKING:
     pass

@@ -24,7 +24,7 @@ from loopforge.runtime.system_clock import SystemClock, SystemDice
 if TYPE_CHECKING:
     from loopforge.memory.passage_segments import SegmentStore
     from loopforge.runtime.ports import Clock, Dice
-    from loopforge.settings import Settings
+    from loopforge.settings_table import Settings
 
 
 @asynccontextmanager

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from loopforge.memory.passage_vectors import PassageIndex
     from loopforge.memory.room_passages import Space
     from loopforge.runtime.system_clock import Stamp
-    from loopforge.settings import Settings
+    from loopforge.settings_table import Settings
 
 
 class RoomMemory(NamedTuple):

@@ -28,7 +28,8 @@ from loopforge.ledger_opening import open_ledger_of
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.plugins.setting_checks import keep_rule
 from loopforge.runtime.system_clock import SimClock
-from loopforge.settings import Settings, load_settings, with_ledger
+from loopforge.settings import load_settings, with_ledger
+from loopforge.settings_table import Settings
 from tests.rooms.conftest import Home, living
 from tests.still import still
 

@@ -21,7 +21,8 @@ from loopforge.io.terminal.plain_mode import run_plain
 from loopforge.models.scripted_model import Script, ScriptedAnswer, ScriptedModels, in_character
 from loopforge.runtime.ports import Clock, Question
 from loopforge.runtime.system_clock import SystemClock
-from loopforge.settings import Settings, load_settings
+from loopforge.settings import load_settings
+from loopforge.settings_table import Settings
 from tests.held_clock import HeldClock
 from tests.io.test_socket_client import CLIENTS, watching
 from tests.io.test_terminal_app import seated

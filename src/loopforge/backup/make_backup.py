@@ -47,7 +47,8 @@ from loopforge.ledger.schema_migration import NEWEST
 from loopforge.ledger.storage.one_moment import one_moment
 from loopforge.runtime.installation.settings_file import FILE
 from loopforge.runtime.ports import Clock
-from loopforge.settings import SAVED, Settings
+from loopforge.settings import SAVED
+from loopforge.settings_table import Settings
 
 if TYPE_CHECKING:
     from loopforge.ledger.sql_ledger import SqlLedger

@@ -31,7 +31,7 @@ from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.schema_migration import NEWEST
 from loopforge.ledger_opening import open_ledger_of
 from loopforge.runtime.ports import Clock
-from loopforge.settings import Settings
+from loopforge.settings_table import Settings
 
 
 async def newest(store: BackupStore) -> str:

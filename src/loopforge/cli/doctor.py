@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from loopforge.io.platforms.bot_tokens import BotAccount
     from loopforge.io.platforms.surface_plugin import InstalledSurface, Surfaces
     from loopforge.models.model_tiers import Tiers
-    from loopforge.settings import Settings
+    from loopforge.settings_table import Settings
 
 State = Literal["ok", "note", "wrong"]
 SIGNS: dict[State, str] = {"ok": "ok   ", "note": "note ", "wrong": "WRONG"}

@@ -14,7 +14,7 @@ from loopforge.cli import settings
 from loopforge.errors import NotInstalled
 
 if TYPE_CHECKING:
-    from loopforge.settings import Settings
+    from loopforge.settings_table import Settings
 
 
 def command(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from loopforge.lab.run.run_counts import Run
     from loopforge.lab.run.run_lifecycle import Progress
     from loopforge.lab.world.scenario_checks import Scenario
-    from loopforge.settings import Settings
+    from loopforge.settings_table import Settings
 
 PolicyName = Annotated[
     str,

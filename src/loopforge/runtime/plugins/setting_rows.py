@@ -4,8 +4,8 @@
     class BellSettings:
         port: int = setting(7000, "Where the bell listens.", least=0, most=65_535)
 
-The home's own table (settings.py) and every plugin's are declared so; a plugin's names have its own
-name before them: `bell_port`, LOOPFORGE_BELL_PORT. Reads nothing.
+The home's own table (settings_table.py) and every plugin's are declared so; a plugin's names have
+its own name before them: `bell_port`, LOOPFORGE_BELL_PORT. Reads nothing.
 """
 
 from __future__ import annotations
