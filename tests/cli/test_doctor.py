@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 
 from loopforge.cli import main
-from loopforge.cli.doctor import DoctorFinding, examine, host, terminal
+from loopforge.cli.doctor import examine
+from loopforge.cli.health_checks.health_finding import DoctorFinding
+from loopforge.cli.health_checks.home_checks import host
+from loopforge.cli.health_checks.machine_checks import terminal
 from loopforge.host_lock import LOCK, lock_home
 from loopforge.settings import load_settings
 from loopforge.tools.sandbox import bubblewrap

@@ -11,7 +11,7 @@ import pytest
 
 import discord
 from loopforge.chat.commands.command_catalogue import COMMANDS
-from loopforge.cli.doctor import accounts
+from loopforge.cli.health_checks.platform_checks import accounts
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import InputError, NotLetIn, Unreachable
 from loopforge.io.bot_connecting import connect, disconnect, looked_at

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from loopforge.cli.doctor import DoctorFinding
-from loopforge.cli.doctor import models as examined
+from loopforge.cli.health_checks.health_finding import DoctorFinding
+from loopforge.cli.health_checks.model_checks import models as examined
 from loopforge.home import make_home
 from loopforge.models.model_listing import ModelsDesk
 from loopforge.models.model_router import TieredModels

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, unquote
 import pytest
 
 from loopforge.chat.room.room_store import stream_of
-from loopforge.cli.doctor import services
+from loopforge.cli.health_checks.model_checks import services
 from loopforge.core.effect_states import EffectProposed, EffectReturned
 from loopforge.core.room_vocabulary import RightsSet, Told
 from loopforge.errors import BadSettings, InputError

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.cli.doctor import python
+from loopforge.cli.health_checks.machine_checks import python
 from loopforge.errors import NotInstalled
 from loopforge.lab.export.run_export import export
 from loopforge.lab.report.html_report import report

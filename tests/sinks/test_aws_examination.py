@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.cli.doctor import DoctorFinding, elsewhere
+from loopforge.cli.health_checks.health_finding import DoctorFinding
+from loopforge.cli.health_checks.platform_checks import elsewhere
 from loopforge.settings import load_settings
 from loopforge.sinks.aws_client import AwsClient
 from tests.moto_server import BucketServer

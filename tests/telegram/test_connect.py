@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from loopforge.chat.commands.command_catalogue import COMMANDS
-from loopforge.cli.doctor import accounts
+from loopforge.cli.health_checks.platform_checks import accounts
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import InputError, NotLetIn, Unreachable
 from loopforge.io.bot_connecting import connect, looked_at

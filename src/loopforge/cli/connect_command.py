@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loopforge.cli import settings
-from loopforge.cli.doctor import STATES, show
+from loopforge.cli.doctor import show
+from loopforge.cli.health_checks.health_finding import STATES
 from loopforge.errors import InputError
 
 if TYPE_CHECKING:

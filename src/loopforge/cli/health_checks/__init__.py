@@ -1,0 +1,1 @@
+"""What the doctor looks at: the machine, the home, models, and where else mates talk."""

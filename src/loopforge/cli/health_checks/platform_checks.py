@@ -1,0 +1,120 @@
+"""Where else mates talk and their ledger goes: surfaces, sinks, and the bots of platforms."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from loopforge.cli.health_checks.health_finding import STATES, DoctorFinding, note, ok, wrong
+from loopforge.errors import BadSettings, LoopforgeError
+
+if TYPE_CHECKING:
+    from loopforge.io.platforms.account_findings import AccountFinding as Seen
+    from loopforge.io.platforms.bot_tokens import BotAccount
+    from loopforge.io.platforms.surface_plugin import InstalledSurface, Surfaces
+    from loopforge.settings_table import Settings
+
+
+def installed(settings: Settings) -> Iterator[DoctorFinding]:
+    """The surfaces that are installed, and the sinks that are wanted."""
+    from loopforge.io.platforms.surface_plugin import surfaces_of
+    from loopforge.sinks.sink_plugin import sinks_of
+
+    yield ok("surfaces", f"{', '.join(surfaces_of(settings))}.")
+    if sinks := [each.name for each in sinks_of(settings)]:
+        yield ok("sinks", f"{', '.join(sinks)}.")
+
+
+def elsewhere(settings: Settings) -> Iterator[DoctorFinding]:
+    """The real places that sinks, the intake and backups use: there, as they must be, allowed."""
+    from loopforge.sinks.queue_intake import examined
+    from loopforge.sinks.sink_plugin import sinks_of
+
+    for one in sinks_of(settings):
+        for each in one.plugin.examine(one.choice):
+            yield DoctorFinding(one.name, STATES[each.state], each.said, each.mend)
+    for each in examined(settings):
+        yield DoctorFinding("intake", STATES[each.state], each.said, each.mend)
+    if "://" in settings.backup_to:
+        from loopforge.backup.backup_store import BackupStore
+        from loopforge.runtime.system_clock import SystemClock
+
+        try:
+            count = len(asyncio.run(BackupStore(settings.backup_to, SystemClock()).names()))
+        except LoopforgeError as error:
+            mend = "Make the bucket, or check its name, AWS_REGION, the keys, and s3:ListBucket."
+            yield wrong("bucket", str(error), mend)
+        else:
+            yield ok("bucket", f"{settings.backup_to} answers, with {count} backups.")
+
+
+def accounts(
+    settings: Settings, *, offline: bool = False, surfaces: Surfaces | None = None
+) -> Iterator[DoctorFinding]:
+    """The bots by which mates talk on platforms. Says no token."""
+    from loopforge.io.platforms.bot_tokens import EVERYBODY, BotTokens
+    from loopforge.io.platforms.surface_plugin import surfaces_of
+    from loopforge.mates.mate_roster import Roster
+
+    surfaces = surfaces or surfaces_of(settings)
+    known = Roster(settings.home / "mates").mates()
+    try:
+        found = BotTokens(settings.data, settings.tokens).weighed()
+    except BadSettings as error:
+        yield wrong("accounts", str(error), "Then ask the doctor again.")
+        return
+    for account, same in found:
+        who = "all mates" if EVERYBODY in account.mates else ", ".join(account.mates)
+        there = surfaces.get(account.platform)
+        if there is None or there.plugin.bots is None:
+            mend = f"Install it, or `loopforge mate disconnect {account.mates[0]}`."
+            said = f"by {account.source}: no such surface is installed."
+            yield wrong(f"{account.platform} ({who})", said, mend)
+            continue
+        check = f"{there.plugin.title} ({who})"
+        if same or (why := account.amiss(known)):
+            yield wrong(check, *_misplaced(account, same or why))
+        if same:
+            continue
+        own = there.elsewhere
+        by = f"{account.source}, at {own}" if own else account.source
+        if offline:
+            yield note(check, f"by {by}; not asked.")
+            continue
+        if own:
+            setting = f"{there.name}_{there.plugin.bots.server}"
+            yield ok(check, f"by {by} ({setting}).")
+        for each in _visited(account, there):
+            yield DoctorFinding(check, STATES[each.state], each.said, each.mend)
+
+
+def _misplaced(account: BotAccount, why: str) -> tuple[str, str]:
+    """What is said of an account that nobody can talk by, and what to do about it."""
+    from loopforge.io.platforms.bot_tokens import FILE
+
+    who, platform = account.mates[0], account.platform
+    end = f"unset {account.source}"
+    if account.source == FILE:
+        end = f"`loopforge mate disconnect {who} --from {platform}`"
+    if why.startswith("no such mate"):
+        return f"by {account.source}: {why}.", f"`loopforge mate new {who}` makes it; else {end}."
+    mend = f"Give {who} a bot of its own, or let several speak by one (docs/{platform}.md); {end}."
+    return f"by {account.source}: {why}, so it is passed over.", mend
+
+
+def _visited(account: BotAccount, there: InstalledSurface) -> Sequence[Seen]:
+    """What a platform says of an account; that it cannot be reached is no fault of the home's."""
+    from loopforge.errors import NotLetIn, Unreachable
+    from loopforge.io.bot_connecting import looked_at
+    from loopforge.io.platforms.account_findings import AccountFinding as Seen
+    from loopforge.io.platforms.bot_tokens import FILE as KEPT
+
+    try:
+        return asyncio.run(looked_at(account, there)).findings
+    except NotLetIn as error:
+        again = "Then connect it anew: `loopforge mate connect`."
+        mend = again if account.source == KEPT else f"Then set {account.source} anew."
+        return [Seen("bad", str(error), mend)]
+    except Unreachable as error:
+        return [Seen("warn", str(error), "")]
