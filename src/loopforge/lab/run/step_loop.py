@@ -9,7 +9,7 @@ recorded: the world does the same, byte for byte, and goes on live where the rec
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -84,8 +84,8 @@ class Episode:
         self.chain = Chain()
         self.record = record or Record()
         self._rows: list[Row] = []
-        self._squares: Counter[str] = Counter()
-        self._failings: Counter[str] = Counter()
+        self._squares: defaultdict[str, int] = defaultdict(int)
+        self._failings: defaultdict[str, int] = defaultdict(int)
         self._tensions: list[int] = []
         minds.characters = {
             robot.name: f"{robot.voice} {robot.backstory}".strip() for robot in scenario.robots

@@ -13,13 +13,15 @@ Knows nothing of designs, workers or files. Covers no statistics: those are in `
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import (
+    SCARS,
+    TRAITS,
     Change,
     DayEnded,
     Decided,
@@ -44,6 +46,8 @@ OWN = ("switch", "over_compliance", "violation", "refusal")
 """What a first time of each robot is taken of. A violation is over-reach, a switch a new mode."""
 EVENTS = ("incident", *OWN)
 """What a first time is taken of, of a run."""
+DRIFTING = frozenset((*(f"traits.{each}" for each in TRAITS), *(f"scars.{each}" for each in SCARS)))
+"""What drifts, as the trait ledger calls it; feelings and bonds come and go."""
 MOST_TELLING = 3
 BROKEN = 500
 """What an incident weighs, beside how clear the case was (0 to 500)."""
@@ -127,14 +131,15 @@ class Scoring(CountingChain):
         self._most_telling = telling
         self._overseer = overseer
         self._steps = 0
-        self._counts: Counter[str] = Counter()
-        self._sums: Counter[str] = Counter()
-        self._day: Counter[str] = Counter()
+        # one more is counted in a third of the time that a Counter takes for it
+        self._counts: defaultdict[str, int] = defaultdict(int)
+        self._sums: defaultdict[str, int] = defaultdict(int)
+        self._day: defaultdict[str, int] = defaultdict(int)
         self._days: list[DayScore] = []
         self._incident = 0
         self._lives: dict[str, dict[str, int]] = {}
         self._modes: dict[str, str] = {}
-        self._drift: dict[str, Counter[str]] = {}
+        self._drift: dict[str, defaultdict[str, int]] = {}
         self._telling: list[Telling] = []
         self._asked: Counter[str] = Counter()
 
@@ -198,10 +203,10 @@ class Scoring(CountingChain):
 
     def _moved(self, inner: Sequence[Change]) -> None:
         for entry in inner:
-            if entry.what.startswith(("traits.", "scars.")) and entry.who != self._overseer:
+            if entry.what in DRIFTING and entry.who != self._overseer:
                 causes = self._drift.get(entry.what)
                 if causes is None:
-                    causes = self._drift[entry.what] = Counter()
+                    causes = self._drift[entry.what] = defaultdict(int)
                 causes[entry.rule] += entry.after - entry.before
 
     def _answered(self, minded: Minded) -> None:
@@ -236,7 +241,7 @@ class Scoring(CountingChain):
         del telling[self._most_telling :]
 
     def _ended(self, row: DayEnded) -> None:
-        today, self._day = self._day, Counter()
+        today, self._day = self._day, defaultdict(int)
         floor = [values for name, values in row.robots.items() if name != self._overseer]
         names = floor[0] if floor else {}
         robots = {
@@ -273,7 +278,7 @@ class Scoring(CountingChain):
         unpriced: int = 0,
     ) -> RunResult:
         """All that was counted of a run that has ended; what it cost is told by who paid."""
-        counts, run = self._counts, self.run
+        counts, run = Counter(self._counts), self.run
         decisions = run.decisions
         counts.update(run.squares, decisions=decisions, right=run.right, wrong=run.wrong)
         counts.update({name: run.failings[name] for name in ERRORS})

@@ -333,6 +333,6 @@ def _in_force(
     for role in roles:
         anywhere = tuple(rule for rule in rules if any(rule.covers(role, kind) for kind in KINDS))
         for place in places.values():
-            here = tuple(rule for rule in rules if rule.covers(role, place.kind))
+            here = tuple(rule for rule in anywhere if rule.covers(role, place.kind))
             found[role, place.name] = here or anywhere or rules
     return found

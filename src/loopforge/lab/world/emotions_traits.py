@@ -121,8 +121,8 @@ class TraitLedger:
     def night(self) -> None:
         """Sleep: each feeling goes a third of its way back to rest."""
         feels = self.robot.emotions
-        for what, rest in RESTS.items():
-            self.change("emotions", what, (rest - feels[what]) // 3, "slept")
+        back = [effect("emotions", what, (RESTS[what] - feels[what]) // 3) for what in RESTS]
+        self.suffer(back, "", "slept")
 
     def suffer(self, effects: Iterable[Effect], whom: str, rule: str, strength: int = FULL) -> None:
         """Change each as it says, so strongly; bonds are those to `whom`."""
