@@ -73,3 +73,11 @@ def test_strictly_nothing_is_guessed() -> None:
         parse('Sure! {"a": 1}')
     with pytest.raises(ValueError, match="no JSON object"):
         parse("I would rather not.", lenient=True)
+
+
+@pytest.mark.parametrize("lenient", [True, False])
+@pytest.mark.parametrize("deep", ["[" * 5000, '{"say":' * 5000])
+def test_what_is_nested_without_end_is_no_answer(deep: str, *, lenient: bool) -> None:
+    """It is wrong as any other text is that is no JSON; nothing breaks on it."""
+    with pytest.raises(ValueError):
+        parse(deep, lenient=lenient)

@@ -139,6 +139,27 @@ async def test_nobody_stands_in_who_did_not_answer(tmp_path: Path) -> None:
         assert set(notice.mend) == {("a", "broken"), ("b", "broken")}
 
 
+async def test_who_says_it_again_is_told_again(tmp_path: Path) -> None:
+    """Each line that called a mate has an answer, or a word that there is none."""
+    async with house(tmp_path, "a") as (home, server):
+        server.does(BROKEN)
+        for times in (1, 2, 3):
+            await home.hears("ana", "@maya hello")
+            assert len(await home.bodies(Told)) == times
+
+
+async def test_an_answer_nested_without_end_is_none(tmp_path: Path) -> None:
+    """The person is told so, and the room goes on with the next line."""
+    async with house(tmp_path, "a") as (home, server):
+        server.does(Behaviour(pieces=["[" * 5000]))
+        await home.hears("ana", "@maya hello")
+        (notice,) = await home.bodies(Told)
+        assert str(notice.text).startswith("Maya gave no answer (the model's answer made no sense)")
+        server.does(FINE)
+        await home.hears("ana", "@maya hello?")
+        assert (await home.lines())[-1] == "maya: Here."
+
+
 @pytest.mark.parametrize("kind", ["ollama", "vllm", "litellm"])
 async def test_a_name_a_server_does_not_know(tmp_path: Path, kind: Kind) -> None:
     """The owner reads in the room which models it has, a few of many; nobody else does."""

@@ -361,14 +361,26 @@ class Bot:
             text = f"{name} gave no answer ({why}).{again}"
             if turn.due.anew:
                 text = f"{name} found no other words ({why})."
-            facts += self._notice(state, turn, text, turn.troubles)
+            facts += self._notice(state, turn, text, turn.troubles, anew=True)
         return facts
 
     def _notice(
-        self, state: RoomState, turn: Taken, text: str, troubles: Sequence[Trouble]
+        self,
+        state: RoomState,
+        turn: Taken,
+        text: str,
+        troubles: Sequence[Trouble],
+        *,
+        anew: bool = False,
     ) -> list[Fact]:
-        """Say it in the room, unless it was said lately; with what the owner alone is told."""
+        """Say it in the room, unless it was said lately; with what the owner alone is told.
+
+        `anew`: to a person who calls again it is said again.
+        """
         known = [entry for entry in state.lines.values() if entry.kind == "told"]
+        called = state.lines.get(turn.due.line)
+        if anew and called is not None and called.kind == "heard":
+            known = [entry for entry in known if entry.seq > called.seq]
         if text in {str(entry.text) for entry in known[-8:]}:
             return []
         told = notice(text, troubles)

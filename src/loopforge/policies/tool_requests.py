@@ -50,7 +50,7 @@ def _arguments(written: object) -> dict[str, Any] | None:
     if not isinstance(written, dict):
         try:
             written = json.loads(str(written or "{}"))
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
     return written if isinstance(written, dict) else None
 

@@ -18,12 +18,14 @@ def parse(text: str, *, lenient: bool = False) -> Any:
     """
     try:
         return json.loads(text)
+    except RecursionError:
+        raise ValueError("the answer is nested too deeply") from None
     except ValueError:
         if not lenient:
             raise
     fenced = (found.end() for found in re.finditer(r"```(?:json)?\s*\n(?={)", text))
     for start in (text.find("{"), *fenced):
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):
             return json.JSONDecoder().raw_decode(text, start)[0]
     raise ValueError("there is no JSON object in the answer")
 
