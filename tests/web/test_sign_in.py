@@ -91,7 +91,7 @@ async def test_the_owner_comes_in_though_the_first_room_is_gone(site: Town, owne
 
 
 @pytest.mark.parametrize(
-    "name", ["Maya", "mErLiN", "room", "You", "everybody", "Somebody", "ｍａｙａ"]
+    "name", ["Maya", "mErLiN", "room", "You", "everybody", "Keepers", "Somebody", "ｍａｙａ"]
 )
 async def test_a_name_that_would_confuse_is_refused(site: Town, name: str, owner: Guest) -> None:
     """Nobody is called like a mate, nor by a word that means something else in a room."""

@@ -19,7 +19,7 @@ _SIGNS = frozenset('@#/\\<>:|*`[]{}"“”')
 _ALIKE = frozenset({"LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "CHEROKEE", "COPTIC"})
 """Scripts whose letters look like one another's; a name is written in one of them."""
 RESERVED_NAMES = frozenset(
-    {*RESERVED, "somebody", "nobody", "anybody", "anyone", "loopforge", "system"}
+    {*RESERVED, "keepers", "somebody", "nobody", "anybody", "anyone", "loopforge", "system"}
 )
 """Names that no person may take: they mean something else in a room, or in what mates read."""
 
