@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from itertools import compress
-from operator import ne
 from typing import get_args
 
 from msgspec import Struct
@@ -156,10 +154,9 @@ def _delta(
 ) -> dict[str, dict[str, tuple[int, int]]]:
     """Before and after of all that changed, by place, by the robot, and for the city."""
     delta: dict[str, dict[str, tuple[int, int]]] = {}
-    was, now = before.vals, here.vals
-    if now != was:
-        changed = compress(range(len(VARS)), map(ne, was, now))
-        delta[here.name] = {VARS[at]: (was[at], now[at]) for at in changed}
+    each = zip(VARS, before.vals, here.vals, strict=True)
+    if changed := {name: (was, now) for name, was, now in each if was != now}:
+        delta[here.name] = changed
     for name, at, stood in before.watched:
         if (stands := env.places[name].vals[at]) != stood:
             delta.setdefault(name, {})[VARS[at]] = (stood, stands)

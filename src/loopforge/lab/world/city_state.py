@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import Believed, Incident, Message
 from loopforge.lab.world.dice import Luck
-from loopforge.lab.world.protocols import INDEX, KINDS, VARS, Protocol
+from loopforge.lab.world.protocols import INDEX, VARS, Protocol
 from loopforge.lab.world.scenario_checks import Scenario
 
 HEAT, WEAR, HUM = INDEX["heat"], INDEX["wear"], INDEX["hum"]
@@ -331,7 +331,7 @@ def _in_force(
     rules = scenario.protocols
     found: dict[tuple[str, str], tuple[Protocol, ...]] = {}
     for role in roles:
-        anywhere = tuple(rule for rule in rules if any(rule.covers(role, kind) for kind in KINDS))
+        anywhere = tuple(rule for rule in rules if rule.binds(role))
         for place in places.values():
             here = tuple(rule for rule in anywhere if rule.covers(role, place.kind))
             found[role, place.name] = here or anywhere or rules

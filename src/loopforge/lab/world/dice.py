@@ -16,6 +16,7 @@ _SIXTEEN = struct.Struct(">16H").unpack
 
 PURPOSES = ("sense", "shape", "fate", "order")
 """What a robot throws for in a step: its senses, how its view is shaped, its fate, its turn."""
+_HAND = {purpose: purpose.encode() for purpose in PURPOSES}
 
 
 class Luck:
@@ -28,19 +29,19 @@ class Luck:
 
     def throw(self, step: int, who: str, purpose: str) -> int:
         """64 bits."""
-        return int(self._thrown(step, who, (purpose,))[purpose], 16)
+        return int(self._thrown(step, who, {purpose: purpose.encode()})[purpose], 16)
 
     def hand(self, step: int, who: str) -> dict[str, str]:
         """All that this robot throws in this step, by purpose, as its row keeps it: hexadecimal."""
-        return self._thrown(step, who, PURPOSES)
+        return self._thrown(step, who, _HAND)
 
-    def _thrown(self, step: int, who: str, purposes: tuple[str, ...]) -> dict[str, str]:
+    def _thrown(self, step: int, who: str, purposes: Mapping[str, bytes]) -> dict[str, str]:
         die = self._own.get(who, self._dice)[0].copy()
         die.update(f"{step}|{who}|".encode())
         thrown = {}
-        for purpose in purposes:
+        for purpose, name in purposes.items():
             each = die.copy()
-            each.update(purpose.encode())
+            each.update(name)
             thrown[purpose] = each.hexdigest()
         return thrown
 

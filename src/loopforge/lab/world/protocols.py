@@ -43,6 +43,7 @@ LONGEST = 240
 """Characters in any sentence of a scenario."""
 QUOTED = 400
 """Characters of an error about it."""
+DIGITS = frozenset("0123456789")
 SIXTY_FOUR = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 """Whole numbers that may be quoted in an error; TOML knows larger ones, which have no decimals."""
 
@@ -95,9 +96,12 @@ class Protocol(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     def covers(self, role: str, kind: str) -> bool:
         """Whether it is in force for this role at this kind of place."""
-        return (role in self.roles or ("*" in self.roles and role != "supervisor")) and (
-            kind in self.at or "*" in self.at
-        )
+        return self.binds(role) and (kind in self.at or "*" in self.at)
+
+    def binds(self, role: str) -> bool:
+        """Whether it is in force for this role anywhere."""
+        named = role in self.roles or ("*" in self.roles and role != "supervisor")
+        return named and bool(self.at)
 
 
 def protocol(key: str, fields: dict[str, Any]) -> Protocol:
@@ -140,7 +144,9 @@ def _problem(made: Protocol) -> str:
 
 def has_digits(text: str) -> bool:
     """Whether any sign in it is a number of any script, however it is drawn."""
-    return not text.isalpha() and any(unicodedata.category(sign)[0] == "N" for sign in text)
+    if text.isascii():
+        return not DIGITS.isdisjoint(text)
+    return any(unicodedata.category(sign)[0] == "N" for sign in text)
 
 
 def quoted(text: str) -> str:
@@ -175,7 +181,13 @@ def says(rule: Protocol, *, kept: bool, good: bool, harmed: int) -> str:
     else:
         said = rule.broke_good if good else rule.broke_bad
     more = rule.grew if harmed > 0 else rule.eased if harmed < 0 else ""
-    return f"{said.removesuffix('.')}, and {more}." if more else said
+    return ended(said, more) if more else said
+
+
+@lru_cache(maxsize=1024)
+def ended(sentence: str, more: str) -> str:
+    """A sentence that goes on."""
+    return f"{sentence.removesuffix('.')}, and {more}."
 
 
 @lru_cache(maxsize=4096)
