@@ -177,12 +177,6 @@ def test_a_folder_holds_some_fifteen_modules() -> None:
     assert {folder: n for folder, n in held.items() if n > 16} == {}
 
 
-def test_a_module_has_at_most_six_hundred_lines() -> None:
-    """A module that grows longer is parted."""
-    long = {path.name: path.read_text("utf-8").count("\n") for path in MODULES}
-    assert {name: lines for name, lines in long.items() if lines > 600} == {}
-
-
 @pytest.mark.xdist_group("sources")
 def test_every_import_is_declared(outlines: Outlines) -> None:
     """What src imports from outside stands in pyproject's dependencies, or extras, and in a lock."""
