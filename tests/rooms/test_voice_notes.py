@@ -71,6 +71,17 @@ async def test_a_note_under_typed_words(tmp_path: Path) -> None:
         assert await home.said() == ["maya"]
 
 
+async def test_a_note_that_comes_right_after_a_line(tmp_path: Path) -> None:
+    """While more of what somebody is saying is waited for, a note comes: it is written down, too."""
+    async with living(tmp_path, hears(SAID), environ=EARS, debounce_seconds=3) as home:
+        await home.says("ana", "hello")
+        await home.clock.advance(1)
+        await give(home, "", NOTE)
+        (edit,) = await home.bodies(LineEdited)
+        assert str(edit.text) == SAID
+        assert await home.said() == ["maya"]
+
+
 async def test_without_a_model_that_hears(home: Home) -> None:
     """Nobody is asked, and mates are told that there is a file which they cannot read."""
     await give(home, "@maya listen", NOTE)

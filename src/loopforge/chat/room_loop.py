@@ -94,7 +94,7 @@ class Conduct:
         if not state.closed:
             if state.open:
                 return self._again(state, next(iter(state.open.values())))
-            if self._rules.transcriber and (line := unheard(state)):
+            if line := self._unheard(state):
                 called = Due(mate=SCRIBE, lines=(line,), summons=TRANSCRIPT)
                 return self._taken(self._listener(), TRANSCRIPT, called)
             if state.pending():
@@ -138,7 +138,7 @@ class Conduct:
         """Wait for the rest of what somebody is saying, then weigh it all."""
         await self._gather(state)
         pending = state.pending()
-        if not pending:
+        if not pending or self._unheard(state):
             return []
         mates, now = self._relief.listeners(state), self._stamp.clock.now()
         guests = self._rules.guests
@@ -160,6 +160,13 @@ class Conduct:
             facts.append(self._stamp.fact(body, actor="room", cause=pending[-1].id))
             facts += queued(facts[-1], state.places, self._stamp)
         return facts
+
+    def _unheard(self, state: RoomState) -> str:
+        """The line whose voice note is to be written down before anything is weighed; "" for none.
+
+        It may have come while others were waited for.
+        """
+        return unheard(state) if self._rules.transcriber else ""
 
     async def _gather(self, state: RoomState) -> None:
         clock = self._stamp.clock
