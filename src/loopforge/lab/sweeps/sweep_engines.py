@@ -56,6 +56,8 @@ class Processes:
             self._serve(crew, give, take)
         finally:
             for hand in crew:
+                hand.pipe.close()  # they end side by side, not each when the one before has ended
+            for hand in crew:
                 hand.close(at_once=hand.busy)
 
     def _serve(self, crew: list[_Hand], give: Give, take: Take) -> None:
