@@ -181,3 +181,12 @@ def test_one_process_holds_a_home(tmp_path: Path) -> None:
     with lock_home(tmp_path):
         pass
     assert holder(tmp_path) is None
+
+
+def test_a_home_that_may_only_be_read_can_still_be_looked_at(tmp_path: Path) -> None:
+    """That nobody runs it is found out; to run it is refused in a sentence that says what to do."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "host.lock").symlink_to(sys.executable)  # busy: nobody may write to it
+    assert holder(tmp_path) is None
+    with pytest.raises(LoopforgeError, match=r"cannot be written.*Make its disk writable"):
+        lock_home(tmp_path).__enter__()

@@ -8,11 +8,11 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from loopforge.errors import HostTaken
+from loopforge.errors import HostTaken, LoopforgeError
 
 if TYPE_CHECKING:
     from loopforge.runtime.ports import Clock
@@ -24,19 +24,25 @@ LOCK = "host.lock"
 def lock_home(home: Path) -> Iterator[None]:
     """Hold this home for this process; released at the end, or when the process dies.
 
-    Raises HostTaken if another process holds it.
+    Raises HostTaken if another process holds it, and LoopforgeError where nothing can be written.
     """
     path = home / "data" / LOCK
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+", encoding="ascii") as file:
-        if not _lock(file):
-            raise HostTaken(
-                f"Process {_pid(path) or '(unknown)'} runs the home {home} already. "
-                "`loopforge chat` talks to it; to run the home here, end that process first."
-            )
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
+    with ExitStack() as held:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = held.enter_context(path.open("a+", encoding="ascii"))
+            if not _lock(file):
+                raise HostTaken(
+                    f"Process {_pid(path) or '(unknown)'} runs the home {home} already. "
+                    "`loopforge chat` talks to it; to run the home here, end that process first."
+                )
+            file.truncate(0)
+            os.write(file.fileno(), str(os.getpid()).encode())
+        except OSError as error:
+            raise LoopforgeError(
+                f"The home {home} cannot be run: {path} cannot be written ({error.strerror}). "
+                "Make its disk writable, or free some room on it."
+            ) from error
         yield
 
 
@@ -44,7 +50,7 @@ def holder(home: Path) -> int | None:
     """The process that holds this home; None if nobody does, 0 if it cannot be told."""
     path = home / "data" / LOCK
     try:
-        with path.open("r+", encoding="ascii") as file:
+        with _opened(path) as file:
             return None if _lock(file) else _pid(path)
     except FileNotFoundError:
         return None
@@ -57,6 +63,15 @@ def held_for(home: Path, clock: Clock) -> float:
     except FileNotFoundError:
         return 0.0
     return clock.now().timestamp() - since
+
+
+def _opened(path: Path) -> IO[str]:
+    try:
+        return path.open("r+", encoding="ascii")
+    except FileNotFoundError:
+        raise
+    except OSError:
+        return path.open(encoding="ascii")  # on a disk that may only be read
 
 
 def _lock(file: IO[str]) -> bool:

@@ -30,6 +30,7 @@ from loopforge.runtime.plugins.setting_checks import keep_rule
 from loopforge.runtime.system_clock import SimClock
 from loopforge.settings import load_settings, with_ledger
 from loopforge.settings_table import Settings
+from tests.full_disk import full_disk
 from tests.rooms.conftest import Home, living
 from tests.still import still
 
@@ -286,6 +287,18 @@ async def test_a_backup_that_cannot_be_made_is_tried_again(home: Home, tmp_path:
         place.unlink()
         await home.clock.advance(3600)
         assert len(await store.names()) == 1
+
+
+async def test_a_full_disk_ends_no_schedule(home: Home, tmp_path: Path) -> None:
+    """A home that had no room to pack its backup makes it an hour later, when there is some."""
+    async with scheduled(home, tmp_path / "kept") as store:
+        with full_disk(100):
+            await home.clock.advance(60)
+        assert not (tmp_path / "kept").exists()
+        await home.clock.advance(3600)
+        assert len(await store.names()) == 1
+        with full_disk(100), pytest.raises(BackupError, match="make room on that disk"):
+            await backed_up(home, store)
 
 
 async def test_what_a_killed_one_left_goes(home: Home, tmp_path: Path) -> None:

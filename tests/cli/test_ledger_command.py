@@ -11,12 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.cli import new_file
 from loopforge.core.room_vocabulary import Heard, RoomOpened, Said
 from loopforge.core.text.erasable_text import Words
+from loopforge.errors import LoopforgeError
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.people.identity.person_registry import Registry
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 from tests.cli.conftest import Run, written
+from tests.full_disk import full_disk
 
 NOUN, STREAM = "ledger", "room:commons"
 
@@ -100,6 +103,17 @@ def test_an_export_overwrites_nothing(run: Run, tmp_path: Path) -> None:
     assert "is there already" in err
     assert (tmp_path / "there").read_text() == "mine"
     assert run("export", "--format", "xml")[0] == 2
+
+
+def test_an_export_is_whole_or_not_there(run: Run, tmp_path: Path) -> None:
+    """A disk that is full leaves no half of it, and what is there is for its owner alone."""
+    path = tmp_path / "out"
+    refused = pytest.raises(LoopforgeError, match=f"{path} cannot be written")
+    with full_disk(), refused, new_file(path) as file:
+        file.write(b"half of it")
+    assert not path.exists()
+    assert run("export", "-o", str(path))[0] == 0
+    assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_anchors_find_a_ledger_that_was_cut_short(run: Run, home: Path, tmp_path: Path) -> None:

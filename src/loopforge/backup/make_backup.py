@@ -79,6 +79,19 @@ async def back_up(
 
     With a `passphrase`, keys and tokens are in it, sealed.
     """
+    try:
+        return await _made(settings, ledger, store, clock, passphrase)
+    except OSError as error:
+        where = error.filename or settings.data
+        raise BackupError(
+            f"No backup was made: {where}: {error.strerror or error}. It is packed in "
+            f"{settings.data} first: make room on that disk, and try again."
+        ) from error
+
+
+async def _made(
+    settings: Settings, ledger: SqlLedger, store: BackupStore, clock: Clock, passphrase: str
+) -> tuple[str, BackupManifest]:
     at = clock.now()
     name = at.strftime("%Y%m%dT%H%M%S%fZ")
     _sweep(settings.data, at)

@@ -240,18 +240,20 @@ async def write_new(path: Path, chunks: AsyncIterator[bytes]) -> None:
 
     Raises InputError where there is one already.
     """
-    with _new(path) as file:
+    with new_file(path) as file:
         async for chunk in chunks:
             file.write(chunk)
     typer.echo(f"Written: {path}")
 
 
 @contextmanager
-def _new(path: Path) -> Iterator[BinaryIO]:
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """A new file, whole or not at all, for its owner alone. InputError: there is one already."""
     try:
         with open(path, "xb", opener=_private) as file:
             try:
                 yield file
+                file.flush()  # a full disk is often met here
             except BaseException:
                 path.unlink(missing_ok=True)
                 raise

@@ -11,12 +11,12 @@ import json
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from loopforge.cli import Yes, existing, settings
-from loopforge.errors import HostTaken, InputError, LoopforgeError
+from loopforge.cli import Yes, existing, new_file, settings
+from loopforge.errors import HostTaken, InputError
 
 if TYPE_CHECKING:
     from loopforge.core.events import Event
@@ -143,20 +143,19 @@ def export(
 ) -> None:
     """Write all events to a file, private texts included, with what is needed to verify them."""
 
-    async def write(ledger: SqlLedger, file: TextIO) -> None:
+    async def show(ledger: SqlLedger) -> None:
         async for line in ledger.export(stream, format):
-            file.write(line)
+            sys.stdout.write(line)
+
+    async def keep(ledger: SqlLedger, file: BinaryIO) -> None:
+        async for line in ledger.export(stream, format):
+            file.write(line.encode())
 
     if output is None:
-        _run(context, lambda ledger: write(ledger, sys.stdout))
+        _run(context, show)
         return
-    try:
-        with output.open("x", encoding="utf-8") as file:
-            _run(context, lambda ledger: write(ledger, file))
-    except FileExistsError as error:
-        raise InputError(f"{output} is there already; choose another name.") from error
-    except OSError as error:
-        raise LoopforgeError(f"{output} cannot be written: {error.strerror}.") from error
+    with new_file(output) as file:
+        _run(context, lambda ledger: keep(ledger, file))
 
 
 @app.command()
