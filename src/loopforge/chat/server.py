@@ -1,22 +1,19 @@
 """Rooms: what people can do in them, whichever surface they came by.
 
 Hearing and stop do not wait for a lane: a line is in the ledger when `hear` returns, whatever a
-mate is doing. Then the room's lane is woken, and `conduct` does the rest.
+mate is doing. Then the room's lane is woken, and room_loop.py does the rest.
 
 Does not know surfaces: a person, some text, and the surface's own id of the line is all it is told.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
-from unicodedata import category
 
 from msgspec.structs import replace
 
-from loopforge.artifacts.file_intake import plain_name
 from loopforge.chat.reminders.waiting_reminders import waiting_of
 from loopforge.chat.room.daily_quota import Quota
 from loopforge.chat.room.guest_rules import GuestRules
@@ -29,6 +26,11 @@ from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, House, stream_of
 from loopforge.chat.room.turn_queue import GREETING
 from loopforge.chat.room_loop import GONE, HALTING, SCRIBE, STOPPED
+from loopforge.chat.speaking.line_sanitizing import (
+    file_as_kept,
+    line_as_kept,
+    title_as_kept,
+)
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.speaking.stop_words import is_stop
 from loopforge.chat.turns.apply_acts import going_out, queued
@@ -40,7 +42,6 @@ from loopforge.core.room_vocabulary import (
     ConversationBegan,
     ConversationEnded,
     EnergySet,
-    File,
     Heard,
     LineDeleted,
     LineEdited,
@@ -58,10 +59,10 @@ from loopforge.core.room_vocabulary import (
     Weighed,
     Weight,
 )
-from loopforge.core.text.erasable_text import Words, public
-from loopforge.core.text.name_labels import SOMEBODY, one_line, unseen
+from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.name_labels import SOMEBODY, one_line
 from loopforge.core.text.turn_bounds import TurnBounds
-from loopforge.errors import BadLine, TooLarge, Unknown
+from loopforge.errors import BadLine, Unknown
 from loopforge.people.identity.account_names import shown
 from loopforge.people.identity.person_registry import Registry
 from loopforge.runtime.plugins.setting_checks import SLUG
@@ -70,41 +71,6 @@ from loopforge.runtime.system_clock import Stamp
 from loopforge.runtime.world import OVERTAKEN
 
 T = TypeVar("T")
-LONGEST_TITLE = 80
-HASH = re.compile(r"[0-9a-f]{64}")
-_CONTROL = {code: None for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"} | {
-    0x202D: None,
-    0x202E: None,
-}
-_BREAKS = re.compile("\r\n|[\r\x85\u2028\u2029]")
-
-
-def titled(text: str) -> str:
-    """A title as it is kept: one line, without signs that nobody can see. Raises BadLine."""
-    title = one_line(text, LONGEST_TITLE + 1)
-    if not title:
-        raise BadLine("There is nothing in this title that could be read.")
-    if len(title) > LONGEST_TITLE:
-        raise BadLine(f"A title may have {LONGEST_TITLE} characters. Take a shorter one.")
-    return title
-
-
-def clean(text: str, limit: int) -> str:
-    """The line as it is kept: without control or broken characters, not empty, not too long.
-
-    Signs that turn the direction of all that follows (overrides) are taken out; those by which
-    right-to-left writing is set apart stay.
-    """
-    text = _BREAKS.sub("\n", text).translate(_CONTROL)
-    text = text.encode("utf-8", "replace").decode().strip()
-    if all(sign.isspace() or (unseen(sign) and category(sign) != "Cn") for sign in text):
-        raise BadLine("There is nothing in this line that could be said.")
-    if len(text) > limit:
-        raise BadLine(
-            f"This line has {len(text):,} characters; a line may have {limit:,}. "
-            "Split it, or give it to the room as a file."
-        )
-    return text
 
 
 def there(state: RoomState) -> RoomState:
@@ -183,7 +149,7 @@ class Rooms:
         if unknown := [mate for mate in mates if mate not in self._mates]:
             known = ", ".join(sorted(self._mates)) or "none"
             raise Unknown(f"There is no mate called {unknown[0]!r}. Known here: {known}.")
-        person = await self._people.meet(surface, clean(name, 200))
+        person = await self._people.meet(surface, line_as_kept(name, 200))
         await self._enter(room, person.id, person.name, surface, mates)
         return await self.scene(room, person.id)
 
@@ -254,7 +220,7 @@ class Rooms:
             raise Unknown(f"There is no mate called {unknown[0]!r}. Known here: {known}.")
         if guest:
             self._rules.guests.open(mates)
-        title = titled(title) if title.strip() else ""
+        title = title_as_kept(title) if title.strip() else ""
         room = f"room-{self._stamp.dice.bytes(6).hex()}"
         facts: list[Body] = [
             RoomOpened(name=room, private=True, by=person),
@@ -403,10 +369,14 @@ class Rooms:
         """
         text = str(line.text)
         if text.strip() or not line.files:
-            text = clean(text, self._rules.line_limit)
+            text = line_as_kept(text, self._rules.line_limit)
         line = replace(line, guest=self.is_guest(line.person) and not line.owner)
         self._rules.guests.give(line)
-        line = replace(line, text=Words(text), files=tuple(map(self._file, line.files)))
+        line = replace(
+            line,
+            text=Words(text),
+            files=tuple([file_as_kept(each, self._rules.file_limit) for each in line.files]),
+        )
         over: list[str | None] = []  # asked once: it says why once a day
         return await self._decide(room, lambda state: self._hear(there(state), line, over))
 
@@ -447,7 +417,7 @@ class Rooms:
 
     async def edit(self, room: str, person: str, line: str, text: str) -> None:
         """A person changed a line of theirs; elsewhere it is changed too. Raises Unknown."""
-        text = clean(text, self._rules.line_limit)
+        text = line_as_kept(text, self._rules.line_limit)
         now = (await self._known(room)).lines.get(line)
         if now is not None and now.text.text == text:
             return
@@ -500,38 +470,6 @@ class Rooms:
         if not state.conversation:
             return [ConversationBegan(why="first" if state.last_at is None else "asked")]
         return []
-
-    def _file(self, file: File) -> File:
-        """The file as it is kept. One without a text needs bytes that are kept under a hash."""
-        if str(file.hash):
-            return self._kept(file)
-        size = len(str(file.text).encode("utf-8", "replace"))
-        if size > self._rules.file_limit:
-            raise TooLarge(
-                f"{file.name} has {size:,} bytes; a file may have {self._rules.file_limit:,}."
-            )
-        name, text = plain_name(str(file.name)), clean(str(file.text), size + 1)
-        return File(name=Words(name), size=size, text=Words(text))
-
-    def _kept(self, file: File) -> File:
-        text, hash = str(file.text), str(file.hash)
-        if not HASH.fullmatch(hash):
-            raise BadLine(f"{file.name} has no hash of 64 hex digits; give the file anew.")
-        size = len(text.encode("utf-8", "replace"))
-        if size > self._rules.file_limit:
-            text = ""
-        return File(
-            name=Words(plain_name(str(file.name))),
-            size=file.size,
-            text=Words(clean(text, size + 1)) if text.strip() else public(""),
-            hash=Words(hash),
-            media=file.media,
-            width=file.width,
-            height=file.height,
-            pages=file.pages,
-            length=file.length if text.strip() else 0,
-            unread=file.unread,
-        )
 
     async def stop(self, room: str, person: str) -> None:
         """Halt everything mates do here; they stay still until a person speaks to them again."""

@@ -13,7 +13,8 @@ from loopforge.chat.commands.command_request import CommandRequest, handle_of, l
 from loopforge.chat.room import rights_parsing
 from loopforge.chat.room.permissions import granted
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.server import Rooms, titled
+from loopforge.chat.server import Rooms
+from loopforge.chat.speaking.line_sanitizing import title_as_kept
 from loopforge.chat.speaking.triggers import CALLS
 from loopforge.core.mates.unprompted_times import said
 from loopforge.core.room_vocabulary import (
@@ -107,7 +108,7 @@ class ChangeCommands:
         if not asked.argument:
             await self._rooms.add(asked.room, asked.person, Titled(title=Words(""), by=""))
             return "The room will find a title of its own."
-        title = titled(asked.argument)
+        title = title_as_kept(asked.argument)
         await self._rooms.add(asked.room, asked.person, Titled(title=Words(title), by=asked.person))
         return f"The room is called {title}."
 
