@@ -32,9 +32,18 @@ def test_a_message_is_read_as_it_is_meant() -> None:
     assert read_line(json.dumps(full), "q1", "commons") == IntakeLine("m1", "lab", "a", "Ada", "Hi")
 
 
-@pytest.mark.parametrize("body", ["", "[1]", "{", '{"text": "x"}', '{"account": "a", "text": " "}'])
+def test_what_no_database_takes_is_not_kept() -> None:
+    """Half a character, and NUL, in any field: else one message would end the taking in."""
+    odd = dict.fromkeys(("id", "room", "account", "name", "text"), "a\ud800\0b")
+    assert set(read_line(json.dumps(odd), "q1", "commons")) == {"a??b"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["", "[1]", "{", '{"text": "x"}', '{"account": "a", "text": " "}', "[" * 5000],
+)
 def test_what_is_no_line_is_refused(body: str) -> None:
-    """No JSON, no object, nobody who says it, nothing said."""
+    """No JSON, nested without end, no object, nobody who says it, nothing said."""
     with pytest.raises(InputError):
         read_line(body, "q1", "commons")
 

@@ -61,15 +61,20 @@ def read_line(body: str, id: str, room: str) -> IntakeLine:
     """What a message says; `id` and `room` where it says none. Raises InputError."""
     try:
         said: Any = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
         raise InputError("a message of the queue is no JSON object.")
     wanted = {"id": id, "room": room, "account": "", "name": "", "text": ""}
-    found = {key: str(said.get(key) or default) for key, default in wanted.items()}
+    found = {key: _kept(str(said.get(key) or default)) for key, default in wanted.items()}
     if not (found["account"] and found["text"].strip()):
         raise InputError("a message of the queue says no `account`, or no `text`.")
     return IntakeLine(**{**found, "name": found["name"] or found["account"]})
+
+
+def _kept(text: str) -> str:
+    """A text without what no database takes: halves of characters, and NUL."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "?")
 
 
 class QueueIntake:
