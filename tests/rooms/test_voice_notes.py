@@ -8,7 +8,7 @@ import pytest
 
 from loopforge.artifacts.file_intake import FileLimits, receive
 from loopforge.chat.turns.voice_notes import LONGEST
-from loopforge.core.events import Answered, Asked, Event
+from loopforge.core.events import Answered, Asked, Event, TurnEnded
 from loopforge.core.room_vocabulary import Heard, LineEdited, Told, Weighed
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import Wish
@@ -80,6 +80,25 @@ async def test_a_note_that_comes_right_after_a_line(tmp_path: Path) -> None:
         (edit,) = await home.bodies(LineEdited)
         assert str(edit.text) == SAID
         assert await home.said() == ["maya"]
+
+
+async def test_a_note_that_comes_while_a_mate_thinks(tmp_path: Path) -> None:
+    """That mate took it in without a word of it; it answers what it says once that is known."""
+
+    def script(question: Question) -> ScriptedAnswer | str:
+        answer = in_character(question)
+        slow = not question.sound and isinstance(answer, str)
+        return ScriptedAnswer(text=answer, wait=2) if slow else SAID if question.sound else answer
+
+    async with living(tmp_path, script, environ=EARS) as home:
+        await home.enter("ana")
+        await home.does("", "policy", "chain")
+        await home.says("ana", "@maya hello")
+        await home.clock.advance(1.5)
+        await give(home, "", NOTE)
+        note = [event.id for event in await home.events() if isinstance(event.body, Heard)][-1]
+        assert (await home.bodies(TurnEnded))[0].took_in == (note,), "it came amid the turn"
+        assert await home.said() == ["maya", "maya"]
 
 
 async def test_without_a_model_that_hears(home: Home) -> None:

@@ -408,7 +408,7 @@ class Turn:
 
     def _hear_news(self) -> tuple[Line, ...]:
         news = self._seat.news()
-        self._news.update((line.id, line) for line in news)
+        self._news.update((line.id, line) for line in news if line.id)
         return news
 
     def _take_in(self, part: Ask) -> None:

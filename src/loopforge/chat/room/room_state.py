@@ -264,6 +264,9 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
                 self.unpaced = not body.kept
             case LineEdited():
                 self.page.edit(event.id, body)
+                if body.transcribed:  # who took the note in did not know what it says
+                    for member in self.mates.values():
+                        member.took_in.pop(body.line, None)
             case AnswerWanted():
                 self.stopped = False
                 self.turns.want(body)
