@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from loopforge.app import ARTIFACTS
@@ -17,7 +18,7 @@ from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.backup.backup_retention import kept, prune
 from loopforge.backup.backup_schedule import BackupSchedule
 from loopforge.backup.backup_store import BackupManifest, BackupStore
-from loopforge.backup.make_backup import back_up, last_backup
+from loopforge.backup.make_backup import LAST, LastBackup, back_up, last_backup
 from loopforge.backup.restore_backup import inspected, newest, restore, unpack
 from loopforge.core.room_vocabulary import File
 from loopforge.core.text.erasable_text import Words, public
@@ -286,6 +287,15 @@ async def test_a_backup_that_cannot_be_made_is_tried_again(home: Home, tmp_path:
         await home.clock.advance(60)
         place.unlink()
         await home.clock.advance(3600)
+        assert len(await store.names()) == 1
+
+
+async def test_a_clock_that_was_wrong_keeps_no_backup_away(home: Home, tmp_path: Path) -> None:
+    """A last one of years ahead, by a clock that is right again, is followed within a day."""
+    ahead = LastBackup(home.clock.now() + timedelta(days=800), str(tmp_path), "ahead")
+    (home.app.settings.data / LAST).write_bytes(msgspec.json.encode(ahead))
+    async with scheduled(home, tmp_path / "kept") as store:
+        await home.clock.advance(24 * 3600 + 60)
         assert len(await store.names()) == 1
 
 

@@ -67,8 +67,9 @@ class BackupSchedule:
                 wait = RETRY
 
     def _due(self) -> timedelta:
-        """How long until the next one."""
+        """How long until the next one; never longer than between two, whatever the clock was."""
         last = last_backup(self._settings)
         if last is None:
             return timedelta()
-        return max(timedelta(), last.at + self._every - self._clock.now())
+        left = last.at + self._every - self._clock.now()
+        return min(self._every, max(timedelta(), left))
