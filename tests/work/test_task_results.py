@@ -72,11 +72,19 @@ async def test_what_is_refused_leaves_no_branch(place: Path, project: Path) -> N
     async with working(place / "home", in_order(*STEPS)) as shop:
         id = await mended(shop, project)
         assert git(project, "branch", "--list").count("\n") == 1
-        assert (await shop.desk.reject(id, "ana")).startswith("Rejected")
+        assert (await shop.desk.reject(id, "ana")).startswith("Rejected; the branch is gone")
         assert git(project, "branch", "--list") == "* main"
         assert "return 2" in shop.file(id, "repo/app.py").read_text()
         with pytest.raises(Changed, match="the task is rejected"):
             await shop.desk.approve(id, "ana")
+
+
+async def test_where_there_was_no_branch_none_is_said_to_be_gone(place: Path) -> None:
+    """Of a task without a repository it is said that its workspace is still there, and no more."""
+    script = in_order(uses("work_write", path="a.txt", text="1"), says("done", "Written."))
+    async with working(place / "home", script) as shop:
+        id = await shop.give("Write a number into a.txt with Python")
+        assert await shop.desk.reject(id, "ana") == "Rejected; the workspace is still there."
 
 
 async def test_undo_takes_back_the_first_change_too(place: Path) -> None:

@@ -102,7 +102,7 @@ def _task(body: WorkEvent) -> list[str]:
         case ResultApproved(merged=merged):
             return [f"Approved and merged as {merged[:12]}." if merged else "Approved."]
         case ResultRejected():
-            return ["Rejected; the branch is gone."]
+            return ["Rejected."]
         case ChangeUndone(nth=nth):
             return [f"Taken back to turn {nth}."]
         case AttemptScored():

@@ -243,7 +243,8 @@ class WorkDesk:
                 _same(state.offered, commit)
             await self.places.reject(state)
         await self._put(state, ResultRejected(by=person), person)
-        return "Rejected; the branch is gone, the workspace is still there."
+        gone = "the branch is gone, " if state.task.repo else ""
+        return f"Rejected; {gone}the workspace is still there."
 
     async def undo(self, task: str, person: str) -> str:
         """Take back the last change of files, and the conversation with it; or the merge."""
