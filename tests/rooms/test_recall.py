@@ -192,6 +192,24 @@ async def test_edited_and_deleted_lines_are_as_they_stand_now(home: Home) -> Non
     assert not [each for each in await recalled(home, "quixo key", "ana") if "quixo" in each]
 
 
+@pytest.mark.parametrize("first", ["edited", "forgotten"])
+async def test_a_line_whose_first_words_are_forgotten_is_found_by_those_of_now(
+    home: Home, first: str
+) -> None:
+    """Before or after the edit; and folding all lines anew comes to the same."""
+    line, ledger = await home.hears("ana", SECRET), home.app.ledger
+    edit = LineEdited(line=line.id, text=Words("The quixo key hangs by the door"), by="person:x")
+    edited = partial(ledger.append, "room:commons", [home.app.stamp.fact(edit, actor="person:x")])
+    forgotten = partial(ledger.erase, Wish(events=(line.id,), exactly=True))
+    for step in (edited, forgotten) if first == "edited" else (forgotten, edited):
+        await step()
+    for _ in range(2):
+        assert await recalled(home, "quixo", "ana") == [str(edit.text)]
+        assert SECRET not in await recalled(home, "zarquon flowerpot", "ana")
+        assert (await ledger.verify()).findings == ()
+        await ledger.rebuild()
+
+
 async def test_a_line_of_before_that_was_edited_since_is_no_news(home: Home) -> None:
     """Where lines count up to a place, one from before it is found by what it says now."""
     line = await home.hears("ana", SECRET)

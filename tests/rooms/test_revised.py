@@ -18,6 +18,7 @@ from loopforge.core.line_revision import Revised
 from loopforge.core.room_vocabulary import Heard, LineDeleted, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
+from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger_opening import open_ledger_of
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.system_clock import Stamp
@@ -105,6 +106,19 @@ async def test_a_deleted_line_is_forgotten_with_what_it_was_edited_to_and_what_q
     assert (await home.app.ledger.verify()).findings == ()
     with pytest.raises(Unknown):
         await front.rooms.edit(home.room, ana, line.id, "@maya rhubarb again")
+
+
+async def test_a_line_that_is_forgotten_takes_along_what_it_was_edited_to(home: Home) -> None:
+    """Whoever names a line means what stands there, too; named exactly, its first words go alone."""
+    one, two = [await home.hears("ana", f"I grow {word}") for word in ("turnips", "rhubarb")]
+    for line, word in ((one, "gherkins"), (two, "fennel")):
+        await home.app.front.rooms.edit(home.room, home.people["ana"], line.id, f"It is {word}")
+    await home.app.ledger.erase(Wish(events=(one.id,)))
+    await home.app.ledger.erase(Wish(events=(two.id,), exactly=True))
+    held = {word: bool(home.holding(word.encode())) for word in ("turnips", "gherkins", "rhubarb")}
+    assert held == dict.fromkeys(held, False)
+    assert text_of(await shown(home, two)).text == "It is fennel"
+    assert (await home.app.ledger.verify()).findings == ()
 
 
 async def test_what_was_deleted_before_the_end_is_forgotten_at_the_next_start(

@@ -6,6 +6,9 @@
     Erased        ->  gone, in the same transaction, with their vectors
     MemoryKept, MemoryCorrected  ->  those of an item of memory, by what it says now, likewise
 
+A line whose words were forgotten keeps its place as long as it is not deleted: what it was edited
+to, or will be, is no less to be found.
+
 Vectors come later (passage_vectors.py), into a table beside it that no event fills; a passage that
 goes takes its vector along. Rows are only ever found by their room: who searches reads the rooms
 that may be used and ranks what is there (room_passages.py), so that nothing here holds words of all
@@ -17,18 +20,19 @@ Does not know who may read what.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
     BigInteger,
     Column,
+    ColumnElement,
     ForeignKeyConstraint,
     Index,
     LargeBinary,
     PrimaryKeyConstraint,
     Table,
     delete,
+    false,
     select,
 )
 from sqlalchemy.engine import Connection
@@ -56,6 +60,17 @@ passages = Table(
     PrimaryKeyConstraint("stream", "seq", "nth", name="passages_place"),
     Index("passages_line", "line"),
     Index("passages_ref", "ref"),
+)
+forgotten = Table(
+    "forgotten_lines",
+    metadata,
+    Column("stream", Name, nullable=False),
+    Column("seq", BigInteger, nullable=False, autoincrement=False),
+    Column("line", Name, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("speaker", Name, nullable=False),
+    PrimaryKeyConstraint("line", name="forgotten_lines_line"),
+    Index("forgotten_lines_stream", "stream"),
 )
 vectors = Table(
     "passage_vectors",
@@ -87,10 +102,14 @@ changes = Table(
 a file, reads them anew."""
 PART = 4_096
 """Lines of a room that have one count together."""
+Row = dict[str, Any]
+"""Of one of these tables: of `passages` where it has an `nth`, else of `forgotten`."""
 TakeOut = Callable[[str, Sequence[int]], None]
 """Told of a room's lines that go or change, in the transaction in which they do."""
 
-_INSERT = passages.insert()
+_INSERT, _FORGET = passages.insert(), forgotten.insert()
+_PLACE = ("stream", "seq", "line", "at", "speaker")
+"""What stands in both tables."""
 SPOKEN = frozenset({"room.heard", "room.said"})
 ITEMS = frozenset({"memory.kept", "memory.corrected"})
 CHANGING = frozenset({"room.line_edited", "room.line_deleted", "room.closed", "ledger.erased"})
@@ -100,9 +119,9 @@ class TranscriptIndex:
     """The view. `take_out` is told of what is to go from wherever else passages are kept."""
 
     name = "transcript"
-    version = 4
+    version = 5
     kinds = SPOKEN | ITEMS | CHANGING
-    tables = (passages, vectors, changes)
+    tables = (passages, forgotten, vectors, changes)
     holds_texts = False
 
     def __init__(self, take_out: TakeOut | None = None) -> None:
@@ -110,11 +129,12 @@ class TranscriptIndex:
 
     def apply(self, connection: Connection, events: Sequence[Event]) -> None:
         """Take in lines, and what became of them."""
-        new: list[dict[str, Any]] = []
+        new: list[Row] = []
         for event in events:
             body = event.body
             if isinstance(body, Heard | Said | MemoryKept):
-                new += _rows(event.stream, event.seq, event.id, event.at, speaker(body), body.text)
+                place = (event.stream, event.seq, event.id, micros(event.at), speaker(body))
+                new += _rows(dict(zip(_PLACE, place, strict=True)), body.text)
                 continue
             _insert(connection, new)
             new = []
@@ -123,26 +143,20 @@ class TranscriptIndex:
 
     def _change(self, connection: Connection, event: Event) -> None:
         """A line was edited or deleted, texts were forgotten, or the room is no more."""
-        new: list[dict[str, Any]] = []
         match event.body:
-            case LineEdited(line=line, text=text) | MemoryCorrected(item=line, text=text):
-                gone = passages.c.line == line
-                was = connection.execute(select(passages).where(gone)).first()
-                if was is not None:
-                    place = was.stream, was.seq, line, moment(was.at), was.speaker
-                    new = list(_rows(*place, text))
-            case LineDeleted(line=line):
-                gone = passages.c.line == line
+            case LineEdited(line=line) | MemoryCorrected(item=line) | LineDeleted(line=line):
+                gone, blank = passages.c.line == line, forgotten.c.line == line
             case RoomClosed():
                 gone = passages.c.stream == event.stream
+                blank = forgotten.c.stream == event.stream
             case Erased(refs=refs):
-                gone = passages.c.ref.in_(refs)
+                gone, blank = passages.c.ref.in_(refs), false()
             case _:
                 raise AssertionError(event.kind)
-        places = select(passages.c.stream, passages.c.seq).where(gone).distinct()
+        found = [*_places(connection, passages, gone), *_places(connection, forgotten, blank)]
         lines: dict[str, list[int]] = {}
-        for stream, seq in connection.execute(places):
-            lines.setdefault(stream, []).append(seq)
+        for place in found:
+            lines.setdefault(place["stream"], []).append(place["seq"])
         for stream, mine in lines.items():
             # In this order: who writes a segment holds this table while it looks and takes it in.
             _count(connection, stream, {seq // PART for seq in mine})
@@ -153,7 +167,12 @@ class TranscriptIndex:
 
             drop_graphs(connection)
         connection.execute(delete(passages).where(gone))
-        _insert(connection, new)
+        connection.execute(delete(forgotten).where(blank))
+        match event.body:
+            case LineEdited(text=text) | MemoryCorrected(text=text):
+                _insert(connection, [row for place in found for row in _rows(place, text)])
+            case Erased():
+                _insert(connection, found)
 
 
 def speaker(body: Heard | Said | MemoryKept) -> str:
@@ -163,29 +182,33 @@ def speaker(body: Heard | Said | MemoryKept) -> str:
     return f"person:{body.person}" if isinstance(body, Heard) else f"mate:{body.mate}"
 
 
-def _rows(
-    stream: str, seq: int, line: str, at: datetime, who: str, text: Words
-) -> Iterator[dict[str, Any]]:
+def _rows(place: Row, text: Words) -> Iterator[Row]:
+    """The rows of a line's passages; its place alone where its words are forgotten."""
     if text.text is None:
+        yield place
         return
+    when = [*dated(moment(place["at"]))]
     for nth, piece in enumerate(pieces(text.text)):
-        yield {
-            "stream": stream,
-            "seq": seq,
+        yield place | {
             "nth": nth,
-            "line": line,
             "ref": "" if text.public else text.ref,
-            "at": micros(at),
-            "speaker": who,
             "size": len(piece.split()),
             "traits": traits(piece),
-            "words": packed(bag([*stems(piece), *dated(at)])),
+            "words": packed(bag([*stems(piece), *when])),
         }
 
 
-def _insert(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
-    if rows:
-        connection.execute(_INSERT, rows)
+def _places(connection: Connection, table: Table, where: ColumnElement[bool]) -> list[Row]:
+    """Where the lines of these rows stand."""
+    query = select(*(table.c[name] for name in _PLACE)).where(where).distinct()
+    return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def _insert(connection: Connection, rows: Sequence[Row]) -> None:
+    if said := [row for row in rows if "nth" in row]:
+        connection.execute(_INSERT, said)
+    if unsaid := [row for row in rows if "nth" not in row]:
+        connection.execute(_FORGET, unsaid)
 
 
 def _count(connection: Connection, stream: str, parts: Iterable[int]) -> None:

@@ -3,7 +3,8 @@
     what was named -> what later texts quote it (later_quotes.py) -> Erased events -> texts deleted
       -> views that hold texts folded anew, snapshots dropped -> nothing left in the file
 
-Named may be texts (by ref); events (the words of a line; of a turn's record, what it brought in);
+Named may be texts (by ref); events (the words of a line, and those that it was edited to; of a
+turn's record, what it brought in);
 a person: everything that came in with an event of theirs, and their names and accounts wherever
 they stand, of every self that was linked to them (person_selves.py); or
 a whole stream: every text that came in with it, and what echoes it in others (cross_quotes.py).
@@ -37,6 +38,7 @@ from loopforge.ledger.storage.event_reading import event as event_by_id
 from loopforge.ledger.storage.event_reading import heads
 from loopforge.ledger.storage.event_reading import texts as texts_of
 from loopforge.ledger.storage.folded_views import FoldedView, refold
+from loopforge.ledger.storage.revised_lines import edits_of
 from loopforge.ledger.storage.row_codec import (
     COLUMNS,
     event_of,
@@ -165,7 +167,8 @@ def forget(
 
 
 def _targets(connection: Connection, wish: Wish, kin: Kin, people: set[str]) -> Iterator[_Target]:
-    for id in wish.events:
+    edits = () if wish.exactly else edits_of(connection, wish.events)
+    for id in (*wish.events, *edits):
         yield from _of_event(connection, event_by_id(connection, id))
     for event, ref in _bringers(connection, "texts.ref", wish.refs):
         yield _Target(ref, event.stream, _since(connection, event), name=False)

@@ -125,6 +125,13 @@ def by_place(connection: Connection, places: Sequence[tuple[str, int]]) -> list[
     return events_of(connection, rows)
 
 
+def edits_of(connection: Connection, lines: Sequence[str]) -> list[str]:
+    """The events that edited these lines, by id."""
+    mine = revisions.c.line.in_(lines) & ~revisions.c.deleted
+    query = select(revisions.c.event).where(mine).order_by(revisions.c.event)
+    return list(connection.execute(query).scalars())
+
+
 def unforgotten(connection: Connection, stream: str = "") -> dict[str, list[str]]:
     """Events whose texts should be gone, by stream: lines deleted, and what they were edited to."""
     other = revisions.alias()
