@@ -121,13 +121,13 @@ async def test_an_answer_of_odd_form_breaks_nothing(tmp_path: Path, kind: str) -
 
 
 async def test_one_that_says_the_same_for_ever_is_heard_once(tmp_path: Path) -> None:
-    """Word for word what it said before is refused; people are told once, energy is kept."""
+    """Word for word what it said before is refused; who calls is told so, energy is kept."""
     same = {"say": "I am a teapot.", "again": True, "note": "more", "narrative": "I pour."}
     async with living(tmp_path, lambda question: same) as home:
         for _ in range(3):
             await home.hears("ana", "@maya hello")
         assert await texts(home) == ["I am a teapot."]
         notices = [line for line in await home.lines() if line.startswith("*")]
-        assert len(set(notices)) == len(notices) <= 1
+        assert (len(set(notices)), len(notices)) == (1, 2), "at each further call"
         scene = await home.app.front.rooms.scene("commons")
         assert scene.energy == scene.capacity
