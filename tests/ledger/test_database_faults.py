@@ -191,11 +191,13 @@ async def test_a_file_that_may_not_be_written_is_told(tmp_path: Path) -> None:
 
 
 async def test_a_closed_ledger_says_so(ledger_url: str) -> None:
-    """After closing, an append raises LedgerError; what was waiting had been written."""
+    """After closing, appending and reading raise LedgerError; what was waiting had been written."""
     async with opened(ledger_url) as ledger:
         await ledger.append(ROOM, [Scribbler().heard("one")])
     with pytest.raises(LedgerError, match="is closed"):
         await ledger.append(ROOM, [Scribbler().heard("two")])
+    with pytest.raises(LedgerError, match="is closed"):
+        await ledger.read(ROOM)
     async with opened(ledger_url) as ledger:
         await well(ledger, 1)
 

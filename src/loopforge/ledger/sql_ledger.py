@@ -122,7 +122,7 @@ class SqlLedger:
         self._follower = Follower(self.read, heads)
         self._still = asyncio.Lock()
         self._since, self._folding = 0, False
-        self._reads = 0
+        self._reads, self._closed = 0, False
         self._loop = asyncio.get_running_loop()
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="ledger reader")
         self._writer = Writer(store, self._views, self._appended)
@@ -133,6 +133,7 @@ class SqlLedger:
         await self._follower.close()
         await self._writer.close()
         self._elsewhere.close()
+        self._closed = True
         await self._loop.run_in_executor(None, self._readers.shutdown)
         self._store.close()
 
@@ -391,6 +392,8 @@ class SqlLedger:
 
     async def _reading(self, work: Callable[[Connection], T]) -> T:
         """Run some reading in a reading thread; done again once if the connection was gone."""
+        if self._closed:
+            raise LedgerError("The ledger is closed; nothing was read.")
         self._reads += 1
         try:
             return await self._loop.run_in_executor(self._readers, self._read, work)
