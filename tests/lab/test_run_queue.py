@@ -93,6 +93,40 @@ async def test_a_run_ends_with_who_sent_it(tmp_path: Path) -> None:
     assert not Archive(tmp_path).busy("run")
 
 
+DRAWN = """
+import asyncio, sys
+from pathlib import Path
+from textual.app import App
+from loopforge.lab.inspect.run_archive import Archive
+from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.run.run_lifecycle import Choice
+from loopforge.lab.run_queue import Shifts
+from loopforge.lab.world.scenario_file import open_scenario
+class Screen(App):
+    async def on_mount(self):
+        shifts = Shifts(Archive(Path(sys.argv[1])), Minds)
+        shift = Choice(days=1, steps_per_day=2).apply(open_scenario("first_shift"))
+        name = shifts.begin(shift, "stub")
+        while shifts.standing(name).state in ("waiting", "running"):
+            await asyncio.sleep(0.02)
+        await shifts.close()
+        self.exit(shifts.standing(name).told or name)
+if __name__ == "__main__":
+    sys.__stdout__.write(Screen().run(headless=True))
+"""
+
+
+async def test_a_run_begins_beside_a_terminal(tmp_path: Path) -> None:
+    """Where the home is open in a terminal, which draws over both streams, runs are played, too."""
+    home = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", DRAWN, str(tmp_path)), stdout=asyncio.subprocess.PIPE
+    )
+    async with asyncio.timeout(120):
+        told, _ = await home.communicate()
+    assert told.decode() == "first_shift-stub-7"
+    assert Archive(tmp_path).index(told.decode()).ended
+
+
 def running(process: Path) -> bool:
     """Whether this process is there, and more than a name that nobody has taken away."""
     try:

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr
 from pathlib import Path
 
 from msgspec import Struct
@@ -178,7 +180,9 @@ class Shifts:
 
     async def _send(self, name: str, job: AnyJob, witness: Witness | None) -> None:
         """Let a process of its own play it. Raises BadRun, LedgerError."""
-        child = ChildProcess(play_apart, job, name=f"loopforge lab: {name}")
+        # What draws a terminal puts a stream of number -1 there, with which no process can begin.
+        with redirect_stderr(sys.__stderr__):
+            child = ChildProcess(play_apart, job, name=f"loopforge lab: {name}")
         try:
             while True:
                 number = await asyncio.to_thread(child.heard)
