@@ -113,6 +113,20 @@ def test_a_repository_is_watched_as_the_page_says(run: Run, home: Path) -> None:
     assert "is not watched" in run("watch", "look", "parser")[2]
 
 
+@pytest.mark.parametrize("budget", ["inf", "1e400"])
+def test_a_budget_without_end_is_refused_and_nothing_is_kept(run: Run, budget: str) -> None:
+    """No event could be read that holds one; the home goes on with other tasks."""
+    wrong = "A budget is a number of US dollars"
+    code, _, err = run("run", "run echo hello", "--detach", "--budget", budget)
+    assert (code, wrong in err) == (2, True)
+    assert run("list")[1] == "There are no tasks yet.\n"
+    assert run("run", "run echo hello")[0] == 0
+    short = json.loads(run("list", "--json")[1])[0]["id"][-8:]
+    code, _, err = run("resume", short, "--budget", budget)
+    assert (code, wrong in err) == (2, True)
+    assert len(json.loads(run("list", "--json")[1])) == 1
+
+
 def test_what_cannot_be_is_told(run: Run) -> None:
     """No such task, nothing said, nothing that waits: a sentence each, and exit code 2."""
     assert run("run", "run echo hello")[0] == 0

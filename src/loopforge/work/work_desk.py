@@ -8,6 +8,7 @@ process or in the one that runs the home. What cannot be done is said in a sente
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from functools import partial
 from typing import Literal, TypeVar
@@ -92,7 +93,7 @@ class WorkDesk:
             mate=mate,
             thread=thread,
             repo=repo,
-            budget=float(budget),
+            budget=checked_budget(budget),
             surface=surface,
             owner=owner,
             only=only,
@@ -153,14 +154,15 @@ class WorkDesk:
         return await self._decided(task, attempt)
 
     async def resume(self, task: str, person: str, budget: float = 0.0) -> str:
-        """Have it go on from where it stands; `budget` adds US dollars. Raises Changed."""
+        """Have it go on from where it stands; `budget` adds US dollars. Raises Changed, BadLine."""
+        more = checked_budget(budget)
 
         async def attempt(state: TaskState, seq: int) -> str:
             if state.at_work:
                 return "It is at work already."
             if state.stage in ("approved", "rejected"):
                 raise Changed(f"This task is {state.stage}; give a new one.")
-            await self._append(state, [TaskResumed(by=person, budget=float(budget))], person, seq)
+            await self._append(state, [TaskResumed(by=person, budget=more)], person, seq)
             return "It goes on."
 
         return await self._decided(task, attempt)
@@ -330,6 +332,13 @@ def calibration_of(tasks: Iterable[TaskState]) -> Calibration:
         if state.stage in ("approved", "rejected")
     ]
     return task_confidence.brier(past), task_confidence.reliability(past)
+
+
+def checked_budget(budget: float) -> float:
+    """US dollars as they are kept. Raises BadLine for what no body of an event can hold."""
+    if not 0 <= budget < math.inf:
+        raise BadLine("A budget is a number of US dollars, such as 0.50.")
+    return float(budget)
 
 
 def checked_text(text: str) -> str:

@@ -27,7 +27,7 @@ from loopforge.work.git.person_repository import PersonRepository
 from loopforge.work.git.registered_repositories import Repository
 from loopforge.work.watching.repository_watch import RepositoryWatch
 from loopforge.work.watching.watch_state import WATCHES, WatchState
-from loopforge.work.work_desk import WorkDesk
+from loopforge.work.work_desk import WorkDesk, checked_budget
 
 
 class WatchShown(Struct, frozen=True, kw_only=True):
@@ -71,7 +71,7 @@ class WatchDesk:
         found = self._found(repo)
         if mate and not self._desk.world.is_mate(mate):
             raise Unknown(f"There is no mate {mate!r}; `loopforge mate list` shows them.")
-        if budget <= 0:
+        if checked_budget(budget) <= 0:
             raise BadLine("A watch needs a budget for each of its tasks, in US dollars.")
         rule, start, told = self._rule(every)
         body = WatchBegan(
