@@ -1,4 +1,7 @@
-"""What ends a task until somebody says go on: time, budgets of the home, a stop in the queue."""
+"""What ends a task until somebody says go on: time, budgets of the home, a stop in the queue.
+
+And what does not: somebody who speaks during its last turn.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from loopforge.core.work.work_vocabulary import TaskClassified
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from loopforge.runtime.system_clock import SystemClock
+from tests.held_clock import HeldClock
 from tests.rooms.test_budgets import CENT, budget
 from tests.work.conftest import Step, in_order, says, uses, working
 from tests.work.test_task_forgetting import holding
@@ -107,6 +111,66 @@ async def test_a_task_in_line_is_stopped_and_waits_again(place: Path) -> None:
         await shop.desk.stop(first, "ana")
         await shop.until(second, "task.summarized", 2)
         assert (await shop.state(second)).stage == "finished"
+
+
+@pytest.mark.parametrize("stage", ["done", "question"])
+async def test_what_is_said_during_its_last_turn_is_heeded_in_another(
+    place: Path, stage: str
+) -> None:
+    """Whether it came to its end in that turn or to a question: nobody speaks to it in vain."""
+    pace, left = HeldClock(), [says(stage, "So far."), says("done", "With tabs.")]
+    heard: list[bool] = []
+
+    def script(asked: Question) -> Step:
+        if "state" not in (asked.schema or {}).get("properties", {}):
+            return {}
+        heard.append("use tabs" in str(asked.messages))
+        return ScriptedAnswer(data=left.pop(0), wait=1)
+
+    async with working(place, script, pace=pace) as shop:
+        id = await shop.desk.open("Fix app.py in Python", "ana")
+        await shop.until(id, "turn.asked")
+        told = await shop.desk.say(id, "ana", "use tabs")
+        assert told == "It is put before the mate in its next turn."
+        pace.let_go()
+        await shop.rest(id)
+        state = await shop.state(id)
+        assert heard == [False, True]
+        assert (state.stage, str(state.finished and state.finished.result), state.pending) == (
+            "finished",
+            "With tabs.",
+            {},
+        )
+
+
+@pytest.mark.parametrize("by", ["person", "model"])
+async def test_a_task_stopped_before_it_is_taken_as_anything_goes_on(place: Path, by: str) -> None:
+    """By a person, or since no model could be reached: resumed, it is asked anew what it is."""
+    slow = ScriptedAnswer(text="So.", wait=300)
+    first = slow if by == "person" else ScriptedAnswer(outcome="failed", cause="unreachable")
+    resumed = False
+
+    def script(asked: Question) -> Step:
+        if not resumed:
+            return first
+        return says("done", "Done.") if asked.schema else "So."
+
+    async with working(place, script) as shop:
+        id = await shop.desk.open("Please take care of the logs", "ana")
+        await shop.until(id, "turn.asked")
+        if by == "person":
+            await shop.desk.stop(id, "ana")
+        await shop.rest(id)
+        state = await shop.state(id)
+        assert (state.stage, state.classified) == ("stopped", None)
+        assert state.halted is not None
+        assert state.halted.kind == by
+        resumed = True
+        await shop.desk.resume(id, "ana")
+        await shop.rest(id)
+        state = await shop.state(id)
+        assert state.classified is not None
+        assert state.stage == "finished"
 
 
 async def test_a_key_that_somebody_types_reaches_no_prompt(place: Path) -> None:

@@ -106,6 +106,8 @@ class TaskState(Struct, kw_only=True):
     open: str = ""
     open_summons: str = ""
     open_mate: str = ""
+    shown: int = 0
+    steered: int = 0
     turns: int = 0
     since: int = 0
     started: datetime | None = None
@@ -186,6 +188,12 @@ class TaskState(Struct, kw_only=True):
         return self.task.budget + self.extra if self.task.budget else 0.0
 
     @property
+    def unheard(self) -> TaskSteered | None:
+        """The last line that came too late to be put before the mate in its last turn."""
+        late = self.steered > self.shown
+        return next(reversed(self.pending.values()), None) if late else None
+
+    @property
     def allowing(self) -> dict[str, OpenUse]:
         """Uses of tools that wait for the yes of a person, by id."""
         return {id: use for id, use in self.running.items() if use.asks}
@@ -220,7 +228,7 @@ class TaskState(Struct, kw_only=True):
             case TaskClassified() | TaskQueued() | TaskLeased() | PlanSet() | TaskProgressed():
                 self._going(body)
             case TaskSteered():
-                self.pending[event.id] = body
+                self.pending[event.id], self.steered = body, event.seq
                 self._enter("heard", body.person, body.text, event)
                 if body.corrects:
                     self.corrections += 1
@@ -289,9 +297,10 @@ class TaskState(Struct, kw_only=True):
 
     def _turn(self, event: Event) -> None:
         match event.body:
-            case Perceived(mate=mate, summons=summons, recalled=recalled):
+            case Perceived(mate=mate, summons=summons, recalled=recalled, upto=upto):
                 self.open, self.open_summons, self.open_mate = event.id, summons, mate
                 if summons == "task":
+                    self.shown = upto
                     self.attempts.begin(tuple(one.of for one in recalled if not one.left))
             case TurnEnded(turn=turn, took_in=took_in):
                 self.open = "" if self.open == turn else self.open

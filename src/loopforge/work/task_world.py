@@ -135,7 +135,7 @@ class TaskWorld:
             return await self._rest(state) or await self._learned(state)
         if state.running:
             return None  # its end wakes the task
-        if state.stage == "opened":
+        if state.classified is None:  # nor need it be new: it may have been stopped before
             return self._triage(state)
         if not self._leases.mine(state.thread, state.id, state.fence) or state.stage != "working":
             return await self._lease(state)
@@ -167,7 +167,9 @@ class TaskWorld:
         return self._taken(state, mate, "", state.open_summons, open=state.open, over=over)
 
     async def _rest(self, state: TaskState) -> Sequence[Fact] | None:
-        """It stands still."""
+        """It stands still; but for whoever spoke while it came to its end, or to its question."""
+        if state.stage in ("finished", "waiting") and (late := state.unheard) is not None:
+            return [self._fact(TaskResumed(by=late.person), state)]
         if not state.saved:
             return await self._saved(state)
         if not state.summarized:
