@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import pty
+import select
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from functools import partial
@@ -546,3 +551,33 @@ async def test_what_breaks_the_link_closes_the_screen_with_that_error(tmp_path: 
 def test_notices_hold_text_and_no_markup() -> None:
     """A notice shows square brackets as they are."""
     assert "[b]" in str(Notice("a [b] c").render())
+
+
+LATIN = """
+import sys
+from textual.app import App
+from loopforge.io.terminal.terminal_app import LenientDriver
+class Screen(App):
+    def on_key(self, event):
+        if event.key == "q":
+            self.exit("left")
+if __name__ == "__main__":
+    sys.exit(Screen(driver_class=LenientDriver).run() != "left")
+"""
+
+
+def test_bytes_that_are_no_text_end_nothing() -> None:
+    """What a terminal sends that is not set to UTF-8 is passed over, and the next key is heard."""
+    ours, theirs = pty.openpty()
+    ends = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
+    with subprocess.Popen([sys.executable, "-c", LATIN], **ends) as screen:  # type: ignore[call-overload]
+        os.close(theirs)
+        os.read(ours, 1000)
+        os.write(ours, b"\xe9\xff")
+        with contextlib.suppress(OSError):  # it closed its end
+            while screen.poll() is None:
+                os.write(ours, b"q")
+                if select.select([ours], [], [], 0.1)[0]:
+                    os.read(ours, 10_000)
+    os.close(ours)
+    assert screen.returncode == 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from datetime import tzinfo
 from functools import partial
 from typing import ClassVar
@@ -20,6 +20,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.drivers.linux_driver import LinuxDriver
 from textual.theme import Theme
 from textual.timer import Timer
 from textual.widgets import Static
@@ -93,6 +94,21 @@ DUSK = Theme(
 )
 
 
+class LenientDriver(LinuxDriver):
+    """Reads keys, and lives through bytes that are no text, such as a latin-1 terminal sends.
+
+    The plain one ends the app at them, and the home with it where it is run here. What was typed
+    in the same moment is lost.
+    """
+
+    def run_input_thread(self) -> None:
+        """Read until the app ends."""
+        while True:
+            with suppress(UnicodeDecodeError):
+                super().run_input_thread()
+                return
+
+
 class Terminal(App[None]):
     """One person's terminal in one room."""
 
@@ -114,7 +130,7 @@ class Terminal(App[None]):
         begin: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
         """`begin` opens the link, once the first screen is shown; without it, it is open."""
-        super().__init__()
+        super().__init__(driver_class=LenientDriver)
         self.register_theme(DUSK)
         self.theme = DUSK.name
         self.broken: LoopforgeError | None = None
