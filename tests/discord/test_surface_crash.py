@@ -48,6 +48,30 @@ async def test_an_answer_that_was_on_its_way(
     assert posts == [str(line.id) for line in city.lines(plaza)[1:]]
 
 
+@pytest.mark.parametrize("name", ["plaza", "piazza"])
+async def test_what_somebody_said_elsewhere_that_was_on_its_way(
+    city: Twin, tmp_path: Path, name: str
+) -> None:
+    """A line that was being relayed when the home ended is there once, whatever its place is called."""
+    bot, ben = city.bot("House"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    async with lodged(city, tmp_path, {bot: "*"}) as home:
+        await home.join(plaza, mall)
+        gate = city.faults.hold(HOOK, carried=True)
+        await city.say(ben, plaza, "on its way")
+        await gate.reached.wait()
+        await city.say(ben, plaza, "not sent yet")
+        await home.hears(plaza, "I bake", "on its way", "not sent yet")
+    city.faults.clear()
+    await city.rename(plaza, name)
+    async with lodged(city, tmp_path, {bot: "*"}) as home:
+        await home.delivered(plaza)
+    assert [(line.by, line.text) for line in city.lines(mall)] == [
+        ("ben (plaza)", "on its way"),
+        (f"ben ({name})", "not sent yet"),
+    ]
+
+
 @pytest.mark.parametrize("who", ["maya", "*"])
 async def test_a_draft_that_was_growing(city: Twin, tmp_path: Path, who: str) -> None:
     """A draft cut off by the end of the process ends as the whole line, in the same message."""

@@ -276,7 +276,7 @@ class DiscordDelivery:
     def _is_voice(self, voice: DiscordSpeaker, message: discord.Message) -> bool:
         """Whether this voice may have said it; what bears no mate's face, any of us may have."""
         if voice.hook is not None:
-            return self._hooks.said(message) and message.author.name in voice.names
+            return self._hooks.said(message) and voice.bore(message.author.name)
         if voice.whose:
             return message.author.id == voice.seat.client.id
         return self._crowd.ours(message.author.id) is not None

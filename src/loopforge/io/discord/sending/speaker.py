@@ -40,7 +40,8 @@ class DiscordSpeaker:
     """Speaks in one place. `name` is shown over (hook) or before (`quoted`) what it says.
 
     `whose`: the mate that the account itself is, "" if it lends its voice. `names`: all names that
-    a webhook may have borne for this speaker. `lost` is told of a webhook that is there no more.
+    a webhook may have borne for this speaker; `person`: one behind which it said where they were.
+    `lost` is told of a webhook that is there no more.
     """
 
     def __init__(
@@ -51,15 +52,22 @@ class DiscordSpeaker:
         quoted: str = "",
         whose: str = "",
         names: Sequence[str] = (),
+        person: str = "",
         lost: Callable[[discord.Webhook], None] | None = None,
     ) -> None:
         self.seat, self.hook, self.name, self.quoted = seat, hook, name, quoted
-        self.whose, self.names, self._lost = whose, {name, *names}, lost
+        self.whose, self._lost = whose, lost
+        self._names, self._person = {name, *names}, person
 
     @property
     def place(self) -> str:
         """What the place is called in a sentence."""
         return named(self.seat.channel)
+
+    def bore(self, name: str) -> bool:
+        """Whether a webhook may have borne this name for it: a place has another one by now."""
+        elsewhere = bool(self._person) and name.startswith(f"{self._person} (")
+        return elsewhere or name in self._names
 
     @property
     def reads(self) -> bool:
@@ -183,10 +191,10 @@ class Voices:
 
     async def person(self, place: str, name: str, surface: str) -> DiscordSpeaker:
         """That of a person who is elsewhere: on another platform, or in another place of this."""
-        where = self._where(surface)
         seat = await self._crowd.seat(place)
+        where = self._where(surface)  # nobody of us knows, before one is connected
         hint = f" ({where})" if where else ""
-        return await self._named(seat, f"{name}{hint}", f"**{name}**{hint}: ")
+        return await self._named(seat, f"{name}{hint}", f"**{name}**{hint}: ", person=name)
 
     async def anybody(self, place: str) -> DiscordSpeaker:
         """That of whichever account is there."""
@@ -267,17 +275,17 @@ class Voices:
             raise failed(error, "that place") from None
 
     async def _named(
-        self, seat: AccountSeat, name: str, quoted: str, *names: str
+        self, seat: AccountSeat, name: str, quoted: str, *names: str, person: str = ""
     ) -> DiscordSpeaker:
         hook = await self._hook(seat)
         return (
-            self._by(seat, hook, name, *names)
+            self._by(seat, hook, name, *names, person=person)
             if hook is not None
             else DiscordSpeaker(seat, quoted=quoted)
         )
 
     def _by(
-        self, seat: AccountSeat, hook: discord.Webhook, name: str, *names: str
+        self, seat: AccountSeat, hook: discord.Webhook, name: str, *names: str, person: str = ""
     ) -> DiscordSpeaker:
         """By a webhook; `names` are others that it may have borne for the same speaker."""
         return DiscordSpeaker(
@@ -285,5 +293,6 @@ class Voices:
             hook,
             webhook_name(name),
             names=[webhook_name(each) for each in names],
+            person=webhook_name(person) if person else "",
             lost=self._hooks.lost,
         )
