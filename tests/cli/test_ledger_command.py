@@ -95,6 +95,14 @@ def test_a_reader_that_goes_away_is_no_error(home: Path) -> None:
     assert out.stdout.count("\n") == 1
 
 
+def test_more_events_than_can_be_counted_are_refused(run: Run) -> None:
+    """In a sentence, by the option's name."""
+    code, _, err = run("tail", "-n", "99999999999999999999")
+    assert code == 2
+    assert "'-n'" in err
+    assert run("tail", "-n", str(2**53))[0] == 0
+
+
 def test_an_export_overwrites_nothing(run: Run, tmp_path: Path) -> None:
     """A file that is there already is refused; an unknown format too."""
     (tmp_path / "there").write_text("mine")

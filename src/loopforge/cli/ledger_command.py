@@ -28,6 +28,8 @@ app = typer.Typer(no_args_is_help=True)
 
 Stream = Annotated[str, typer.Option("--stream", help="Only this stream, such as room:commons.")]
 Streams = Annotated[str, typer.Option("--stream", help="Only streams whose name begins so.")]
+MOST = 2**53
+"""Events that can be asked for at once; a database counts no further than 2**63."""
 LOOK = 0.5
 """Seconds between two looks for new events."""
 WIDE = 100
@@ -52,7 +54,7 @@ def _run(context: typer.Context, work: Callable[[SqlLedger], Coroutine[Any, Any,
 @app.command()
 def tail(
     context: typer.Context,
-    count: Annotated[int, typer.Option("-n", help="How many events.", min=0)] = 20,
+    count: Annotated[int, typer.Option("-n", help="How many events.", min=0, max=MOST)] = 20,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with new ones.")] = False,
     stream: Stream = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print lines of JSON.")] = False,
