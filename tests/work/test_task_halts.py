@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.app import open_aside
 from loopforge.core.events import Answered
 from loopforge.core.work.work_vocabulary import TaskClassified
 from loopforge.models.scripted_model import ScriptedAnswer
@@ -186,3 +187,16 @@ async def test_a_key_that_somebody_types_reaches_no_prompt(place: Path) -> None:
         assert "that uses [redacted]" in str(state.task.text)
         assert not [one for one in shop.models.asked if key in str(one.messages)]
     assert holding(place, key.encode()) == []
+
+
+async def test_a_task_stopped_while_its_home_stood_still_keeps_no_thread(place: Path) -> None:
+    """The next one of its thread begins at once, and not when the lease of the dead is over."""
+    async with working(place, in_order(uses("work_run", command="sleep 60"))) as shop:
+        first = await shop.desk.open("Fix app.py in Python", "ana", thread="t")
+        await shop.until(first, "effect.running")
+    async with open_aside(shop.app.settings) as aside:
+        await aside.work.desk.stop(first, "ana")
+    async with working(place, in_order()) as shop:
+        await shop.rest(first)
+        second = await shop.give("run echo hi", thread="t")
+        assert (await shop.state(second)).stage == "finished"

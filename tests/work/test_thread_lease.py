@@ -42,3 +42,14 @@ async def test_a_task_takes_its_own_thread_again_at_once(stage: Stage) -> None:
     assert (await again.take("t", "one")).fence == 2
     assert again.mine("t", "one", 2)
     assert not again.mine("t", "one", 1)
+
+
+async def test_what_a_process_held_that_died_is_let_go_by_its_number(stage: Stage) -> None:
+    """A task that stands still after a crash keeps nobody waiting; one that goes on elsewhere may."""
+    await ThreadLeases(stage.ledger, stage.stamp).take("t", "one")
+    after = ThreadLeases(stage.ledger, stage.stamp)
+    for task, fence in (("one", 0), ("one", 2), ("two", 1)):
+        await after.release("t", task, fence)
+        assert (await after.take("t", "two")).task == "one"
+    await after.release("t", "one", 1)
+    assert (await after.take("t", "two")).fence == 2

@@ -107,3 +107,16 @@ async def test_a_button_stops_what_is_at_work(place: Path) -> None:
         assert await buttons(room, line) == []
         assert "halts it" not in (await room.said())[0]
         assert "/why/" in await room.does("why")
+
+
+async def test_why_of_a_line_of_no_turn_says_what_it_tells_of(place: Path) -> None:
+    """As a room says how to ask for it: what happened, when, by whom, and where more is told."""
+    async with commons(place, in_order(says("question", "Which port?"))) as room:
+        await room.hears("otto, write a Python server in serve.py")
+        await room.hears("stop")
+        (task,) = await room.tasks()
+        for words, kind in (("Starting work", "classified"), ("Stopped after", "summarized")):
+            told = await room.app.front.why(await room.line_of(words))
+            assert told.startswith(f"That is of no turn: task.{kind}, ")
+            assert f", by runtime. See /work/{task}/why/" in told
+        assert "Which port?" in await room.app.front.why(await room.line_of("Which port?"))

@@ -261,8 +261,26 @@ class Front:
         await self.rooms.bring(room, by, person, name, past=past)
 
     async def why(self, event_id: str) -> str:
-        """The flight record of an event, as plain text. Raises Unknown."""
-        return told(await gather(self._ledger, event_id))
+        """The flight record of an event, as plain text. Raises Unknown.
+
+        Of a line that tells of something beside the room and of no turn: what that is, and where.
+        """
+        try:
+            return told(await gather(self._ledger, event_id))
+        except Unknown:
+            if note := await self._beside(event_id):
+                return note
+            raise
+
+    async def _beside(self, id: str) -> str:
+        """What a line tells of that came of no turn; "" for any other event. Raises Unknown."""
+        said = await self._ledger.event(id)
+        source = await self.commands.routed.source(said)
+        if source is None:
+            return ""
+        cause = await self._ledger.event(said.cause)
+        when, by = f"{cause.at:%Y-%m-%d %H:%M:%S} UTC", cause.actor
+        return f"That is of no turn: {cause.kind}, {when}, by {by}. See {source.record} on the web."
 
     async def seen(self, room: str, person: str, seq: int, surface: str = "terminal") -> None:
         """Everything up to `seq` was shown to this person, on a terminal or a page."""

@@ -129,7 +129,7 @@ class TaskWorld:
         if state.open:
             return self._again(state)
         if state.forgotten:
-            await self._leases.release(state.thread, state.id)
+            await self._leases.release(state.thread, state.id, state.fence)
             return None
         if not state.at_work:
             return await self._rest(state) or await self._learned(state)
@@ -178,7 +178,7 @@ class TaskWorld:
             return await self._places.offer(state)
         if self._sent_back(state):
             return [self._fact(TaskResumed(by=""), state)]
-        await self._leases.release(state.thread, state.id)
+        await self._leases.release(state.thread, state.id, state.fence)
         return None
 
     def _sent_back(self, state: TaskState) -> bool:

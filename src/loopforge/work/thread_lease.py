@@ -102,21 +102,28 @@ class ThreadLeases:
 
         return await self._ledger.decide(THREAD + thread, partial(self._head, thread), attempt)
 
-    async def release(self, thread: str, task: str) -> None:
-        """Let it go, if this process holds it for that task."""
-        mine = self._mine.get(thread)
-        if mine is None or mine.task != task:
+    async def release(self, thread: str, task: str, fence: int = 0) -> None:
+        """Let it go, if this process holds it for that task; or one that died did, by `fence`."""
+        if (mine := self._mine.get(thread)) and mine.task == task:
+            fence = mine.fence
+        if not fence or await self._free(thread):
             return
 
         async def attempt(seq: int) -> None:
             held = await self._held(thread)
-            if held.fence == mine.fence and held.task:
-                body = ThreadReleased(task=task, fence=mine.fence)
+            if (held.task, held.fence) == (task, fence):
+                body = ThreadReleased(task=task, fence=fence)
                 fact = self._stamp.fact(body, actor="runtime")
                 await self._ledger.append(THREAD + thread, [fact], expect=seq)
-            self._mine.pop(thread, None)
+            if mine is not None and mine.task == task:
+                self._mine.pop(thread, None)
 
         await self._ledger.decide(THREAD + thread, partial(self._head, thread), attempt)
+
+    async def _free(self, thread: str) -> bool:
+        """Whether it was let go and not taken since: that much one row tells."""
+        newest = await self._ledger.read(THREAD + thread, limit=1, newest=True)
+        return bool(newest) and isinstance(newest[-1].body, ThreadReleased)
 
     async def _held(self, thread: str) -> HeldThread:
         return held_by(await self._ledger.read(THREAD + thread))
