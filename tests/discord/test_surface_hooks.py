@@ -11,6 +11,7 @@ import pytest
 
 from loopforge.artifacts.picture_intake import made_small
 from loopforge.core.mates.css_colours import given_to
+from loopforge.core.room_vocabulary import LineDeleted, LineEdited, Told
 from loopforge.mates.cards.avatar_image import picture
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
@@ -241,13 +242,45 @@ async def test_a_line_is_changed_by_the_webhook_that_said_it(city: Twin, tmp_pat
     assert len({line.webhook for line in city.lines(mall)}) == 2
 
 
-async def test_a_draft_of_an_earlier_version_goes(city: Twin, tmp_path: Path) -> None:
-    """A draft that the webhook of all mates left behind is taken away by that webhook."""
+@pytest.mark.parametrize("there", [True, False])
+async def test_a_draft_of_an_earlier_version_goes(city: Twin, tmp_path: Path, there: bool) -> None:
+    """A draft that a webhook left behind goes, by that webhook or, where it is gone, by the bot."""
     house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {house: "*"}) as home:
         await home.ask(ben, plaza, "maya, hello")
     old = city.town.create_webhook(plaza.id, "Loopforge", house.id)
     city.town.owners[old.id] = house
     city.town.create_message(plaza.id, old.webhook_user_id, "I was sa ▌", webhook_id=old.id)
+    if not there:
+        city.town.delete_webhook(old.id)
     async with lodged(city, tmp_path, {house: "*"}):
         await city.until(lambda: len(city.lines(plaza)) == 2)
+
+
+@pytest.mark.parametrize("may", [True, False])
+async def test_what_a_webhook_said_that_people_took_away(
+    city: Twin, tmp_path: Path, may: bool
+) -> None:
+    """It is taken away by the bot, and cannot be changed: what is not done there is told."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    if not may:
+        await city.forbid(maya, mall, "manage_messages")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.join(plaza, mall)
+        bread, salt = await city.say(ben, plaza, "bread!"), await city.say(ben, plaza, "salt!")
+        await city.until(lambda: len(city.lines(mall)) == 2)
+        await home.delivered(plaza)
+        for each in list(city.town.webhooks):
+            city.town.delete_webhook(each)
+        await city.delete(ben, salt)
+        await home.eventually(plaza, LineDeleted)
+        await home.delivered(plaza)
+        await city.edit(ben, bread, "cake!")
+        await home.eventually(plaza, LineEdited)
+        await home.delivered(plaza)
+        told = [str(e.body.text) for e in await home.events(plaza) if isinstance(e.body, Told)]
+    left = [] if may else ["salt!"]
+    assert [line.text for line in city.lines(mall)] == ["bread!", *left]
+    assert told[-1].startswith("What ben changed did not reach #mall: it was said by a webhook")
+    assert may or told[0].startswith("What somebody deleted did not reach #mall: the bot may not")

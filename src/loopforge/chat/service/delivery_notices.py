@@ -16,7 +16,7 @@ from loopforge.chat.turns.apply_acts import queued
 from loopforge.core.delivery_states import What
 from loopforge.core.events import Event, Fact
 from loopforge.core.mates.mate_file import Mate
-from loopforge.core.room_vocabulary import Heard, PlaceLeft, Said, Told
+from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, PlaceLeft, Said, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.spoken_lists import listed
 from loopforge.runtime.delivery_worker import Delayed, Undelivered
@@ -82,12 +82,18 @@ class LostNotices:
     def _who(self, event: Event, state: RoomState | None) -> str:
         match event.body:
             case Said(mate=mate):
-                return self._mates[mate].name if mate in self._mates else mate
+                who = f"mate:{mate}"
             case Heard(person=person):
-                known = state.people.get(person) if state else None
-                return str(known.name) if known else "somebody"
+                who = f"person:{person}"
+            case LineEdited(by=by) | LineDeleted(by=by):
+                who = by
             case _:
-                return "somebody"
+                who = ""
+        kind, _, name = who.partition(":")
+        if kind == "mate":
+            return self._mates[name].name if name in self._mates else name
+        known = state.people.get(name) if state else None
+        return str(known.name) if known else "somebody"
 
 
 def _span(by: timedelta) -> str:

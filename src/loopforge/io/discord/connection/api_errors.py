@@ -34,6 +34,7 @@ FINAL = {
     10014: "Discord does not know this emoji.",
     30010: "the message bears too many reactions already.",
     40005: "it is too large for Discord.",
+    50005: "it was said by a webhook or a bot that this home has no more: nobody can change it.",
     50013: "the bot may not do this in {place}. Whoever manages that server can give it the "
     "permissions Send Messages, Read Message History, Add Reactions and Attach Files there.",
     50083: "the thread is closed; open it again.",

@@ -274,5 +274,5 @@ class DiscordStage:
             await DiscordSpeaker(seat).delete(message.id)
         elif message.webhook_id is not None:
             hook = await self._hooks.by(seat.channel, message.webhook_id)
-            if hook is not None:
+            if hook is not None or self._hooks.said(message):  # that one is gone
                 await DiscordSpeaker(seat, hook).delete(message.id)

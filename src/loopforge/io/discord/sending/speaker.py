@@ -34,6 +34,7 @@ UNTOUCHED: DiscordButtons = discord.utils.MISSING
 """Of an edit: the buttons stay as they are; with None they go."""
 UNKNOWN_HOOK = 10015
 """Discord's code where a webhook was taken away."""
+NO_HOOK = "its webhook was taken away; there will be another one."
 
 
 class DiscordSpeaker:
@@ -147,7 +148,9 @@ class DiscordSpeaker:
                 await self.hook.delete_message(message, thread=self._thread())
             else:
                 await self.seat.channel.get_partial_message(message).delete()
-        except discord.NotFound:
+        except discord.NotFound as error:
+            if self._gone(error):
+                raise SendFailed(NO_HOOK) from None
             return False
         except Exception as error:
             raise failed(error, self.place) from None
@@ -161,12 +164,16 @@ class DiscordSpeaker:
         try:
             return await work
         except Exception as error:
-            gone = isinstance(error, discord.NotFound) and error.code == UNKNOWN_HOOK
-            if self.hook is None or not gone:
-                raise failed(error, self.place) from None
-        if self._lost is not None:
+            if self._gone(error):
+                raise SendFailed(NO_HOOK) from None
+            raise failed(error, self.place) from None
+
+    def _gone(self, error: Exception) -> bool:
+        """Whether its webhook is there no more; then nobody speaks by that again."""
+        gone = isinstance(error, discord.NotFound) and error.code == UNKNOWN_HOOK
+        if gone and self.hook is not None and self._lost is not None:
             self._lost(self.hook)
-        raise SendFailed("its webhook was taken away; there will be another one.")
+        return gone and self.hook is not None
 
 
 class Voices:
@@ -203,7 +210,8 @@ class Voices:
     async def behind(self, voice: DiscordSpeaker, message: int) -> DiscordSpeaker | None:
         """The voice that said a message, if it was another one of ours; None else.
 
-        Lines that stand there may be by another webhook, or an account that the mate had once.
+        Lines that stand there may be by another webhook, or an account that the mate had once. What
+        a webhook said that is there no more, nobody can change: only a bot can take it away.
         """
         if not voice.reads:
             return None
@@ -216,8 +224,10 @@ class Voices:
             raise failed(error, voice.place) from None
         if found.webhook_id is not None:
             hook = await self._hooks.by(channel, found.webhook_id)
-            other = hook is not None and (voice.hook is None or hook.id != voice.hook.id)
-            return DiscordSpeaker(voice.seat, hook) if other else None
+            if hook is None:
+                return DiscordSpeaker(voice.seat)
+            other = voice.hook is None or hook.id != voice.hook.id
+            return DiscordSpeaker(voice.seat, hook, lost=self._hooks.lost) if other else None
         author = self._crowd.ours(found.author.id)
         if author is None or (voice.hook is None and author is client):
             return None

@@ -21,6 +21,7 @@ import aiohttp
 from msgspec import Struct, field
 
 import discord
+from loopforge.errors import SendFailed
 from loopforge.io.discord.connection.api_errors import Broken, scrub
 from loopforge.io.discord.connection.bot_accounts import Crowd
 from loopforge.io.discord.connection.gateway_client import Client, Talk, rights
@@ -116,8 +117,12 @@ class Hooks:
         return self._bare.get(hook.id) if hook is not None else None
 
     async def by(self, channel: Talk, id: int) -> discord.Webhook | None:
-        """The webhook of ours that said something in a channel; None if it is not ours, or gone."""
-        await self._look(channel, id)
+        """The webhook of ours that said something in a channel; None if it is not ours, or gone.
+
+        Raises SendFailed where Discord does not say.
+        """
+        if not await self._look(channel, id) and id not in self._bare:
+            raise SendFailed("Discord does not say which webhooks there are.")
         return self._bare.get(id)
 
     async def _look(self, channel: Talk, id: int) -> bool:
