@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 import discord
+from loopforge.chat.room.platform_channels import Channels, PlacedDraft
 from loopforge.core.delivery_states import Drafted
 from loopforge.core.room_vocabulary import Said
 from loopforge.models.scripted_model import ScriptedAnswer
@@ -91,3 +93,37 @@ async def test_a_private_talk_is_closed_to_other_bots(city: Twin) -> None:
             await stranger.fetch_channel(line.channel)
     async with online(city, maya) as friend:
         assert (await friend.fetch_channel(line.channel)).id == line.channel
+
+
+async def test_what_another_account_is_still_to_read(
+    city: Twin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What came in while several accounts connected is heard after what one of them missed there."""
+    maya, house, ben = city.bot("Maya"), city.bot("House"), city.person("ben")
+    plaza, den = city.channel("plaza"), city.channel("den")
+    await city.forbid(maya, den, "view_channel")
+    bots = {maya: "maya", house: ("merlin", "zuzu")}
+    async with lodged(city, tmp_path, bots) as home:
+        await home.tell(ben, plaza, "one")
+        await home.tell(ben, den, "here")
+    await city.say(ben, plaza, "two")
+    asked, gates = Channels.strays, [asyncio.Event(), asyncio.Event()]
+    waiting = iter(gates)
+
+    async def slow(channels: Channels, platform: str) -> list[PlacedDraft]:
+        """House asks first, and goes on when Maya is there; Maya goes on when House has read."""
+        await next(waiting).wait()
+        return await asked(channels, platform)
+
+    monkeypatch.setattr(Channels, "strays", slow)
+    login = city.faults.hold("GET /users/@me", bot="Maya")
+    async with lodged(city, tmp_path, bots, wait=False) as home:
+        await city.until(lambda: home.states()[1].startswith("connected"))
+        await city.say(ben, plaza, "three")
+        await city.say(ben, den, "there")
+        login.release()
+        await home.connected()
+        gates[0].set()
+        await home.hears(den, "here", "there")
+        gates[1].set()
+        await home.hears(plaza, "one", "two", "three")

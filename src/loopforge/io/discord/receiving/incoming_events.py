@@ -72,7 +72,7 @@ class Inward:
         self._files, self._clock, self._watch = files, parts.clock, watch
         self._drafts, self._threads, self._arrived = drafts, threads, arrived
         self._queues: dict[int, asyncio.Queue[Job]] = {}
-        self._held: dict[Client, list[tuple[int, Job]]] = {}
+        self._held: dict[Client, list[tuple[Client, int, Job]]] = {}
         self._known: deque[int] = deque(maxlen=REMEMBERED)
         self._names: dict[int, str] = {}
         takes = (self._hear, self._edit)
@@ -178,14 +178,17 @@ class Inward:
     on_raw_reaction_remove = on_raw_reaction_add
 
     def forget(self, client: Client) -> None:
-        """This client is no more."""
-        self._held.pop(client, None)
+        """This client is no more; what it heard last, its successor reads."""
+        for by, channel, job in self._held.pop(client, []):
+            if by is not client:
+                self._put(by, channel, job)
 
     # ------------------------------------------------------------ one queue for each place
 
     def _put(self, client: Client, channel: int, job: Job) -> None:
-        if client in self._held:
-            self._held[client].append((channel, job))
+        reads = client if client in self._held else self._crowd.first(channel)
+        if reads is not None and reads in self._held:  # what was missed there comes first
+            self._held[reads].append((client, channel, job))
         else:
             self._queue(channel, job)
 
@@ -245,8 +248,8 @@ class Inward:
 
     def _release(self, client: Client) -> None:
         """Take what was heard meanwhile, after what is read there."""
-        for channel, job in self._held.pop(client, []):
-            self._queue(channel, job)
+        for by, channel, job in self._held.pop(client, []):
+            self._put(by, channel, job)
 
     def _reads(self, channel: int, read: Read) -> asyncio.Future[bool]:
         """Let a place be read in its turn; whether all of it was."""
