@@ -1,6 +1,7 @@
 """A task whose words were forgotten keeps nothing else: no workspace, no checkpoint, no branch.
 
-    forget -> its texts are erased -> sweep: workspace, checkpoints, branch
+    forget -> its texts are erased -> at work still? it is halted -> sweep: workspace, checkpoints,
+    branch
 
 Whoever has a task, a room or a person forgotten erases texts in the ledger. What is to go with them
 is asked of the ledger, never remembered: a task that was opened with words which are no more. So a
@@ -18,7 +19,7 @@ from loopforge.errors import Changed, LoopforgeError
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.runtime.ports import Ledger
 from loopforge.work.git.task_repositories import TaskRepositories
-from loopforge.work.task_state import PREFIX
+from loopforge.work.task_state import FORGOTTEN, PREFIX
 from loopforge.work.task_store import TaskStore
 
 Erase = Callable[[Wish], Awaitable[object]]
@@ -30,10 +31,15 @@ class TaskForgetting:
     """Looks after that, where a home is run; and has one task forgotten, in any process."""
 
     def __init__(
-        self, ledger: Ledger, erase: Erase, store: TaskStore, repositories: TaskRepositories
+        self,
+        ledger: Ledger,
+        erase: Erase,
+        store: TaskStore,
+        repositories: TaskRepositories,
+        halt: Callable[[str, str], None],
     ) -> None:
         self._ledger, self._erase, self._store = ledger, erase, store
-        self._repositories = repositories
+        self._repositories, self._halt = repositories, halt
         self._gone: set[str] = set()
         self._wanted = True
 
@@ -70,6 +76,10 @@ class TaskForgetting:
         swept = []
         for stream in sorted(await self._ledger.heads(PREFIX)):
             if stream in self._gone or not await self._forgotten(stream):
+                continue
+            if (await self._store.state(stream)).at_work:  # its world stops it, then it is next
+                self._halt(stream, FORGOTTEN)
+                self._wanted = True
                 continue
             try:
                 await self._repositories.forget(stream)

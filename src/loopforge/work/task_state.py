@@ -52,6 +52,8 @@ from loopforge.core.work.work_vocabulary import (
 from loopforge.runtime.effect_worker import TOLD
 
 PREFIX = "task:"
+FORGOTTEN = "it was forgotten"
+"""Why a task stands still whose words are no more."""
 PATCHED = re.compile(r"^\+\+\+ (?:b/)?([^\t\n]+)", re.MULTILINE)
 """Files that a patch makes or changes."""
 EntryKind = Literal["heard", "result", "mine", "note", "told"]

@@ -57,7 +57,7 @@ from loopforge.work.learning.insight_book import InsightBook
 from loopforge.work.learning.trajectory_reading import TaskBounds
 from loopforge.work.model_choice import ModelChoice
 from loopforge.work.task_perception import PERSON, viewed
-from loopforge.work.task_state import PREFIX, TaskState
+from loopforge.work.task_state import FORGOTTEN, PREFIX, TaskState
 from loopforge.work.task_store import TaskStore
 from loopforge.work.task_summary import summary_of
 from loopforge.work.thread_lease import ThreadLeases
@@ -97,6 +97,7 @@ class TaskWorld:
         "task.undone",
         "task.approved",
         "task.rejected",
+        "ledger.erased",
         *ENDS,
     )
 
@@ -129,6 +130,8 @@ class TaskWorld:
         if state.open:
             return self._again(state)
         if state.forgotten:
+            if state.at_work or state.stage == "waiting":
+                return [self._fact(TaskStopped(kind="lost", why=Words(FORGOTTEN)), state)]
             await self._leases.release(state.thread, state.id, state.fence)
             return None
         if not state.at_work:

@@ -141,7 +141,7 @@ class WorkDesk:
         return await self._decided(task, attempt)
 
     async def stop(self, task: str, person: str, why: str = "a person said stop") -> str:
-        """Have it stand still, wherever it stands. What is told of it."""
+        """Have it stand still, wherever it stands, forgotten or not. What is told of it."""
 
         async def attempt(state: TaskState, seq: int) -> str:
             if state.stage in ("stopped", "finished", "approved", "rejected"):
@@ -151,7 +151,7 @@ class WorkDesk:
             await self._append(state, [body], person, seq)
             return "Stopped. `resume` goes on from here."
 
-        return await self._decided(task, attempt)
+        return await self._decided(task, attempt, forgotten=True)
 
     async def resume(self, task: str, person: str, budget: float = 0.0) -> str:
         """Have it go on from where it stands; `budget` adds US dollars. Raises Changed, BadLine."""
@@ -292,8 +292,14 @@ class WorkDesk:
             raise Changed("This task was forgotten; give a new one.")
         return state
 
-    async def _decided(self, task: str, attempt: Callable[[TaskState, int], Awaitable[T]]) -> T:
-        state = await self._task(task)
+    async def _decided(
+        self,
+        task: str,
+        attempt: Callable[[TaskState, int], Awaitable[T]],
+        *,
+        forgotten: bool = False,
+    ) -> T:
+        state = await (self.store.named(task) if forgotten else self._task(task))
 
         async def once(seq: int) -> T:
             return await attempt(await self.store.state(state.stream), seq)

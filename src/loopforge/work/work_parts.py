@@ -173,7 +173,7 @@ def work_parts(
         return live.now.web_address
 
     desk = WorkDesk(ports.ledger, ports.stamp, store, places, world, halt, address)
-    forgetting = TaskForgetting(ports.ledger, memory.erase, store, repositories)
+    forgetting = TaskForgetting(ports.ledger, memory.erase, store, repositories, halt)
     watching = RepositoryWatch(ports.ledger, ports.stamp, desk)
     watch = WatchDesk(ports.ledger, ports.stamp, desk, watching, lambda: live.zone)
     return WorkParts(world, desk, store, forgetting, ports, watch)

@@ -133,7 +133,7 @@ class ThreadRouting:
         if now is not None:
             others = set(line.named) - {now.task.mate}
             return None if others and now.task.mate not in line.named else now
-        left = [state for state in tasks if state.stage not in OVER]
+        left = [one for one in tasks if one.stage not in OVER and not one.forgotten]
         if left and correction_of(line.text):
             return left[-1]
         cause = await self._orders.cause(line.reply_to)
@@ -244,7 +244,8 @@ class ThreadRouting:
 
 def going(tasks: Sequence[TaskState]) -> TaskState | None:
     """The task that is at work, or waits for a person."""
-    now = [state for state in tasks if state.at_work or state.stage == "waiting"]
+    left = [state for state in tasks if not state.forgotten]
+    now = [state for state in left if state.at_work or state.stage == "waiting"]
     return now[-1] if now else None
 
 

@@ -1,0 +1,53 @@
+"""What becomes of a room whose task was forgotten: it is a room like any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.work.task_state import PREFIX
+from tests.work.conftest import in_order, says, uses
+from tests.work.test_thread_tasks import commons
+
+pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(25)]
+WAITS = says("question", "Which port?")
+RUNS = uses("work_run", command="sleep 300")
+
+
+@pytest.mark.parametrize("step", [WAITS, RUNS])
+async def test_a_task_that_is_forgotten_in_the_midst_stands_still(
+    place: Path, step: dict[str, object]
+) -> None:
+    """What runs ends, its files go, and its room may have the next one."""
+    async with commons(place, in_order(step, says("done", "Here."))) as room:
+        await room.says("otto, write a Python server in serve.py")
+        await room.app.front.rooms.settled("commons")
+        (task,) = await room.tasks()
+        await room.shop.until(task, "task.asked" if step is WAITS else "effect.running")
+        await room.app.ledger.erase(Wish(stream=PREFIX + task))
+        await room.shop.until(task, "task.stopped")
+        await room.rest()
+        state = await room.shop.state(task)
+        assert (state.stage, state.running, state.open) == ("stopped", {}, "")
+        await room.app.work.forgetting.sweep()
+        assert not room.shop.file(task, "").exists()
+        await room.hears("otto, write a Python server in serve.py")
+        _, second = await room.tasks()
+        assert (await room.shop.state(second)).stage == "finished"
+        assert (await room.app.ledger.verify()).sound
+
+
+async def test_a_room_is_deleted_whose_task_was_forgotten_before(place: Path) -> None:
+    """That one is over already; a line that would correct it is for the room's mates."""
+    async with commons(place, in_order(WAITS)) as room:
+        await room.hears("otto, write a Python server in serve.py")
+        (task,) = await room.tasks()
+        await room.shop.desk.stop(task, "ana")
+        await room.rest()
+        await room.app.work.forgetting.forget(task, "ana")
+        await room.hears("otto: no, just answer")
+        assert (await room.said())[-1].startswith("otto: ")
+        await room.app.closing.close_room("commons", room.ana)
+        assert (await room.app.rooms.house.state("room:commons")).closed
