@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -13,8 +14,10 @@ from loopforge.core.events import Event
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import RoomClosed, Stopped
 from loopforge.core.text.erasable_text import Words
-from loopforge.runtime.effect_worker import DIED, GOES_ON, EffectOutcome, Effects
-from loopforge.runtime.ports import EffectPlace, Tool, ToolCall, ToolProgress
+from loopforge.ledger.sql_ledger import open_ledger
+from loopforge.runtime.effect_worker import DAY, DIED, GOES_ON, EffectOutcome, Effects
+from loopforge.runtime.ports import CallPermission, EffectPlace, Tool, ToolCall, ToolProgress
+from loopforge.runtime.system_clock import SeededDice, Stamp
 from tests.runtime.conftest import SITE, STREAM, Stage, permitting
 
 STUBBORN = Tool(name="stubborn", summary="Never ends.", patience=5, limit=1000)
@@ -286,3 +289,30 @@ async def test_who_ended_it_first_is_believed(stage: Stage, began: list[str]) ->
     assert (await steps(stage)).count("returned") == 1
     for each in others:
         await each.close()
+
+
+async def test_a_yes_in_the_last_moment_counts(stage: Stage, tmp_path: Path) -> None:
+    """Another process wrote it down before it lapsed here: it runs, once, and is not forgotten."""
+    ran: list[str] = []
+
+    async def send(call: ToolCall) -> str:
+        ran.append(call.id)
+        return "sent"
+
+    stage.tools.add(Tool(name="send", summary="Sends.", asks=True), send)
+    asks = CallPermission("asks", granted=frozenset({"send"}))
+    place = EffectPlace(STREAM, "t1", 1)
+    facts = stage.effects.proposal(Call("send", {}), place, "mate:maya", asks)
+    effect = (await stage.ledger.append(STREAM, facts))[0].id
+    await stage.clock.advance(DAY.total_seconds() - 1)
+    dice = SeededDice(9)
+    other = await open_ledger(f"sqlite:///{tmp_path}/ledger.db", stage.clock, dice)
+    yes = EffectApproved(effect=effect, by="person:ana")
+    fact = Stamp(stage.clock, dice).fact(yes, actor="person:ana", cause=effect)
+    await other.append(STREAM, [fact])
+    await other.close()
+    await stage.clock.advance(2)
+    await stage.ledger.follow()
+    await stage.effects.settled(STREAM)
+    assert ran == [effect]
+    assert await steps(stage) == ["proposed", "approved", "running", "returned"]

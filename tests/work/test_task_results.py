@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 from pathlib import Path
 
@@ -77,6 +78,8 @@ async def test_what_is_refused_leaves_no_branch(place: Path, project: Path) -> N
         assert "return 2" in shop.file(id, "repo/app.py").read_text()
         with pytest.raises(Changed, match="the task is rejected"):
             await shop.desk.approve(id, "ana")
+        with pytest.raises(Changed, match="This task is rejected"):
+            await shop.desk.undo(id, "ana")
 
 
 async def test_where_there_was_no_branch_none_is_said_to_be_gone(place: Path) -> None:
@@ -181,3 +184,25 @@ async def test_a_branch_that_moved_on_is_taken_in(place: Path, project: Path) ->
         assert (project / "app.py").read_text() == both
         assert (project / "notes.txt").read_text() == "mine, and open\n"
         assert "meanwhile" in git(project, "log", "--format=%s")
+
+
+async def test_who_is_quicker_decides(place: Path) -> None:
+    """Of two who decide at once one is told that it stands otherwise: never do both count."""
+    async with working(place / "home", in_order()) as shop:
+        for first, second in (("approve", "say"), ("reject", "say"), ("approve", "reject")):
+            id = await shop.give("Write a number into a.txt with Python")
+            deeds = {
+                "approve": shop.desk.approve(id, "ana"),
+                "reject": shop.desk.reject(id, "ana"),
+                "say": shop.desk.say(id, "bo", "and a note"),
+            }
+            told = await asyncio.gather(
+                *(deeds[one] for one in (second, first)), return_exceptions=True
+            )
+            [deeds[one].close() for one in deeds.keys() - {first, second}]
+            assert [type(one) for one in told].count(Changed) == 1, told
+            await shop.rest(id)
+            over = [
+                e for e in await shop.events(id) if e.kind in ("task.approved", "task.rejected")
+            ]
+            assert len(over) == (0 if isinstance(told[1], Changed) and second == "say" else 1)

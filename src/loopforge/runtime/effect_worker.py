@@ -526,5 +526,20 @@ class Effects:
         try:
             await self._ledger.append(found.stream, facts)
         except Conflict as error:
+            if isinstance(body, EffectExpired) and await self._is_allowed(found):
+                self._ends.pop(found.effect, None)
+                self._moved(found.effect, "approved")
+                self._wake(found.effect)
+                return
             log.warning("effect %s is over already: %s", found.effect, error)
             self._forget(found.effect)
+
+    async def _is_allowed(self, found: OpenEffect) -> bool:
+        """Whether somebody said yes in the last moment before it lapsed: it is to run, then."""
+        kinds, began = (
+            _kinds(EffectApproved, *get_args(EffectEnd)),
+            await self._ledger.event(found.effect),
+        )
+        after = await self._ledger.read(found.stream, after=began.seq, kinds=kinds)
+        own = [one.body for one in after if getattr(one.body, "effect", "") == found.effect]
+        return bool(own) and isinstance(own[-1], EffectApproved)

@@ -43,6 +43,7 @@ T = TypeVar("T")
 Calibration = tuple[float | None, tuple[ReliabilityBin, ...]]
 LONGEST = 20_000
 """Characters of a task, or of a line said during one."""
+APPROVED = "It is approved already; nothing was done again."
 
 
 class WorkDesk:
@@ -221,7 +222,7 @@ class WorkDesk:
         """
         state = await self._task(task)
         if state.stage == "approved":
-            return "It is approved already; nothing was done again."
+            return APPROVED
         if state.stage != "finished":
             raise Changed(f"There is nothing to approve: the task is {state.stage}.")
         merged, offered = "", state.offered
@@ -232,27 +233,41 @@ class WorkDesk:
             _same(offered, commit)
             merged = (await self.places.approve(state, offered.commit)).commit
         body = ResultApproved(by=person, commit=offered.commit if offered else "", merged=merged)
-        await self._put(state, body, person)
-        return f"Merged as {merged[:12]}." if merged else "Approved."
+
+        async def attempt(now: TaskState, seq: int) -> str:
+            if now.stage == "approved":
+                return APPROVED
+            if now.stage != "finished" and not merged:  # what is merged is, wherever it stands
+                raise Changed(f"There is nothing to approve: the task is {now.stage}.")
+            await self._append(now, [body], person, seq)
+            return f"Merged as {merged[:12]}." if merged else "Approved."
+
+        return await self._decided(task, attempt)
 
     async def reject(self, task: str, person: str, commit: str = "") -> str:
         """Do not take the result: its branch is deleted, its workspace stays. Raises Changed."""
         state = await self._task(task)
-        if state.stage not in ("finished", "stopped", "waiting"):
-            raise Changed(f"There is nothing to reject: the task is {state.stage}.")
+        _rejectable(state)
         if state.task.repo:
             if state.offered is not None and state.offered.commit:
                 _same(state.offered, commit)
             await self.places.reject(state)
-        await self._put(state, ResultRejected(by=person), person)
         gone = "the branch is gone, " if state.task.repo else ""
-        return f"Rejected; {gone}the workspace is still there."
+
+        async def attempt(now: TaskState, seq: int) -> str:
+            _rejectable(now)  # somebody may have had it go on meanwhile
+            await self._append(now, [ResultRejected(by=person)], person, seq)
+            return f"Rejected; {gone}the workspace is still there."
+
+        return await self._decided(task, attempt)
 
     async def undo(self, task: str, person: str) -> str:
         """Take back the last change of files, and the conversation with it; or the merge."""
         state = await self._task(task)
         if state.at_work:
             raise Changed("It is at work; stop it first.")
+        if state.stage == "rejected":
+            raise Changed("This task is rejected; give a new one.")
         was = state.stage
         undone = await self.places.undo(state)
         body = type(undone)(by=person, nth=undone.nth, checkpoint=undone.checkpoint)
@@ -319,6 +334,12 @@ class WorkDesk:
 
     async def _put(self, state: TaskState, body: Body, person: str) -> None:
         await self._append(state, [body], person, None)
+
+
+def _rejectable(state: TaskState) -> None:
+    """Raise Changed where there is nothing to reject as it stands."""
+    if state.stage not in ("finished", "stopped", "waiting"):
+        raise Changed(f"There is nothing to reject: the task is {state.stage}.")
 
 
 def _same(offered: ResultOffered, commit: str) -> None:
