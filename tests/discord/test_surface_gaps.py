@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from loopforge.io.discord.connection.options import DiscordOptions
+from loopforge.io.discord.connection.unread_backlog import Backlog
 from tests.discord.lodging import ANSWER, PLAIN, lodged, welcome
 from tests.discord.test_surface_threads import within
 from tests.discord.twin import Twin
@@ -119,3 +121,29 @@ async def test_a_newer_line_of_the_same_place_hides_none(
     city.town.clock.advance(4 * 3600)
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         await home.hears(place, "one", "three", "two")
+
+
+async def test_the_first_line_of_a_place_that_a_crash_came_before(
+    city: Twin, tmp_path: Path
+) -> None:
+    """A joined place's first line is heard after a crash, though a newer one was heard elsewhere."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.join(plaza, mall, "one")
+        city.faults.drop("MESSAGE_CREATE")
+        await city.say(ben, mall, "two")
+        await city.say(ben, plaza, "three")
+        await home.hears(plaza, "one", "three")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.hears(plaza, "one", "three", "two")
+
+
+async def test_a_gap_that_ends_while_a_line_is_noted(city: Twin, tmp_path: Path) -> None:
+    """A line is heard also where the last account has read all it missed just before it is noted."""
+    maya = city.bot("Maya")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        backlog = Backlog(home.app.front)
+        backlog.opened(0)
+        await asyncio.gather(backlog.guard(), backlog.done(0))
+        assert await home.app.ledger.read("platform:discord") == []

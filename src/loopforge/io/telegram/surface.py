@@ -173,7 +173,7 @@ class Telegram:
         order, ground = incoming_message.order(message), incoming_message.ground(message)
         if ground is not None:
             asked = incoming_message.answers(message, self._crowd.ours())
-            asked = asked or incoming_message.mentions(message, ear.bot.username)
+            asked = asked or (ear.known and incoming_message.mentions(message, ear.bot.username))
             closed = await self._reception.serves(ground, by.account, asked=asked)
             if closed is not None:
                 if closed and ear is poll:

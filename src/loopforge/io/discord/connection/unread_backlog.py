@@ -57,7 +57,7 @@ class Backlog:
         if not self._open:
             return
         start = await self._begun()
-        lowest = min(since or start for since in self._open.values())
+        lowest = min((since or start for since in self._open.values()), default=0)
         if lowest and (not self._noted or lowest < self._noted):
             await self._note(lowest)
 

@@ -68,8 +68,10 @@ MOST_CLOSED = 1000
 """Closed threads that one channel lists: those that were closed last."""
 STAYS = timedelta(hours=1)
 """How long a thread stays open at least after its last message."""
-FAILURES = (SendFailed, discord.DiscordException, aiohttp.ClientError, OSError, RuntimeError)
-"""What a call may raise; a client that was closed meanwhile raises a RuntimeError."""
+CLOSED = (RuntimeError, AssertionError)
+"""What a client raises that was closed meanwhile: the one before a call, the other within one."""
+FAILURES = (SendFailed, discord.DiscordException, aiohttp.ClientError, OSError, *CLOSED)
+"""What a call may raise."""
 UNKNOWN_MESSAGE = 10008
 """Discord's code for a message that is no more."""
 
@@ -253,8 +255,9 @@ class Missed:
             )
         if last > mark:  # another of ours heard it, or one before a crash: it hides what is missing
             last = after
-        if newest > max(last, after):
-            await self._read(client, channel, max(last, after) if last else mark)
+        since = max(last, after, _joined(channel.guild))
+        if newest > since:
+            await self._read(client, channel, since)
 
     async def _private(self, client: Client, place: str, mark: int, room: str) -> None:
         """The same in a private talk, of which Discord tells nothing by itself."""
