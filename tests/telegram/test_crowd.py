@@ -97,3 +97,31 @@ async def test_a_basic_group_is_heard_once(tmp_path: Path, twin: Twin, city: Cit
         assert await city.lines(great, by=maya) == []
         state = await home.app.front.rooms.state(room)
         assert list(state.places) == [f"telegram:{great.id}"]
+
+
+async def test_an_ear_that_is_not_back_yet(
+    tmp_path: Path, twin: Twin, city: City, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What another bot is told in a basic group meanwhile is no trouble, and is heard by its ear."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    merlin = await city.bot("Merlin", "merlin_bot", reads_all=True)
+    ana = await city.person("Ana", "ana")
+    lab = await city.group("Lab", [ana, maya, merlin])
+    tokens = {"TELEGRAM_TOKEN_MAYA": maya.token, "TELEGRAM_TOKEN_MERLIN": merlin.token}
+    async with on_telegram(tmp_path, tokens, twin.base) as home:
+        await city.say(ana, lab, "maya, hello")
+        await city.heard(lab, by=maya)
+        (room,) = await home.rooms()
+    await city.fault("getMe", "before", bot=maya, times=2)
+    await city.say(ana, lab, "it rains")
+    async with on_telegram(tmp_path, tokens, twin.base) as home:
+
+        async def heard() -> list[str]:
+            bodies = [event.body for event in await home.events(room)]
+            return [str(body.text) for body in bodies if isinstance(body, Heard)]
+
+        async def both() -> bool:
+            return await heard() == ["maya, hello", "it rains"] and not await city.waiting(merlin)
+
+        await home.until(both)
+    assert "by half" not in caplog.text
