@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from loopforge.core.events import Event
 from loopforge.core.work.work_vocabulary import TaskClassified
 from loopforge.errors import Changed
 from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.work.task_state import PREFIX
+from loopforge.work.task_store import TaskStore
 from loopforge.work.workspace.task_workspace import folder_name
 from tests.work.conftest import in_order, says, uses, working
 from tests.work.test_task_results import git, project
@@ -84,3 +88,33 @@ async def test_a_task_is_forgotten_when_somebody_says_so(place: Path, project: P
         assert git(project, "branch", "--list") == "* main"
         assert (await home.app.ledger.verify()).sound
     assert holding(place / "home", b"lantern") == []
+
+
+class ErasingLedger:
+    """A ledger in which the words of a stream are erased while it is read for the first time."""
+
+    def __init__(self, ledger: SqlLedger) -> None:
+        self.ledger, self.erased = ledger, False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.ledger, name)
+
+    async def read(self, stream: str, **more: Any) -> list[Event]:
+        """What stood there before."""
+        found = await self.ledger.read(stream, **more)
+        if not self.erased:
+            self.erased = True
+            await self.ledger.erase(Wish(stream=stream))
+        return found
+
+
+async def test_what_is_erased_while_a_task_is_read_is_held_by_nobody(place: Path) -> None:
+    """It is read anew: no state keeps words that stand in the ledger no more."""
+    async with working(place, in_order()) as home:
+        id = await home.give("Write something private.")
+        ledger: Any = ErasingLedger(home.app.ledger)
+        store = TaskStore(ledger, home.app.work.ports.signals)
+        state = await store.state(PREFIX + id)
+        assert state.forgotten
+        assert state.summary is not None
+        assert state.summary.text is None

@@ -5,6 +5,7 @@ And what does not: somebody who speaks during its last turn.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,9 +15,11 @@ import pytest
 from loopforge.app import open_aside
 from loopforge.core.events import Answered
 from loopforge.core.work.work_vocabulary import TaskClassified
+from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from loopforge.runtime.system_clock import SystemClock
+from loopforge.work.task_state import PREFIX
 from tests.held_clock import HeldClock
 from tests.rooms.test_budgets import CENT, budget
 from tests.work.conftest import Step, in_order, says, uses, working
@@ -199,4 +202,21 @@ async def test_a_task_stopped_while_its_home_stood_still_keeps_no_thread(place: 
     async with working(place, in_order()) as shop:
         await shop.rest(first)
         second = await shop.give("run echo hi", thread="t")
+        assert (await shop.state(second)).stage == "finished"
+
+
+async def test_who_waits_in_line_is_next_whatever_was_forgotten_meanwhile(place: Path) -> None:
+    """It need not wait until the lease of the one before it is over."""
+    script = in_order(says("question", "How?"), uses("work_run", command="sleep 60"))
+    async with working(place, script) as shop:
+        other = await shop.give("Fix b.py in Python")
+        first = await shop.desk.open("Fix app.py in Python", "ana", thread="t")
+        await shop.until(first, "effect.running")
+        second = await shop.desk.open("run echo hi", "ana", thread="t")
+        await shop.until(second, "task.queued")
+        await shop.app.ledger.erase(Wish(stream=PREFIX + other))
+        await shop.rest(other)
+        await shop.desk.stop(first, "ana")
+        async with asyncio.timeout(60):
+            await shop.until(second, "task.summarized")
         assert (await shop.state(second)).stage == "finished"

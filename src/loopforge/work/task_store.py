@@ -25,17 +25,19 @@ class TaskStore:
         self._threads: dict[str, set[str]] = {}
         self._indexing, self._indexed = asyncio.Lock(), False
         ledger.subscribe(self._follow, streams=PREFIX)
-        ledger.subscribe(lambda *_: self._states.clear(), kinds=["ledger.erased"])
+        self._erasures = 0
+        ledger.subscribe(self._erased, kinds=["ledger.erased"])
 
     async def state(self, stream: str) -> TaskState:
         """The task as it is now, as far as it is known what others wrote."""
         await self._ledger.told(stream)
-        if stream not in self._states:
-            state = TaskState(stream=stream)
+        while stream not in self._states:
+            state, erasures = TaskState(stream=stream), self._erasures
             while state.seq < await self._ledger.told(stream):
                 for event in await self._ledger.read(stream, after=state.seq):
                     state.apply(event)
-            self._states.setdefault(stream, state)
+            if erasures == self._erasures:  # else it was read with words that are no more
+                self._states.setdefault(stream, state)
         return self._states[stream]
 
     async def head(self, stream: str, past: int) -> int:
@@ -78,6 +80,10 @@ class TaskStore:
     def listen(self, stream: str) -> Listening:
         """Hear what happens to a task from now on; whoever listens closes it."""
         return self._signals.listen(stream)
+
+    def _erased(self, _stream: str, _events: Sequence[Event]) -> None:
+        self._erasures += 1
+        self._states.clear()
 
     def _meant(self, stream: str, which: str) -> bool:
         id = stream.removeprefix(PREFIX)

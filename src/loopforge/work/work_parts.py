@@ -103,14 +103,18 @@ class WorkParts(NamedTuple):
 
         def freed(stream: str, _events: Sequence[Event]) -> None:
             thread = stream.removeprefix(THREAD)
-            for state in self.store.known():
-                if state.stage == "queued" and state.thread == thread:
-                    wake(state.stream)
+            self.ports.tasks.spawn(self._next(thread, wake), "who waits for a thread")
 
         ledger.subscribe(stopped, streams=PREFIX, kinds=["task.stopped"])
         ledger.subscribe(freed, streams=THREAD, kinds=["thread.released"])
         if self.posts is not None:
             await self.posts.follow()
+
+    async def _next(self, thread: str, wake: Callable[[str], None]) -> None:
+        """Wake what waits for a thread."""
+        for state in await self.store.of_thread(thread):
+            if state.stage == "queued":
+                wake(state.stream)
 
     async def keep_up(self, ledger: FollowedLedger) -> None:
         """Hear at once what other processes say to tasks at work; let go of forgotten ones.
