@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from math import inf, nan
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
-from loopforge.core.events import GENESIS, Event, Fact, chained, encode, micros
+from loopforge.core.events import GENESIS, Event, Fact, Returned, chained, encode, micros
 from loopforge.core.room_vocabulary import EnergySet, Heard, Told
 from loopforge.core.text.erasable_text import Words, digest, public
 from loopforge.errors import BadLine, Conflict
@@ -153,12 +155,14 @@ async def test_any_text_is_kept(ledger_url: str, scribbler: Scribbler, text: str
 
 
 async def test_what_cannot_be_stored_is_refused(ledger_url: str, scribbler: Scribbler) -> None:
-    """Broken plain strings, unprintable names and words without text or ref raise BadLine."""
+    """Broken strings, unprintable names, words without text or ref, no numbers raise BadLine."""
+    cheap = Returned(turn="t1", nth=0, outcome="returned", value=public("null"))
     async with opened(ledger_url) as ledger:
         bad = [
             (ROOM, scribbler.heard("x", source="\udfff")),
             (ROOM, scribbler.fact(EnergySet(capacity=1, refill=1), actor="a\x1fb")),
             (ROOM, scribbler.heard(Words(None))),
+            *((ROOM, scribbler.fact(replace(cheap, cost=cost))) for cost in (inf, nan)),
             ("room\x00", scribbler.heard("x")),
             ("", scribbler.heard("x")),
         ]
@@ -166,6 +170,7 @@ async def test_what_cannot_be_stored_is_refused(ledger_url: str, scribbler: Scri
             with pytest.raises(BadLine):
                 await ledger.append(stream, [fact])
         assert await ledger.heads() == {}
+        await ledger.append(ROOM, [scribbler.fact(cheap)])
 
 
 async def test_order_of_each_caller_is_kept(ledger_url: str, scribbler: Scribbler) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from sqlalchemy.engine import Connection
 
-from loopforge.core.events import GENESIS, Event, Fact, chained, kind_of, micros
+from loopforge.core.events import GENESIS, Event, Fact, chained, decode, kind_of, micros
 from loopforge.core.text.erasable_text import Words, digest, encode_stored
 from loopforge.errors import BadLine, Conflict, LoopforgeError
 from loopforge.ledger.storage.folded_views import FoldedView, show
@@ -86,12 +86,18 @@ class EventWriter:
 
     def _encode(self, fact: Fact) -> bytes:
         try:
-            return self._encoder.encode(fact.body)
+            body = self._encoder.encode(fact.body)
         except UnicodeEncodeError as error:
             raise BadLine(
                 f"{kind_of(fact.body)} holds a plain string that is not text (half a surrogate "
                 "pair); it was not written."
             ) from error
+        if b"null" in body and not _readable(body):
+            raise BadLine(
+                f"{kind_of(fact.body)} holds a number that is none (not a number, or infinite); "
+                "it was not written."
+            )
+        return body
 
     def _word(self, value: Any) -> Any:
         if isinstance(value, Words) and not value.public and not value.ref:
@@ -118,6 +124,15 @@ class EventWriter:
         """Begin anew; what was named is stored."""
         self.named.clear()
         self.texts.clear()
+
+
+def _readable(body: bytes) -> bool:
+    """Whether it can be read again: a number that is none is written as null."""
+    try:
+        decode(body)
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 def fit(stream: str, facts: Sequence[Fact]) -> None:
