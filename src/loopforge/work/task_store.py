@@ -1,19 +1,33 @@
 """The tasks of a home as they are held in memory, each the fold of its stream.
 
 A state is read when it is first needed, and follows the ledger from then on; whoever listens to a
-task hears its events. Which tasks there are is asked of the ledger.
+task hears its events. Which tasks there are is asked of the ledger. One whose record cannot be read
+is left out wherever many are looked at, and the log says so.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from loopforge.core.events import Event
 from loopforge.core.work.work_vocabulary import TaskOpened
-from loopforge.errors import Unknown
+from loopforge.errors import LedgerBroken, Unknown
 from loopforge.runtime.ports import Ledger, Listening, Signals
 from loopforge.work.task_state import PREFIX, TaskState
+
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def left_out() -> Iterator[None]:
+    """Go on without a task whose record cannot be read."""
+    try:
+        yield
+    except LedgerBroken as error:
+        log.warning("a task is left out: %s", error)
 
 
 class TaskStore:
@@ -40,6 +54,14 @@ class TaskStore:
                 self._states.setdefault(stream, state)
         return self._states[stream]
 
+    async def states(self, streams: Iterable[str]) -> list[TaskState]:
+        """The tasks of these streams, but those that cannot be read."""
+        found = []
+        for stream in streams:
+            with left_out():
+                found.append(await self.state(stream))
+        return found
+
     async def head(self, stream: str, past: int) -> int:
         """Up to which event the task is known, having read on if that is not beyond `past`."""
         await self._ledger.told(stream, past)
@@ -58,9 +80,10 @@ class TaskStore:
         async with self._indexing:  # else who asks meanwhile is told of some of them
             if not self._indexed:
                 for stream in await self.streams():
-                    self._index(await self._ledger.read(stream, kinds=["task.opened"], limit=1))
+                    with left_out():
+                        self._index(await self._ledger.read(stream, kinds=["task.opened"], limit=1))
                 self._indexed = True
-        found = [await self.state(one) for one in sorted(self._threads.get(thread, ()))]
+        found = await self.states(sorted(self._threads.get(thread, ())))
         return [state for state in found if state.opened is not None]
 
     def _index(self, events: Sequence[Event]) -> None:

@@ -38,8 +38,7 @@ class TierHistory:
 async def decided_tasks(store: TaskStore) -> list[DecidedTask]:
     """The tasks that people approved or refused, the oldest first."""
     found = []
-    for stream in await store.streams():
-        state = await store.state(stream)
+    for state in await store.states(await store.streams()):
         known = state.classified
         if known and known.flow != "breakglass" and state.stage in ("approved", "rejected"):
             tier, approved = state.tier or known.tier, state.stage == "approved"

@@ -286,7 +286,7 @@ class WorkDesk:
     async def tasks(self, most: int = 0) -> list[TaskState]:
         """The tasks, the newest first: all of them, or so many at most."""
         streams = (await self.store.streams())[-most:]
-        return [await self.store.state(one) for one in reversed(streams)]
+        return await self.store.states(reversed(streams))
 
     async def calibration(self) -> Calibration:
         """How well confidence foretold what came, of all tasks."""

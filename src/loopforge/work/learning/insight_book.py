@@ -32,7 +32,7 @@ from loopforge.memory.memory_store import MemoryStore
 from loopforge.runtime.memory_values import KeptItem
 from loopforge.runtime.ports import Ledger
 from loopforge.work.task_state import PREFIX, TaskState
-from loopforge.work.task_store import TaskStore
+from loopforge.work.task_store import TaskStore, left_out
 
 LAYER: Layer = "insight"
 ROOM = "room:"
@@ -81,7 +81,8 @@ class InsightBook:
         async with self._reading:
             if not self._read:
                 for stream in await self._store.streams():
-                    self._scored(stream, await self._ledger.read(stream, kinds=["task.scored"]))
+                    with left_out():
+                        self._scored(stream, await self._ledger.read(stream, kinds=["task.scored"]))
                 self._read = True
         bodies = (event.body for event in self._scores.values())
         return [body for body in bodies if isinstance(body, AttemptScored)]

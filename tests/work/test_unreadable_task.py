@@ -1,0 +1,32 @@
+"""A task whose record cannot be read: the home goes on without it."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.work.conftest import in_order, says, working
+
+
+@pytest.mark.parametrize("kind", ["task.opened", "task.classified"])
+async def test_one_that_cannot_be_read_is_left_out(
+    place: Path, caplog: pytest.LogCaptureFixture, kind: str
+) -> None:
+    """The home starts, the other tasks are there, new ones are worked on, and the log says why."""
+    words = [says("done", f"Haiku {nth}.") for nth in range(3)]
+    async with working(place, in_order(*words[:2])) as home:
+        lost, kept = await home.give("Write a haiku"), await home.give("Write another haiku")
+    with closing(sqlite3.connect(place / "data" / "loopforge.db")) as plain:
+        plain.execute("DROP TRIGGER events_unchanged")
+        spoilt = (
+            'UPDATE events SET body = \'{"type":"task.unheard"}\' WHERE kind = ? AND stream = ?'
+        )
+        assert plain.execute(spoilt, (kind, f"task:{lost}")).rowcount == 1
+        plain.commit()
+    async with working(place, in_order(words[2])) as home:
+        new = await home.give("Write a third haiku")
+        assert [state.id for state in await home.desk.tasks()] == [new, kept]
+    assert f"of task:{lost}" in caplog.text
