@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from loopforge.io.platforms.manners import Manners
 from loopforge.models.scripted_model import Script, ScriptedAnswer
+from tests.telegram.city import City
+from tests.telegram.homes import hall, on_telegram
 from tests.telegram.test_limits import MINUTE, lab
+from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
 WORDS = "one two three four five six seven eight nine ten " * 24
@@ -55,3 +59,25 @@ async def test_what_is_covered_is_not_drafted(tmp_path: Path) -> None:
         assert all("seven" not in draft for draft in drafts)
         assert "seven" in line
         assert "||" not in line
+
+
+async def test_a_draft_that_is_posted_as_the_home_ends(
+    tmp_path: Path, twin: Twin, city: City
+) -> None:
+    """Where it stands is waited for: the next home puts the line there, and no draft is left."""
+    maya, ana, chat = await hall(city)
+    await city.fault("sendMessage", "hold")
+    async with on_telegram(tmp_path, maya, twin.base, script=slowly(6000)):
+        await city.say(ana, chat, "@maya_bot more")
+        await city.heard(chat, by=maya)
+        asyncio.get_running_loop().call_later(0.2, twin.town.faults.release)
+    async with on_telegram(tmp_path, maya, twin.base, script=slowly(0.1)) as home:
+
+        async def said() -> bool:
+            lines = await city.lines(chat, by=maya)
+            return lines[-1].text.endswith("nine ten") and not home.app.deliveries.going(room)
+
+        (room,) = [f"room:{each}" for each in await home.rooms()]
+        await home.until(said)
+        lines = await city.lines(chat, by=maya)
+    assert [line.text[:10] for line in lines] == ["1: one two"]

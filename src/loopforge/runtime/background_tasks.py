@@ -39,6 +39,12 @@ class Tasks:
         if not task.cancelled() and task.exception() is not None:
             log.error("task %s failed", task.get_name(), exc_info=task.exception())
 
+    async def finish(self, seconds: float) -> None:
+        """Let what runs come to its end, for so long at most, and close."""
+        if self._running:
+            await asyncio.wait(self._running, timeout=seconds)
+        await self.close()
+
     async def close(self) -> None:
         """Cancel everything and wait until it has gone."""
         running = list(self._running)

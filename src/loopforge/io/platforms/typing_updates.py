@@ -51,6 +51,8 @@ log = logging.getLogger(__name__)
 
 LOOK = 0.3
 """Seconds after which it is looked again whether a draft is due and nothing else is owed."""
+LEAVING = 2.0
+"""Seconds that a platform is given to say where a draft stands, before the home ends."""
 
 
 class Speech(NamedTuple):
@@ -137,7 +139,7 @@ class RoomWatch:
         self._again, self._streams = again, streams
         self._marks = Marks(stage, front.receipts) if marks else None
         self._ears: dict[str, Listening] = {}
-        self._tasks = Tasks()
+        self._tasks, self._shows = Tasks(), Tasks()
 
     def room(self, room: str) -> None:
         """Watch a room from now on; twice is once."""
@@ -146,10 +148,11 @@ class RoomWatch:
             self._tasks.spawn(self._watch(room, self._ears[room]), f"watch {room}")
 
     async def close(self) -> None:
-        """Watch nothing any more."""
+        """Watch nothing any more. A draft that is just being posted may come to stand before."""
         for ear in self._ears.values():
             ear.close()
         await self._tasks.close()
+        await self._shows.finish(LEAVING)
         if self._marks is not None:
             await self._marks.close()
 
@@ -262,7 +265,7 @@ class RoomWatch:
                 continue
             speech = speech._replace(answers=turn.answers)
             # Shown to its end also when the turn is over meanwhile, so that its id is known.
-            showing = self._tasks.spawn(self._shown(speech, text), "a draft")
+            showing = self._shows.spawn(self._shown(speech, text), "a draft")
             wait = await asyncio.shield(showing)
             stands = stands or not wait
             if wait:
