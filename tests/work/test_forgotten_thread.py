@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.core.room_vocabulary import LineEdited
 from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.runtime.ports import Tool, ToolCall
 from loopforge.work.task_state import PREFIX
+from loopforge.work.threads.thread_posts import ANSWERED
+from tests.rooms.conftest import write_mates
 from tests.work.conftest import in_order, says, uses
-from tests.work.test_thread_tasks import commons
+from tests.work.test_thread_tasks import OTTO, commons
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(25)]
 WAITS = says("question", "Which port?")
@@ -51,3 +55,30 @@ async def test_a_room_is_deleted_whose_task_was_forgotten_before(place: Path) ->
         assert (await room.said())[-1].startswith("otto: ")
         await room.app.closing.close_room("commons", room.ana)
         assert (await room.app.rooms.house.state("room:commons")).closed
+
+
+async def test_a_line_that_asked_does_not_say_again_what_was_erased(place: Path) -> None:
+    """It says that it waits for no answer any more, without the words that are forgotten."""
+    tool = Tool(name="send", summary="Sends.", asks=True)
+    write_mates(place, ("maya",), otto=OTTO.replace("work_run]", "work_run, send]"))
+
+    async def send(_: ToolCall) -> str:
+        return "sent"
+
+    script = in_order(uses("send", to="lantern"), says("done", "Here."))
+    async with commons(place, script) as room:
+        room.app.tools.add(tool, send)
+        await room.says("otto, write a Python server in serve.py")
+        await room.app.front.rooms.settled("commons")
+        (task,) = await room.tasks()
+        await room.shop.until(task, "turn.ended")
+        assert room.app.work.posts is not None
+        await room.app.work.posts.settled()
+        line = await room.line_of("lantern")
+        (effect,) = (await room.shop.state(task)).allowing
+        await room.app.ledger.erase(Wish(events=(effect,)))
+        await room.shop.desk.allow(task, "ana", owner=True, yes=False)
+        await room.rest()
+        edits = [one for one in await room.bodies(LineEdited) if one.line == line]
+        assert str(edits[-1].text).endswith(ANSWERED)
+        assert "lantern" not in str(edits[-1].text)

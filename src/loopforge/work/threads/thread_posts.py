@@ -86,6 +86,8 @@ class _Post:
         self.texts: dict[str, str] = {}
         self.edited = 0.0
         self.due = False
+        self.erasures = 0
+        self.editing = asyncio.Lock()
 
     def stale(self, state: TaskState, page: str) -> list[tuple[str, str]]:
         """The lines that are to be edited, and what each is to say."""
@@ -112,13 +114,14 @@ class ThreadPosts:
         self._posts: dict[str, _Post] = {}
         self._busy, self._more = set[str](), set[str]()
         self._telling = set[asyncio.Task[None]]()
-        self._began = stamp.clock.now()
+        self._began, self._erasures = stamp.clock.now(), 0
 
     async def follow(self) -> None:
         """Tell of what happens from now on, and of what happened while nothing ran."""
         self._ledger.subscribe(self._happened, streams=PREFIX)
         self._ledger.subscribe(self._decided, streams=ROOM, kinds=["room.stopped"])
         self._ledger.subscribe(self._reacted, streams=ROOM, kinds=["room.person_reacted"])
+        self._ledger.subscribe(self._erased, kinds=["ledger.erased"])
         since = self._stamp.clock.now() - LATER
         for state in await self._desk.tasks():
             if state.thread.startswith(ROOM) and state.last is not None and state.last > since:
@@ -172,6 +175,9 @@ class ThreadPosts:
         else:
             await self._desk.rate(state.id, body.person, up=body.emoji[:1] == UP, line=body.to)
 
+    def _erased(self, _stream: str, _events: Sequence[Event]) -> None:
+        self._erasures += 1
+
     # ------------------------------------------------------------ what happens to the task
 
     def _happened(self, stream: str, _events: Sequence[Event]) -> None:
@@ -198,8 +204,20 @@ class ThreadPosts:
         for event in await self._ledger.read(stream, after=post.seq):
             await self._event(state, post, event)
             post.seq = event.seq
+        await self._read_anew(post, state)
         if post.stale(state, self._desk.page_of(state)):
             await (self._soon(post, stream) if state.at_work else self._now(post, stream))
+
+    async def _read_anew(self, post: _Post, state: TaskState) -> None:
+        """After an erasure: else its lines would say again, when edited, what is to be no more."""
+        if post.erasures == self._erasures:
+            return
+        post.erasures = self._erasures
+        for line, event in tuple(post.asking.items()):
+            post.asking[line] = await self._ledger.event(event.id)
+        post.head = _taken(state.classified) if state.classified and post.head else ""
+        post.foot = progress_line(state.progress[-1]) if state.progress and post.foot else ""
+        post.texts.clear()
 
     async def _event(self, state: TaskState, post: _Post, event: Event) -> None:
         match event.body:
@@ -272,14 +290,16 @@ class ThreadPosts:
 
     async def _edited(self, post: _Post, stream: str) -> bool:
         """Let a line say what it is to say now; whether all of them do."""
-        state = await self._desk.store.state(stream)
-        page = self._desk.page_of(state)
-        for line, text in post.stale(state, page):
-            post.edited = self._stamp.clock.ticks()
-            if not await self._voice.edit(state.thread, self._mate(state), line, text):
-                return False
-            post.texts[line] = text
-        return not post.stale(await self._desk.store.state(stream), page)
+        async with post.editing:  # else what it said before could come last
+            state = await self._desk.store.state(stream)
+            await self._read_anew(post, state)
+            page = self._desk.page_of(state)
+            for line, text in post.stale(state, page):
+                post.edited = self._stamp.clock.ticks()
+                if not await self._voice.edit(state.thread, self._mate(state), line, text):
+                    return False
+                post.texts[line] = text
+            return not post.stale(await self._desk.store.state(stream), page)
 
 
 def shown_progress(state: TaskState, head: str, foot: str, page: str) -> str:
