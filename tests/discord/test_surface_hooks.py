@@ -13,8 +13,10 @@ from loopforge.artifacts.picture_intake import made_small
 from loopforge.core.mates.css_colours import given_to
 from loopforge.core.room_vocabulary import LineDeleted, LineEdited, Told
 from loopforge.mates.cards.avatar_image import picture
-from tests.discord.lodging import lodged
+from loopforge.models.scripted_model import ScriptedAnswer
+from tests.discord.lodging import STREAM, WORDS, lodged
 from tests.discord.twin import Twin
+from tests.held_clock import HeldClock
 from tests.rooms.conftest import write_mates
 
 pytestmark = pytest.mark.anyio
@@ -240,6 +242,30 @@ async def test_a_line_is_changed_by_the_webhook_that_said_it(city: Twin, tmp_pat
         await city.until(lambda: city.lines(mall)[-1].text == "tea!")
         await home.delivered(plaza)
     assert len({line.webhook for line in city.lines(mall)}) == 2
+
+
+@pytest.mark.parametrize("may", [True, False])
+async def test_a_draft_whose_webhook_people_took_away(
+    city: Twin, tmp_path: Path, may: bool
+) -> None:
+    """The bot takes it away, if it may; the line is said all the same, once."""
+    house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
+    answer, held = ScriptedAnswer(text=WORDS, pieces=4, pause=1), HeldClock()
+    if not may:
+        await city.forbid(house, plaza, "manage_messages")
+    async with lodged(
+        city, tmp_path, {house: "*"}, lambda _: answer, manners=STREAM, pace=held
+    ) as home:
+        await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        for each in list(city.town.webhooks):
+            city.town.delete_webhook(each)
+        held.let_go()
+        await city.until(lambda: city.lines(plaza)[-1].text == WORDS)
+        await home.delivered(plaza)
+    drafts = [line for line in city.lines(plaza) if line.text.endswith(" ▌")]
+    assert [line.text for line in city.lines(plaza) if line not in drafts] == ["maya, hello", WORDS]
+    assert len(drafts) == (0 if may else 1)
 
 
 @pytest.mark.parametrize("there", [True, False])

@@ -13,6 +13,7 @@ back, and only what is missing is posted. Does not decide when to try again
 
 from __future__ import annotations
 
+import logging
 from datetime import timedelta
 
 from msgspec import Struct
@@ -43,6 +44,7 @@ from loopforge.io.text.graphemes import clip
 from loopforge.io.text.message_split import VOID, as_file
 from loopforge.runtime.ports import Outgoing
 
+log = logging.getLogger(__name__)
 SLACK = timedelta(hours=1)
 """By how much Discord's clock and ours may differ, and then some."""
 STYLES: dict[str, discord.ButtonStyle] = {
@@ -205,15 +207,25 @@ class DiscordDelivery:
         """Let the first part stand where the draft stood, if it still does."""
         if letter.ends(0):
             # an edit cannot bring files that a nonce would protect
-            await self._voices.take(letter.voice, draft)
+            await self._away(letter, draft)
             return
         try:
             await self._voices.change(letter.voice, draft, letter.parts[0])
         except SendFailed as failure:
             if not failure.final or failure.gone:
                 raise
+            await self._away(letter, draft)
         else:
             found[0] = draft
+
+    async def _away(self, letter: DiscordLetter, draft: int) -> None:
+        """Take a draft away; one that nobody may take away is no reason not to say the line."""
+        try:
+            await self._voices.take(letter.voice, draft)
+        except SendFailed as failure:
+            if not failure.final or failure.gone:
+                raise
+            log.info("a draft stays where it is: %s", failure.why)
 
     async def _shown(self, letter: DiscordLetter, draft: int) -> dict[int, int]:
         """The first part, if it stands already where the draft stood."""
