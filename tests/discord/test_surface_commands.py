@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from pathlib import Path
 
 import pytest
 
 from loopforge.core.room_vocabulary import Titled
 from loopforge.people.accounts.guess_limit import FREE
+from loopforge.runtime.background_tasks import Tasks
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
 
@@ -94,3 +96,20 @@ async def test_a_slow_answer_is_announced(city: Twin, tmp_path: Path) -> None:
         going.set()
         await city.until(lambda: answer.text and not answer.deferred)
         assert answer.ephemeral
+
+
+async def test_an_answer_that_breaks_off(
+    city: Twin, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where no answer to a command gets through, that is no error of ours, and the next one does."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home, Tasks() as tasks:
+        await city.until(lambda: maya.commands.get(None))
+        await home.tell(ben, plaza, "hello")
+        city.faults.lose("POST /interactions/*/*/callback", carried=False, times=2)
+        tasks.spawn(city.slash(ben, plaza, maya, "status"), "a command")
+        await city.until(lambda: not city.faults.left)
+        answer = await city.slash(ben, plaza, maya, "status")
+        await city.until(lambda: answer.text)
+        gc.collect()
+    assert "never retrieved" not in caplog.text

@@ -229,7 +229,7 @@ async def _failed(interaction: Asked, error: app_commands.AppCommandError) -> No
     log.warning("a command on Discord failed: %s", scrub(error))
     try:
         await _say(interaction, "That did not work; please try again.", private=True)
-    except discord.HTTPException as failure:
+    except Exception as failure:  # the connection broke off, or the home ends: nobody else hears it
         log.info("that could not be said: %s", scrub(failure))
 
 
