@@ -12,6 +12,7 @@ import pytest
 
 from loopforge.app import open_aside
 from loopforge.artifacts.file_intake import FileLimits, receive
+from loopforge.chat.turns import mate_posts
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import (
     Heard,
@@ -313,6 +314,23 @@ async def test_a_new_start_says_nothing_twice(place: Path) -> None:
         after = await room.said()
         assert after[1:] == [before[1], "otto: On 80."]
         assert len(after) == 3
+
+
+async def test_what_was_told_long_ago_stays_told(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However much was said in the room since, and in another process: only what is new is said."""
+    monkeypatch.setattr(mate_posts, "LATEST", 2)
+    async with commons(place, in_order(says("done", "On 80."))) as room:
+        await room.hears("otto, write a Python server in serve.py")
+        for _ in range(3):
+            await room.hears("Maya, how are you?")
+        before = await room.said()
+    async with commons(place, in_order()) as room:
+        (task,) = await room.tasks()
+        await room.shop.desk.approve(task, room.ana)
+        await room.rest()
+        assert await room.said() == [*before, "otto: Approved."]
 
 
 async def test_whoever_asks_first_for_a_thread_s_tasks_is_told_all_of_them(place: Path) -> None:

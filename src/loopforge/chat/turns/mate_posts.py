@@ -25,7 +25,7 @@ from loopforge.runtime.system_clock import Stamp
 
 T = TypeVar("T")
 LATEST = 500
-"""Lines and signs of mates among which one is looked for that has this cause already."""
+"""Lines and signs of mates that are looked at in one go for one that has this cause already."""
 
 
 class MatePosts:
@@ -133,9 +133,16 @@ class MatePosts:
         return any(isinstance(e.body, Accepted) and e.body.delivery in there for e in took)
 
     async def _known(self, stream: str, kind: str, cause: str) -> Event | None:
-        """What was said or done for this cause already."""
-        last = await self._ledger.read(stream, kinds=[kind], limit=LATEST, newest=True)
-        return next((event for event in last if event.cause == cause), None)
+        """What was said or done for this cause already; not before it, by the order of ids."""
+        before = None
+        while True:
+            last = await self._ledger.read(
+                stream, kinds=[kind], before=before, limit=LATEST, newest=True
+            )
+            found = next((event for event in last if event.cause == cause), None)
+            if found is not None or len(last) < LATEST or last[0].id < cause:
+                return found
+            before = last[0].seq
 
     async def _decide(self, stream: str, attempt: Callable[[RoomState], Awaitable[T]]) -> T:
         async def tried(_: int) -> T:
