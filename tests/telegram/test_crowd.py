@@ -112,7 +112,9 @@ async def test_an_ear_that_is_not_back_yet(
         await city.say(ana, lab, "maya, hello")
         await city.heard(lab, by=maya)
         (room,) = await home.rooms()
+        places = list((await home.app.front.rooms.state(room)).places)
     await city.fault("getMe", "before", bot=maya, times=2)
+    await city.fault("getChatMember", "flood", bot=maya)
     await city.say(ana, lab, "it rains")
     async with on_telegram(tmp_path, tokens, twin.base) as home:
 
@@ -124,4 +126,5 @@ async def test_an_ear_that_is_not_back_yet(
             return await heard() == ["maya, hello", "it rains"] and not await city.waiting(merlin)
 
         await home.until(both)
+        assert list((await home.app.front.rooms.state(room)).places) == places
     assert "by half" not in caplog.text

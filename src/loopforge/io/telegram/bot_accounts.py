@@ -66,9 +66,13 @@ class Crowd:
         wanted = self._mates if "*" in poll.mates else poll.mates
         return tuple(each for each in wanted if not poll.shared or each not in own)
 
-    async def here(self, poll: Poll, chat: int) -> list[Poll]:
-        """Those of us that are in a group in which this one is."""
-        return [each for each in self._polls if each is poll or await each.member(chat)]
+    async def here(self, poll: Poll, chat: int, known: Collection[int | None] = ()) -> list[Poll]:
+        """Those of us that are in a group in which this one is, and those `known` to have been."""
+        return [
+            each
+            for each in self._polls
+            if each is poll or await each.member(chat, before=each.number in known)
+        ]
 
     def ear(self, here: Sequence[Poll], known: Collection[int | None]) -> Poll:
         """Who of those in a basic group is its ear: who was, or else one that hears all of it."""

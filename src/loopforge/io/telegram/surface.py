@@ -372,8 +372,8 @@ class Telegram:
         if chat.type != ChatType.GROUP:
             return poll
         if (ear := self._ears.get(chat.id)) is None:
-            here = await self._crowd.here(poll, chat.id)
             known = {where(place).bot for place in await self._places_in(chat.id, 0)}
+            here = await self._crowd.here(poll, chat.id, known)
             ear = self._crowd.ear(here, known)
             await self._moved(chat.id, incoming_message.basic(chat, ear.number))
             self._ears[chat.id] = ear

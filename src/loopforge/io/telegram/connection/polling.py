@@ -17,7 +17,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from telegram.error import Conflict, InvalidToken, RetryAfter, TelegramError
+from telegram.error import (
+    BadRequest,
+    Conflict,
+    Forbidden,
+    InvalidToken,
+    RetryAfter,
+    TelegramError,
+)
 from telegram.request import HTTPXRequest
 
 import telegram
@@ -117,14 +124,16 @@ class Poll:
         self._members: dict[int, bool] = {}
         self._keepers: dict[tuple[int, int], tuple[float, bool]] = {}
 
-    async def member(self, chat: int) -> bool:
-        """Whether this bot is in a group; asked once, then known."""
+    async def member(self, chat: int, *, before: bool = False) -> bool:
+        """Whether this bot is in a group; asked once, then known. Unanswered, as `before`."""
         if chat not in self._members:
             try:
                 found = await self.bot.get_chat_member(chat, self.number)
                 self._members[chat] = found.status not in ("left", "kicked")
-            except TelegramError:
+            except (BadRequest, Forbidden, InvalidToken):
                 return False
+            except TelegramError:
+                return before
         return self._members[chat]
 
     async def keeps(self, message: telegram.Message, *, now: bool = False) -> bool:
