@@ -23,7 +23,7 @@ from loopforge.core.events import (
     TextPiece,
 )
 from loopforge.core.people_events import PersonMet
-from loopforge.core.room_vocabulary import File, Heard, PersonJoined, Said, Titled
+from loopforge.core.room_vocabulary import File, Heard, MateJoined, PersonJoined, Said, Titled
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.errors import Unknown
 from loopforge.ledger.erasure.text_erasure import Wish
@@ -126,6 +126,19 @@ async def test_what_quotes_a_line_is_forgotten_with_it(ledger_url: str) -> None:
             "room.heard nice weather",
         ]
         assert (await ledger.verify()).sound
+
+
+async def test_the_name_of_a_mate_is_no_quote(ledger_url: str) -> None:
+    """Whoever calls the same mate later has said nothing of the line that is forgotten."""
+    scribbler = Scribbler()
+    async with opened(ledger_url) as ledger:
+        there = scribbler.fact(MateJoined(mate="merlin"), "room")
+        told = scribbler.heard("merlin, the marmalade is hidden")
+        later = scribbler.heard("Merlin, how is the weather?", "p2")
+        _, line, other = await ledger.append(ROOM, [there, told, later])
+        erasure = await ledger.erase(Wish(events=(line.id,)))
+        assert (erasure.named, erasure.quoting) == (1, 0)
+        assert text_of(await ledger.event(other.id)) == "Merlin, how is the weather?"
 
 
 async def test_exactly_what_was_named(ledger_url: str) -> None:

@@ -163,12 +163,15 @@ class Text(NamedTuple):
 
 
 class Sieve:
-    """Told what is to be forgotten in a stream, and then shown its texts in order."""
+    """Told what is to be forgotten in a stream, and then shown its texts in order.
 
-    def __init__(self, forgotten: Iterable[Forgotten]) -> None:
+    `public` are names that tell nothing of anybody, such as those of the mates who are there.
+    """
+
+    def __init__(self, forgotten: Iterable[Forgotten], public: Iterable[str] = ()) -> None:
         self._words: dict[str, int] = {}
         self._runs: dict[tuple[str, ...], int] = {}
-        self._before: set[str] = set()
+        self._before = {word for name in public for word in words(name)}
         for one in forgotten:
             self._take(one)
         self._lengths = sorted({len(run) for run in self._runs})

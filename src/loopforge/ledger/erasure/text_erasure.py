@@ -28,6 +28,7 @@ from msgspec import Struct
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Erased, Event
+from loopforge.core.room_vocabulary import MateJoined
 from loopforge.errors import Unknown
 from loopforge.ledger.erasure.derived_texts import DerivedTexts, Grounds, Reach
 from loopforge.ledger.erasure.later_quotes import Forgotten, Sieve, Text
@@ -237,16 +238,28 @@ def _quoting(
     texts: dict[str, str],
     spared: Collection[str],
 ) -> set[str]:
-    sieve = Sieve(
+    forgotten = (
         Forgotten(texts[target.ref], target.since, target.name)
         for target in targets
         if target.stream == stream and target.ref in texts
     )
+    sieve = Sieve(forgotten, _mates(connection, stream))
     return {
         text.ref
         for text in _of_stream(connection, stream)
         if text.ref not in spared and sieve.holds(text)
     }
+
+
+def _mates(connection: Connection, stream: str) -> set[str]:
+    """The handles of mates who were called into a room."""
+    query = (
+        f"SELECT {COLUMNS} FROM events "  # noqa: S608
+        f"WHERE stream = {mark(connection)} AND kind = 'room.mate_joined'"
+    )
+    rows = connection.exec_driver_sql(query, (stream,)).all()
+    joined = (event_of(row)[0].body for row in rows)
+    return {body.mate for body in joined if isinstance(body, MateJoined)}
 
 
 def _of_stream(connection: Connection, stream: str) -> Iterator[Text]:
