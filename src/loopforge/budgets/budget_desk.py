@@ -150,8 +150,7 @@ class Budgets:
 
     async def standings(self, charge: Charge) -> list[Standing]:
         """How the limits of a charge stand now, without those on answers."""
-        if not (limits := await self.book.limits(self._same(charge))):
-            return []
+        limits = await self.book.limits(self._same(charge))
         day = self.book.rules.day(self._stamp.clock.now())
         return await self._ledger.look(lambda tables: store.standings(tables, limits, day))
 
