@@ -59,6 +59,14 @@ async def pair(city: City) -> tuple[Bot, Person]:
     return await city.bot("Maya", "maya_bot"), await city.person("Ana", "ana")
 
 
+async def both(city: City) -> tuple[Bot, Bot, Person, dict[str, str]]:
+    """Maya's bot and Merlin's, which read all, Ana, and the tokens by their variables."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    merlin = await city.bot("Merlin", "merlin_bot", reads_all=True)
+    tokens = {"TELEGRAM_TOKEN_MAYA": maya.token, "TELEGRAM_TOKEN_MERLIN": merlin.token}
+    return maya, merlin, await city.person("Ana", "ana"), tokens
+
+
 async def hall(city: City) -> tuple[Bot, Person, Chat]:
     """Maya's bot, which reads all, Ana, and a supergroup with both."""
     maya = await city.bot("Maya", "maya_bot", reads_all=True)

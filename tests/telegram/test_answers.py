@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.core.delivery_states import Uncertain
+from loopforge.core.room_vocabulary import Heard
+from loopforge.core.text.erasable_text import Words
 from tests.drawing_mate import MAYA, PICTURE, attaching, with_draw
 from tests.rooms.conftest import write_mates
 from tests.telegram.city import City
@@ -107,3 +110,29 @@ async def test_an_answer_of_which_nobody_knows(tmp_path: Path) -> None:
             await there.city.say(there.ben, there.chat, f"it rains, {n}")
         await there.heard(2)
         assert (await there.stands())[1].startswith("Nobody can tell whether the answer to this")
+
+
+async def test_an_answer_from_before_a_restart(tmp_path: Path, twin: Twin, city: City) -> None:
+    """It is not taken for a line whose sending broke off since: where that went stays uncertain."""
+    maya, ana = await pair(city)
+    chat = await city.private(ana, maya)
+    async with on_telegram(tmp_path, maya, twin.base) as home:
+        await city.say(ana, maya, "hello")
+        await city.heard(chat, by=maya)
+        await city.command(ana, chat, "nonsense")
+        before = await city.heard(chat, by=maya, count=2)
+        (room,) = await home.rooms()
+    await city.fault("sendMessage", "cut")
+    async with on_telegram(tmp_path, maya, twin.base) as home:
+        olu = await home.app.people.meet("web", "olu", "olu")
+        await home.app.front.rooms.arrive(room, olu.id, "olu", "web")
+        said = Heard(person=olu.id, text=Words("it rains"), surface="web")
+        await home.app.front.rooms.hear(room, said)
+
+        async def open_ended() -> bool:
+            return any(isinstance(e.body, Uncertain) for e in await home.events(room))
+
+        await home.until(open_ended)
+        lines = await city.lines(chat, by=maya)
+    assert [line.text for line in lines[:2]] == [line.text for line in before]
+    assert [line.text for line in lines].count("olu (web): it rains") == 1

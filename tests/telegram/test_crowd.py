@@ -8,7 +8,7 @@ import pytest
 
 from loopforge.core.room_vocabulary import ConversationBegan, Heard, LineEdited
 from tests.telegram.city import City
-from tests.telegram.homes import on_telegram
+from tests.telegram.homes import both, on_telegram
 from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
@@ -16,11 +16,8 @@ pytestmark = pytest.mark.anyio
 
 async def test_a_command_is_done_once(tmp_path: Path, twin: Twin, city: City) -> None:
     """Without a bot's name one of ours does it, told twice or not; with a name that one does."""
-    maya = await city.bot("Maya", "maya_bot", reads_all=True)
-    merlin = await city.bot("Merlin", "merlin_bot", reads_all=True)
-    ana = await city.person("Ana", "ana")
+    maya, merlin, ana, tokens = await both(city)
     lab = await city.supergroup("Lab", [ana, maya, merlin])
-    tokens = {"TELEGRAM_TOKEN_MAYA": maya.token, "TELEGRAM_TOKEN_MERLIN": merlin.token}
     async with on_telegram(tmp_path, tokens, twin.base) as home:
         await city.command(ana, lab, "nonsense")
         await city.fault("getUpdates", "again", skip=1, bot=maya)
@@ -64,11 +61,8 @@ async def test_the_bot_of_all_and_a_mates_own(tmp_path: Path, twin: Twin, city: 
 
 async def test_a_basic_group_is_heard_once(tmp_path: Path, twin: Twin, city: City) -> None:
     """One of our bots hears and speaks there for all, until it becomes a supergroup."""
-    maya = await city.bot("Maya", "maya_bot", reads_all=True)
-    merlin = await city.bot("Merlin", "merlin_bot", reads_all=True)
-    ana = await city.person("Ana", "ana")
+    maya, merlin, ana, tokens = await both(city)
     lab = await city.group("Lab", [ana, maya, merlin])
-    tokens = {"TELEGRAM_TOKEN_MAYA": maya.token, "TELEGRAM_TOKEN_MERLIN": merlin.token}
     async with on_telegram(tmp_path, tokens, twin.base) as home:
         await city.say(ana, maya, "in private")  # from now on each has other numbers
         await city.heard(await city.private(ana, maya), by=maya)
@@ -103,11 +97,8 @@ async def test_an_ear_that_is_not_back_yet(
     tmp_path: Path, twin: Twin, city: City, caplog: pytest.LogCaptureFixture
 ) -> None:
     """What another bot is told in a basic group meanwhile is no trouble, and is heard by its ear."""
-    maya = await city.bot("Maya", "maya_bot", reads_all=True)
-    merlin = await city.bot("Merlin", "merlin_bot", reads_all=True)
-    ana = await city.person("Ana", "ana")
+    maya, merlin, ana, tokens = await both(city)
     lab = await city.group("Lab", [ana, maya, merlin])
-    tokens = {"TELEGRAM_TOKEN_MAYA": maya.token, "TELEGRAM_TOKEN_MERLIN": merlin.token}
     async with on_telegram(tmp_path, tokens, twin.base) as home:
         await city.say(ana, lab, "maya, hello")
         await city.heard(lab, by=maya)
@@ -122,9 +113,9 @@ async def test_an_ear_that_is_not_back_yet(
             bodies = [event.body for event in await home.events(room)]
             return [str(body.text) for body in bodies if isinstance(body, Heard)]
 
-        async def both() -> bool:
+        async def caught_up() -> bool:
             return await heard() == ["maya, hello", "it rains"] and not await city.waiting(merlin)
 
-        await home.until(both)
+        await home.until(caught_up)
         assert list((await home.app.front.rooms.state(room)).places) == places
     assert "by half" not in caplog.text

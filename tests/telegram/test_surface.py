@@ -13,7 +13,7 @@ from loopforge.io.platforms.manners import Manners
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from tests.held_clock import HeldClock
 from tests.telegram.city import City
-from tests.telegram.homes import hall, on_telegram, pair
+from tests.telegram.homes import both, hall, on_telegram, pair
 from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
@@ -61,11 +61,8 @@ async def test_a_group_of_strangers_asks_no_model(tmp_path: Path, twin: Twin, ci
 
 async def test_two_bots_one_line(tmp_path: Path, twin: Twin, city: City) -> None:
     """A line that two of our bots receive is heard once, and each mate speaks by its own bot."""
-    maya = await city.bot("Maya", "maya_bot", reads_all=True)
-    merlin = await city.bot("Merlin", "merlin_bot", reads_all=True)
-    ana = await city.person("Ana", "ana")
+    maya, merlin, ana, tokens = await both(city)
     lab = await city.supergroup("Lab", [ana, maya, merlin])
-    tokens = {"TELEGRAM_TOKEN_MAYA": maya.token, "TELEGRAM_TOKEN_MERLIN": merlin.token}
     async with on_telegram(tmp_path, tokens, twin.base) as home:
         await city.say(ana, lab, "maya and merlin, hello")
         await city.heard(lab, by=maya)

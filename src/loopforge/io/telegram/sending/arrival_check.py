@@ -86,12 +86,13 @@ class Look:
             return SUPERGROUP
         return PRIVATE if self._at.private else GROUP
 
-    async def ours(self, read: Read, wanted: int = 1) -> Sequence[int]:
+    async def ours(self, read: Read, wanted: int | None = 1) -> Sequence[int]:
         """The numbers of messages of ours. Raises SendFailed, uncertain where it stays open.
 
         `wanted`: so many that nothing accounts for are as many as there can be; where numbers are
-        the bot's own it ends with these. What was asked for at once, and was not there above all
-        that is known, is asked for again: it may have come late.
+        the bot's own it ends with these (None: notices of an earlier process may be among them).
+        What was asked for at once, and was not there above all that is known, is asked for again:
+        it may have come late.
         """
         self._began = self._clock.ticks() if self._began is None else self._began
         first = span = await read()

@@ -120,10 +120,12 @@ class Sending:
         self, poll: Poll, place: str, before: str, told: Sequence[int] = (), wanted: int = 1
     ) -> Sequence[int]:
         """Messages of ours since an event that nothing accounts for. Raises SendFailed."""
-        anchor = await self._sessions.channels.highest(_numbered(poll, where(place)), place, before)
+        like = _numbered(poll, where(place))
+        anchor = await self._sessions.channels.highest(like, place, before)
+        most = wanted if self._saw(like, anchor) else None
         look = self._looks.setdefault(f"{place} {before}", Look(poll, where(place), self._clock))
         try:
-            found = await self._above(look, poll, where(place), anchor, told, wanted)
+            found = await self._above(look, poll, where(place), anchor, told, most)
         except SendFailed as refused:
             if refused.uncertain:
                 self._looks.pop(f"{place} {before}", None)
@@ -138,7 +140,7 @@ class Sending:
         at: ChatKey,
         anchor: int,
         told: Sequence[int] = (),
-        wanted: int = 1,
+        wanted: int | None = 1,
     ) -> Sequence[int]:
         like = _numbered(poll, at)
 
@@ -149,6 +151,10 @@ class Sending:
             return NumberSpan(anchor, top, known, partial(self._later, like))
 
         return await look.ours(read, wanted)
+
+    def _saw(self, like: Like, number: int) -> bool:
+        """Whether this process was there for a message, and so for all notices since."""
+        return number in self._met[like] or any(each == number for _, each in self._sent[like])
 
     async def anchor(self, poll: Poll, at: ChatKey, reply: int | None) -> int:
         """A number above which everything stands that is sent from now on, in answer to that."""
