@@ -4,7 +4,7 @@ plain    sums, writes, draws, knits row by row, hands out files, fails, sleeps, 
 chatty   writes lines of a log between its messages        rubbish  writes nothing but those
 flood    sends notifications without end                   endless  writes a line without end
 dies     ends in the middle of a use                       mute     never says a word
-modern   speaks the protocol of 2026
+modern   speaks the protocol of 2026               restless says after each list that it changed
 """
 
 from __future__ import annotations
@@ -143,8 +143,12 @@ def answer(message: dict[str, Any]) -> None:
         result = {"protocolVersion": version, "capabilities": capabilities, "serverInfo": info}
         say({"id": id, "result": result})
     elif method == "tools/list":
+        with Path("listed.txt").open("a") as file:
+            file.write(f"{os.getpid()}\n")
         modern = {"resultType": "complete", "cacheScope": "public", "ttlMs": 0}
         say({"id": id, "result": {"tools": TOOLS} | (modern if MODE == "modern" else {})})
+        if MODE == "restless":
+            say({"method": "notifications/tools/list_changed"})
     elif method == "tools/call":
         if MODE == "dies":
             sys.exit("out of ink")

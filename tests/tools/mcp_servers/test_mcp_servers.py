@@ -342,6 +342,34 @@ async def test_what_it_says_of_a_tool_is_held_to(place: Path) -> None:
         assert "odd_write" in {tool.name for tool in home.app.tools.known()}
 
 
+async def test_one_that_always_says_its_tools_are_others_comes_to_rest(place: Path) -> None:
+    """It is asked for them now and then while it runs; that neither starts it nor keeps it up."""
+    async with terminal(place, "restless") as home:
+        servers = home.app.tools.servers
+        while servers.views()[0].state != "idle":
+            await home.clock.advance(100)
+        await home.clock.advance(100)
+        assert servers.views()[0].state == "idle"
+        assert "odd_write" in {tool.name for tool in home.app.tools.known()}
+        listed = place / "home" / "workspaces" / "mcp-odd" / "listed.txt"
+        assert len(listed.read_text().splitlines()) < 320
+
+
+async def test_one_that_writes_when_nobody_listens_any_more_is_no_error(
+    place: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The session is over before the server knows: what it still says is not heard."""
+    server = read_server("odd", {"command": ["/usr/bin/yes", '{"jsonrpc":"2.0","method":"x"}']}, {})
+    (place / "home").mkdir()
+    over = list[str]()
+    async with server_streams(place / "home", "odd", server)(over.append) as (heard, _):
+        await heard.receive()
+        await heard.aclose()
+        while "what an MCP server says" in {task.get_name() for task in asyncio.all_tasks()}:
+            await asyncio.sleep(0.01)
+    assert [each.message for each in caplog.records] == over == []
+
+
 @pytest.mark.parametrize(
     ("written", "why"),
     [

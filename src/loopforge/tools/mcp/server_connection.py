@@ -91,8 +91,8 @@ class McpConnection:
         """Whether it does not run, and nobody is about to use it."""
         return self.state == "idle" and not self._users
 
-    async def tools(self) -> Sequence[ListedTool]:
-        """All of its tools. Raises InputError."""
+    async def tools(self, *, stirs: bool = True) -> Sequence[ListedTool]:
+        """All of its tools. Raises InputError. Where it is no use, it `stirs` nothing."""
 
         async def ask(client: Client) -> Sequence[ListedTool]:
             found, cursor = list[Any](), None
@@ -104,7 +104,7 @@ class McpConnection:
                     break
             return found[:MOST_TOOLS]
 
-        return await self._with(ask)
+        return await self._with(ask, stirs=stirs)
 
     async def call(
         self,
@@ -155,13 +155,14 @@ class McpConnection:
 
     # ------------------------------------------------------------ its life
 
-    async def _with(self, work: Callable[[Client], Awaitable[T]]) -> T:
+    async def _with(self, work: Callable[[Client], Awaitable[T]], *, stirs: bool = True) -> T:
         from mcp import MCPError
         from mcp.types import REQUEST_TIMEOUT
         from pydantic import ValidationError
 
-        self._users += 1
-        self._stir.set()
+        self._users += stirs
+        if stirs:
+            self._stir.set()
         try:
             client = await self._running()
             return await work(client)
@@ -175,8 +176,9 @@ class McpConnection:
             why = f"{self.name} does not keep to the protocol: {short(str(error))}"
             raise InputError(why) from error
         finally:
-            self._users -= 1
-            self._stir.set()
+            self._users -= stirs
+            if stirs:
+                self._stir.set()
 
     def _told(self, error: Exception) -> str:
         ended = self._life is None or self._life.done()

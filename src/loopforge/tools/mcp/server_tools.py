@@ -52,6 +52,8 @@ MOST_APART = 8
 """Programs of one server that run side by side, each for others."""
 KEY_LENGTH = 8
 """Characters from which a value that a server is given is taken out of what it gives back."""
+RELISTED = 1.0
+"""Seconds between two listings of a server that says again and again that its tools are others."""
 MOST_FILES, LARGEST_FILE = 8, 5_000_000
 """Files that come of one use, and bytes of one."""
 
@@ -60,7 +62,8 @@ MOST_FILES, LARGEST_FILE = 8, 5_000_000
 class _Known:
     """A server of this home, its connection, and its tools as they are held to.
 
-    `apart`: further connections, by whose they are, of a server that is each one's own.
+    `apart`: further connections, by whose they are, of a server that is each one's own. `changed`:
+    it said that its tools are others, since they were listed; `relisting`: they are, again.
     """
 
     server: McpServer
@@ -68,6 +71,8 @@ class _Known:
     listing: ToolListing
     flaws: list[str] = field(default_factory=list)
     apart: dict[str, McpConnection] = field(default_factory=dict)
+    changed: bool = False
+    relisting: bool = False
 
     @property
     def state(self) -> ServerState:
@@ -183,20 +188,21 @@ class McpServers:
 
     async def forget(self) -> None:
         """End all: what was forgotten may stand in one, and their workspaces go."""
-        for known in self._known.values():
+        for known in list(self._known.values()):
             await known.close()
             known.apart = {key: one for key, one in known.apart.items() if not one.resting}
 
     def _connection(self, name: str, server: McpServer, whose: str = "") -> McpConnection:
         assert self._home is not None
-        return McpConnection(
+        connection = McpConnection(
             name,
             server_streams(self._home.settings.home, name, server, whose),
             self._home.clock,
             seconds=server.seconds,
             idle=server.idle,
-            changed=lambda: self._changed(name),
+            changed=lambda: self._changed(name, connection),
         )
+        return connection
 
     def _of(self, name: str, known: _Known, call: ToolCall) -> McpConnection:
         """The connection that a call has. Raises InputError where too many run."""
@@ -213,19 +219,45 @@ class McpServers:
             known.apart[whose] = self._connection(name, known.server, whose)
         return known.apart[whose]
 
-    def _changed(self, name: str) -> None:
-        self._tasks.spawn(self._list(name), f"tools of the MCP server {name}")
+    def _changed(self, name: str, connection: McpConnection) -> None:
+        known = self._known.get(name)
+        if known is None or connection not in (known.connection, *known.apart.values()):
+            return  # it was taken away meanwhile
+        known.changed = True
+        if not known.relisting:
+            known.relisting = True
+            self._tasks.spawn(
+                self._relist(name, known, connection), f"tools of the MCP server {name}"
+            )
 
-    async def _list(self, name: str) -> None:
+    async def _relist(self, name: str, known: _Known, connection: McpConnection) -> None:
+        """Ask for its tools while it says that they changed, one time after another.
+
+        That neither starts it nor keeps it from being idle, else one that always says so would
+        never end.
+        """
+        try:
+            while known.changed and connection.state != "idle":
+                known.changed = False
+                await self._list(name, connection)
+                assert self._home is not None
+                await self._home.clock.sleep(RELISTED)
+        finally:
+            known.relisting = False
+
+    async def _list(self, name: str, running: McpConnection | None = None) -> None:
+        """Ask for its tools; `running`: one that said they changed, and is not used by that."""
         known = self._known.get(name)
         if known is None:
             return  # it was taken away meanwhile
         try:
-            listed = await known.connection.tools()
-            tools, known.flaws = read_listed(listed)
-            self._hold(name, known, known.listing.heard(tools))
+            asked = running or known.connection
+            tools, flaws = read_listed(await asked.tools(stirs=running is None))
+            if self._known.get(name) is known:  # it may be another one by now
+                known.flaws = flaws
+                self._hold(name, known, known.listing.heard(tools))
         except (LoopforgeError, OSError) as error:
-            known.flaws = [str(error)]
+            known.flaws = [str(error)] if running is None else known.flaws
 
     def _hold(self, name: str, known: _Known, listing: ToolListing) -> None:
         assert self._home is not None

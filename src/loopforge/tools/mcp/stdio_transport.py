@@ -55,6 +55,7 @@ async def confined_streams(
 
 
 async def _hear(server: ConfinedServer, out: Any, over: Callable[[str], None]) -> None:
+    from anyio import BrokenResourceError
     from mcp.shared.message import SessionMessage
     from mcp.types import jsonrpc_message_adapter
     from pydantic import ValidationError
@@ -79,7 +80,10 @@ async def _hear(server: ConfinedServer, out: Any, over: Callable[[str], None]) -
                     over(f"it writes what is no MCP: {short(line.decode(errors='replace'))}")
                     return
             else:
-                await out.send(SessionMessage(message))
+                try:
+                    await out.send(SessionMessage(message))
+                except BrokenResourceError:  # the session is over; this server is ending
+                    return
             taken += 1
             if taken % BURST == 0:
                 await asyncio.sleep(PAUSE)
