@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import re
 import shutil
@@ -23,14 +24,23 @@ from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import ToolCall, ToolProgress, ToolWork
 from loopforge.runtime.system_clock import SimClock, SystemClock
+from loopforge.settings import load_settings
 from loopforge.tools.mcp.server_connection import McpConnection
 from loopforge.tools.mcp.server_options import read_server
-from loopforge.tools.mcp.server_tools import MOST_APART, result_of, server_streams
-from loopforge.tools.mcp.tool_listing import ListedMcpTool, offered, tool_name
+from loopforge.tools.mcp.server_tools import MOST_APART, McpServers, server_streams
+from loopforge.tools.mcp.tool_listing import (
+    ListedMcpTool,
+    keep_listing,
+    listing_of,
+    offered,
+    tool_name,
+)
+from loopforge.tools.mcp.use_result import result_of
 from loopforge.tools.sandbox.call_workspace import FOLDER
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from tests.rooms.conftest import Home, living
 from tests.rooms.test_described_services import MATE, scripted, used
+from tests.tools.conftest import tool_home
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
 ODD = Path(__file__).with_name("odd_server.py")
@@ -430,3 +440,24 @@ def test_names_are_such_as_services_take() -> None:
     long = tool_name("git", "x" * 90)
     assert len(long) == 64
     assert long != tool_name("git", "x" * 91)
+
+
+def test_of_two_tools_called_alike_the_first_is_offered(tmp_path: Path) -> None:
+    """A server's name and a tool's may make the name of another's: nothing takes its place unseen."""
+    servers = {}
+    for name, tool in (("git", "hub_open"), ("git_hub", "open")):
+        servers[name] = read_server(name, {"command": ["true"]}, {})
+        listing = listing_of(tmp_path, name, servers[name])
+        listing.tools = (ListedMcpTool(name=tool), ListedMcpTool(name="close"))
+        keep_listing(tmp_path, name, listing)
+    home = tool_home(datetime(2026, 11, 27, tzinfo=UTC))
+    home = dataclasses.replace(home, settings=load_settings(tmp_path, environ={}))
+    found = McpServers()
+    found.furnish(home, servers)
+    names = [tool.name for tool, _ in found.tools()]
+    assert names == ["git_hub_open", "git_close", "git_hub_close", "answer_server"]
+    first, second = found.views()
+    assert [tool.name for tool in first.tools] == ["git_hub_open", "git_close"]
+    assert [tool.name for tool in second.tools] == ["git_hub_close"]
+    assert first.flaws == ()
+    assert "open is not offered: there is a tool git_hub_open already" in second.flaws[0]

@@ -26,7 +26,8 @@ from loopforge.runtime.ports import Question
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.tools.mcp.server_connection import McpConnection
 from loopforge.tools.mcp.server_options import read_server
-from loopforge.tools.mcp.server_tools import result_of, server_streams
+from loopforge.tools.mcp.server_tools import server_streams
+from loopforge.tools.mcp.use_result import result_of
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from tests.rooms.conftest import Home, living
 from tests.rooms.test_described_services import MATE, scripted, used

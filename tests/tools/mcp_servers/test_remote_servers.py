@@ -17,7 +17,8 @@ from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.tools.mcp.server_connection import McpConnection
 from loopforge.tools.mcp.server_options import read_server
-from loopforge.tools.mcp.server_tools import result_of, server_streams
+from loopforge.tools.mcp.server_tools import server_streams
+from loopforge.tools.mcp.use_result import result_of
 
 ours = MCPServer("ours")
 

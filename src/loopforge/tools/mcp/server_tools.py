@@ -7,19 +7,17 @@ first use; one whose tools nobody has listed yet is asked for them once the home
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from loopforge.errors import InputError, LoopforgeError
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolHome, ToolResult, ToolWork
+from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolResult, ToolWork
 from loopforge.tools.mcp.server_connection import McpConnection, ServerState, Streams
 from loopforge.tools.mcp.server_options import McpServer
 from loopforge.tools.mcp.server_questions import (
@@ -37,16 +35,13 @@ from loopforge.tools.mcp.tool_listing import (
     offered,
     read_listed,
 )
+from loopforge.tools.mcp.use_result import result_of
 from loopforge.tools.sandbox.bubblewrap import Sandbox
 from loopforge.tools.sandbox.call_workspace import workspace_in, workspace_name
 from loopforge.tools.sandbox.granted_network import PROXY, forwarded, granted_network
 from loopforge.tools.sandbox.sandbox_limits import MIB, SandboxLimits
 from loopforge.tools.web.described_service import veiled
-from loopforge.tools.web.kept_pages import MATERIAL
 from loopforge.tools.web.network_guard import GuardedNetwork
-
-if TYPE_CHECKING:
-    from mcp.types import CallToolResult
 
 MOST_APART = 8
 """Programs of one server that run side by side, each for others."""
@@ -54,8 +49,6 @@ KEY_LENGTH = 8
 """Characters from which a value that a server is given is taken out of what it gives back."""
 RELISTED = 1.0
 """Seconds between two listings of a server that says again and again that its tools are others."""
-MOST_FILES, LARGEST_FILE = 8, 5_000_000
-"""Files that come of one use, and bytes of one."""
 
 
 @dataclass(kw_only=True)
@@ -64,6 +57,7 @@ class _Known:
 
     `apart`: further connections, by whose they are, of a server that is each one's own. `changed`:
     it said that its tools are others, since they were listed; `relisting`: they are, again.
+    `alike`: what is said of tools whose names others have already.
     """
 
     server: McpServer
@@ -73,6 +67,7 @@ class _Known:
     apart: dict[str, McpConnection] = field(default_factory=dict)
     changed: bool = False
     relisting: bool = False
+    alike: list[str] = field(default_factory=list)
 
     @property
     def state(self) -> ServerState:
@@ -105,7 +100,7 @@ class McpServers:
         self._known: dict[str, _Known] = {}
         self._home: ToolHome | None = None
         self._tasks = Tasks()
-        self._offers: list[tuple[Tool, ToolWork]] | None = None
+        self._offers: dict[str, list[tuple[Tool, ToolWork]]] | None = None
         self._learned = False
 
     def furnish(self, home: ToolHome, servers: Mapping[str, McpServer]) -> None:
@@ -127,35 +122,43 @@ class McpServers:
 
     def tools(self) -> Sequence[tuple[Tool, ToolWork]]:
         """The tools that may be used, each with its work."""
-        if self._offers is None:
-            self._offers = list(self._offered())
-        return self._offers
+        found = [each for offers in self._offered().values() for each in offers]
+        return [*found, (ANSWER_SERVER, self._answer)] if self._known else found
 
-    def _offered(self) -> Iterator[tuple[Tool, ToolWork]]:
+    def _offered(self) -> dict[str, list[tuple[Tool, ToolWork]]]:
+        """Those tools by server. Of two that would be called alike the first is offered."""
+        if self._offers is not None:
+            return self._offers
+        found, taken = dict[str, list[tuple[Tool, ToolWork]]](), set[str]()
         for name, known in self._known.items():
-            other, taken = {tool.name for tool in known.listing.other}, set[str]()
+            found[name], known.alike = [], []
+            other = {tool.name for tool in known.listing.other}
             for tool in known.listing.tools:
-                if known.server.only and tool.name not in known.server.only:
+                if tool.name in other or (known.server.only and tool.name not in known.server.only):
                     continue
                 given = offered(name, known.server, tool)
-                if tool.name in other or given.name in taken:
+                if given.name in taken:
+                    known.alike.append(
+                        f"{tool.name} is not offered: there is a tool {given.name} already; give "
+                        "the file of one server another name, or leave a tool out by `only`"
+                    )
                     continue
                 taken.add(given.name)
-                yield given, self._use(name, known, tool.name)
-        if self._known:
-            yield ANSWER_SERVER, self._answer
+                found[name].append((given, self._use(name, known, tool.name)))
+        self._offers = found
+        return found
 
     def views(self) -> list[McpServerView]:
         """How it stands with each."""
-        tools = [tool for tool, _ in self.tools()]
+        offers = self._offered()
         return [
             McpServerView(
                 name=name,
                 server=known.server,
                 state=known.state,
-                tools=tuple(tool for tool in tools if tool.name.startswith(f"{name}_")),
+                tools=tuple(tool for tool, _ in offers[name]),
                 other=tuple(tool.name for tool in known.listing.other),
-                flaws=tuple(known.flaws),
+                flaws=(*known.flaws, *known.alike),
             )
             for name, known in self._known.items()
         ]
@@ -353,46 +356,3 @@ def _network(granted: Collection[str]) -> GuardedNetwork:
     """Public addresses, and what is named itself, wherever that leads."""
     named = [host if ":" in host else f"{host}:443" for host in granted if "*" not in host]
     return GuardedNetwork(named)
-
-
-def result_of(result: CallToolResult | None) -> ToolResult:
-    """What a server gave, as texts and files. Raises InputError where it says that it failed."""
-    if result is None:
-        raise InputError("it stopped before its end, and says neither why nor what it wants")
-    texts, files = list[str](), list[ToolFile]()
-    for part in result.content:
-        match part.type:
-            case "text":
-                texts.append(part.text)
-            case "image" | "audio":
-                _keep(files, texts, part.type, part.data, part.mime_type)
-            case "resource_link":
-                texts.append(f"[{part.name}: {part.uri}]")
-            case "resource":
-                held = part.resource
-                if (text := getattr(held, "text", None)) is not None:
-                    texts.append(f"[{held.uri}]\n{text}")
-                else:
-                    name = str(held.uri).rpartition("/")[2] or "file"
-                    _keep(files, texts, name, held.blob, held.mime_type or "")  # type: ignore[union-attr]
-    if not texts and result.structured_content is not None:
-        texts.append(msgspec.json.encode(result.structured_content).decode())
-    whole = "\n".join(texts)
-    if result.is_error:
-        raise InputError(whole or "it failed and does not say why")
-    return ToolResult(text=f"{MATERIAL}\n{whole}" if whole else "", files=tuple(files))
-
-
-def _keep(files: list[ToolFile], texts: list[str], name: str, data: str, media: str) -> None:
-    try:
-        held = base64.b64decode(data, validate=True)
-    except (binascii.Error, ValueError):
-        texts.append(f"[{name}: it is broken]")
-        return
-    if len(files) >= MOST_FILES or len(held) > LARGEST_FILE:
-        texts.append(f"[{name}, {len(held):,} bytes: too much to keep]")
-        return
-    ending = {"image": ".png", "audio": ".wav"}.get(name, "")
-    if ending and "/" in media:
-        ending = f".{media.partition('/')[2].partition(';')[0].partition('+')[0]}"
-    files.append(ToolFile(name=f"{name}{ending}", data=held, media=media))
