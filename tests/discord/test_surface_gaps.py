@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from loopforge.core.platform_events import CaughtUp
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.unread_backlog import Backlog
 from tests.discord.lodging import ANSWER, PLAIN, lodged, welcome
@@ -139,11 +140,31 @@ async def test_the_first_line_of_a_place_that_a_crash_came_before(
         await home.hears(plaza, "one", "three", "two")
 
 
+async def test_a_line_that_waits_as_the_home_ends(city: Twin, tmp_path: Path) -> None:
+    """A line whose file came slowly is heard by the next home, though newer ones were heard since."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.tell(ben, plaza, "one")
+        slow = city.faults.hold("GET /attachments/**")
+        await city.say(ben, plaza, "look", files=[("notes.txt", b"buy bread")])
+        await slow.reached.wait()
+        city.town.clock.advance(3600)
+        await home.tell(ben, mall, "two")
+    slow.release()
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.hears(plaza, "one", "look")
+        async for _ in home.looks("nothing is behind"):
+            notes = await home.app.ledger.read("platform:discord")
+            if isinstance(notes[-1].body, CaughtUp):
+                break
+
+
 async def test_a_gap_that_ends_while_a_line_is_noted(city: Twin, tmp_path: Path) -> None:
     """A line is heard also where the last account has read all it missed just before it is noted."""
     maya = city.bot("Maya")
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         backlog = Backlog(home.app.front)
         backlog.opened(0)
-        await asyncio.gather(backlog.guard(), backlog.done(0))
+        await asyncio.gather(backlog.guard(1), backlog.done(0))
         assert await home.app.ledger.read("platform:discord") == []

@@ -126,6 +126,23 @@ async def test_edits_and_deletions_in_a_gap(city: Twin, tmp_path: Path) -> None:
         ] == str(four.id)
 
 
+async def test_edits_and_deletions_in_private(city: Twin, tmp_path: Path) -> None:
+    """They are found after a gap in the talks where something was said last, as in channels."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    talk = city.private(ben, maya)
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        one = await home.tell(ben, talk, "one")
+        two = await city.say(ben, talk, "two")
+        await home.hears(talk, "one", "two")
+        await home.settled(talk)
+        await home.delivered(talk)
+    await city.edit(ben, one, "uno")
+    await city.delete(ben, two)
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.eventually(talk, LineDeleted)
+        assert await _changes(home, talk) == ({str(one.id): "uno"}, [str(two.id)])
+
+
 async def test_what_cannot_be_read_is_not_deleted(city: Twin, tmp_path: Path) -> None:
     """A line is deleted when Discord says so, not because an answer lacks it or a right is gone."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")

@@ -15,6 +15,7 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 import discord
 from loopforge.chat.speaking.stop_words import STOP_EMOJIS
@@ -53,6 +54,13 @@ REMEMBERED = 4000
 """Messages of which it is known that they were heard; the ledger knows all the others."""
 
 
+class _Turn(NamedTuple):
+    """Something to be done in a place; `message`: the one that is heard by it, or 0."""
+
+    job: Job
+    message: int = 0
+
+
 class Inward:
     """Hears for all accounts."""
 
@@ -71,8 +79,8 @@ class Inward:
         self._crowd, self._reception, self._hooks = crowd, parts.reception, hooks
         self._files, self._clock, self._watch = files, parts.clock, watch
         self._drafts, self._threads, self._arrived = drafts, threads, arrived
-        self._queues: dict[int, asyncio.Queue[Job]] = {}
-        self._held: dict[Client, list[tuple[Client, int, Job]]] = {}
+        self._queues: dict[int, asyncio.Queue[_Turn]] = {}
+        self._held: dict[Client, list[tuple[Client, int, _Turn]]] = {}
         self._known: deque[int] = deque(maxlen=REMEMBERED)
         self._names: dict[int, str] = {}
         takes = (self._hear, self._edit)
@@ -131,7 +139,8 @@ class Inward:
             await self.on_spoiled(client, message.channel.id, message.id, edited=False)
             return
         self._backlog.heard(self._crowd.index(client), message.id)
-        self._put(client, message.channel.id, lambda: self._hear(client, message))
+        turn = _Turn(lambda: self._hear(client, message), message.id)
+        self._put(client, message.channel.id, turn)
 
     async def on_raw_message_edit(
         self, client: Client, event: discord.RawMessageUpdateEvent
@@ -145,8 +154,11 @@ class Inward:
 
     async def on_spoiled(self, client: Client, channel: int, message: int, *, edited: bool) -> None:
         """A message came without what is needed of it: ask for it, in its turn."""
-        put = self._change if edited else self._put
-        put(client, channel, lambda: self._missed.again(client, channel, message, edited=edited))
+        job = partial(self._missed.again, client, channel, message, edited=edited)
+        if edited:
+            self._change(client, channel, job)
+        else:
+            self._put(client, channel, _Turn(job, message))
 
     async def on_raw_message_delete(
         self, client: Client, event: discord.RawMessageDeleteEvent
@@ -179,18 +191,18 @@ class Inward:
 
     def forget(self, client: Client) -> None:
         """This client is no more; what it heard last, its successor reads."""
-        for by, channel, job in self._held.pop(client, []):
+        for by, channel, turn in self._held.pop(client, []):
             if by is not client:
-                self._put(by, channel, job)
+                self._put(by, channel, turn)
 
     # ------------------------------------------------------------ one queue for each place
 
-    def _put(self, client: Client, channel: int, job: Job) -> None:
+    def _put(self, client: Client, channel: int, turn: _Turn) -> None:
         reads = client if client in self._held else self._crowd.first(channel)
         if reads is not None and reads in self._held:  # what was missed there comes first
-            self._held[reads].append((client, channel, job))
+            self._held[reads].append((client, channel, turn))
         else:
-            self._queue(channel, job)
+            self._queue(channel, turn)
 
     def _change(self, client: Client, channel: int, job: Job) -> None:
         """The same, for what says not by itself that it was brought already by another of us."""
@@ -199,33 +211,37 @@ class Inward:
             if self._crowd.first(channel) in (client, None):
                 await job()
 
-        self._put(client, channel, work)
+        self._put(client, channel, _Turn(work))
 
-    def _queue(self, channel: int, job: Job) -> None:
+    def _queue(self, channel: int, turn: _Turn) -> None:
         if channel not in self._queues:
             self._queues[channel] = asyncio.Queue()
             self._tasks.spawn(self._work(channel), f"inward {channel}")
-        self._queues[channel].put_nowait(job)
+        self._queues[channel].put_nowait(turn)
+        if turn.message:
+            self._backlog.waits(turn.message)
         self._turnstile.hurry(channel)
 
     async def _work(self, channel: int) -> None:
         """Do what came in one place, in order, for as long as this lives."""
         queue = self._queues[channel]
         while True:
-            job = await queue.get()
+            turn, written = await queue.get(), True
             for pause in (*TRIES, None):
                 try:
-                    await job()
+                    await turn.job()
                 except LedgerError as error:
                     log.warning("something said on Discord waits for the ledger: %s", error)
-                    if pause is None:
-                        log.critical("something said on Discord could not be written down")
-                    else:
+                    if pause is not None:
                         await self._clock.sleep(pause)
                         continue
+                    log.critical("something said on Discord could not be written down")
+                    written = False  # so it is read again after the next start
                 except Exception as error:
                     log.critical("something said on Discord was not heard: %s", scrub(repr(error)))
                 break
+            if turn.message and written:
+                await self._backlog.settled(turn.message)
 
     async def _catch_up(self, client: Client, late: discord.Guild | None = None) -> None:
         """Let every place read what was missed first, then what was heard meanwhile."""
@@ -248,8 +264,8 @@ class Inward:
 
     def _release(self, client: Client) -> None:
         """Take what was heard meanwhile, after what is read there."""
-        for by, channel, job in self._held.pop(client, []):
-            self._put(by, channel, job)
+        for by, channel, turn in self._held.pop(client, []):
+            self._put(by, channel, turn)
 
     def _reads(self, channel: int, read: Read) -> asyncio.Future[bool]:
         """Let a place be read in its turn; whether all of it was."""
@@ -265,7 +281,7 @@ class Inward:
                 if not done.done():
                     done.set_result(complete)
 
-        self._queue(channel, job)
+        self._queue(channel, _Turn(job))
         return done
 
     # ------------------------------------------------------------ hearing
@@ -278,7 +294,7 @@ class Inward:
             return
         channel = client.met(message.channel) or await find(client, message.channel.id)
         if channel is not None:
-            await self._backlog.guard()
+            await self._backlog.guard(message.id)
             self._names[message.author.id] = message.author.display_name
             await self._bring(client, message, channel)
 

@@ -2,7 +2,7 @@
 
     a server tells its channels, open threads,   --> a place is read if that is newer than the
     and the last message of each                     watermark and than what was heard there
-    a private talk: nothing is told              --> it is asked for its last message
+    a private talk: nothing is told              --> it is asked for what came after the last line
     a gap longer than threads stay open          --> channels list their closed threads
     the newest few places                        --> what was edited or deleted in them, too
 
@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 
 import aiohttp
@@ -39,7 +39,7 @@ from loopforge.io.discord.connection.bot_accounts import (
 from loopforge.io.discord.connection.gateway_client import Client, Talk, rights, whole
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import later
-from loopforge.io.discord.connection.unread_backlog import Backlog
+from loopforge.io.discord.connection.unread_backlog import MARGIN, Backlog
 from loopforge.io.discord.mate_threads import carrier
 from loopforge.io.discord.sending.draft_messages import DiscordStage
 from loopforge.io.platforms.surface_plugin import SurfaceParts
@@ -54,8 +54,6 @@ Open = discord.TextChannel | discord.VoiceChannel | discord.StageChannel | disco
 """Where messages can be in a server."""
 TRIES = (1.0, 2.0, 5.0, 15.0)
 """Seconds between tries to read, or to write down what the ledger could not take."""
-MARGIN = 60_000 << 22
-"""A minute, in ids: what is said at the same time in many places is heard in any order."""
 BACK = 50
 """Lines before the last one that was heard which are looked at again."""
 FRESH = 50
@@ -193,10 +191,13 @@ class Missed:
             place: partial(self._tidy, client, place, places[place])
             for place in strays.intersection(places)
         }
-        for place in talks:
-            jobs[place] = partial(self._private, client, place, mark, places[place])
-        youngest = sorted(jobs, key=channel_of, reverse=True)  # nothing else is known of them
-        return [(channel_of(place), jobs[place]) for place in youngest]
+        lasts = {place: await self._channels.last(place) for place in {*jobs, *talks}}
+        newest = sorted(lasts, key=lasts.__getitem__, reverse=True)
+        for nth, place in enumerate(each for each in newest if each in talks):
+            last = lasts[place]
+            job = partial(self._private, client, place, mark, places[place], last)
+            jobs[place] = partial(job, looks=nth < LOOKED)
+        return [(channel_of(place), jobs[place]) for place in newest]
 
     async def _tried(self, client: Client | None, place: str, job: Job) -> bool:
         """Read a place, as long as a client is there; what is said there meanwhile waits for it.
@@ -250,25 +251,27 @@ class Missed:
                 await self._drafts.tidy(AccountSeat(client, channel), room)
         last, after = await self._channels.last(place_of(channel.id)), mark - MARGIN
         if room and last and newest:
-            await self._look_back(
-                client, channel, last, discord.utils.snowflake_time(max(after, 0))
-            )
+            await self._look_back(client, channel, last, after)
         if last > mark:  # another of ours heard it, or one before a crash: it hides what is missing
             last = after
         since = max(last, after, _joined(channel.guild))
         if newest > since:
             await self._read(client, channel, since)
 
-    async def _private(self, client: Client, place: str, mark: int, room: str) -> None:
+    async def _private(
+        self, client: Client, place: str, mark: int, room: str, last: int, *, looks: bool
+    ) -> None:
         """The same in a private talk, of which Discord tells nothing by itself."""
         with later():
             channel = await find(client, channel_of(place))
             if channel is None:
                 return
             await self._drafts.tidy(AccountSeat(client, channel), room)
-        last = await self._channels.last(place)
+        after = max(mark - MARGIN, 0)
+        if last and looks:
+            await self._look_back(client, channel, last, after)
         if last:  # one above the watermark hides what is missing, as above
-            await self._read(client, channel, last if last <= mark else max(mark - MARGIN, 0))
+            await self._read(client, channel, last if last <= mark else after)
 
     async def _tidy(self, client: Client, place: str, room: str) -> None:
         with later():
@@ -323,12 +326,12 @@ class Missed:
             except Exception as error:
                 log.critical("something missed on Discord was not heard: %s", scrub(repr(error)))
 
-    async def _look_back(self, client: Client, channel: Talk, last: int, since: datetime) -> None:
+    async def _look_back(self, client: Client, channel: Talk, last: int, after: int) -> None:
         """Take in what became of the last lines that were heard: one call, and one for each gone.
 
         Only edits after the watermark are new: a name in a text may read otherwise now than then.
         """
-        upto = discord.Object(last + 1)
+        upto, since = discord.Object(last + 1), discord.utils.snowflake_time(max(after, 0))
         with later():
             stands = {each.id: each async for each in channel.history(limit=BACK, before=upto)}
         for message in sorted(stands.values(), key=lambda each: each.id):
