@@ -330,6 +330,21 @@ async def test_it_is_ended_when_idle_and_by_a_stop(place: Path) -> None:
     assert str(one.state) == "idle"
 
 
+async def test_who_waits_for_one_that_is_ended_as_it_begins_is_told(place: Path) -> None:
+    """It was to be started, and is ended before it could: nobody waits for it for ever."""
+    one = connection(place, "plain")
+    async with Tasks() as tasks:
+        use = tasks.spawn(one.tools(), "a use")
+        while str(one.state) == "idle":
+            await asyncio.sleep(0)
+        await one.close()
+        async with asyncio.timeout(60):
+            await asyncio.wait({use})
+        assert "did not start: it was ended" in str(use.exception())
+    assert len(await one.tools()) == 9
+    await one.close()
+
+
 async def test_what_it_says_of_a_tool_is_held_to(place: Path) -> None:
     """A tool that is described otherwise than it was is not offered until the owner takes it."""
     async with terminal(place):

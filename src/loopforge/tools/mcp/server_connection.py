@@ -150,8 +150,10 @@ class McpConnection:
 
     async def close(self) -> None:
         """End it."""
+        ready = self._ready
         await self._tasks.close()
-        self._life = self._ready = None
+        if ready is not None:  # a life that was ended before its first step told nobody
+            self._fail(ready, None)
 
     # ------------------------------------------------------------ its life
 
