@@ -297,7 +297,7 @@ async def open_app(
             app.wishes.start(MemoryNotice(ledger, app.house, app.stamp, tasks))
             await app.wishes.resume()
             app.memory.audit.start()
-            tasks.spawn(app.tools.servers.learn(), "what MCP servers offer")
+            app.tools.servers.start()
             tasks.spawn(app.memory.vectors.run(), "vectors of what was said")
             tasks.spawn(app.work.keep_up(ledger), "what is said to tasks")
         if wake and follow:

@@ -345,6 +345,30 @@ async def test_who_waits_for_one_that_is_ended_as_it_begins_is_told(place: Path)
     await one.close()
 
 
+async def test_a_home_that_ends_as_it_asks_servers_leaves_none(place: Path) -> None:
+    """It ends while one does not answer, and asks the next no more; nor does one that was changed."""
+    home = dataclasses.replace(
+        tool_home(datetime(2026, 11, 27, tzinfo=UTC)), settings=load_settings(place, environ={})
+    )
+    written = {"folders": [f"{place}/srv"]}
+    command = ["/usr/bin/python3", f"{place}/srv/odd_server.py"]
+    servers = {
+        name: read_server(name, {"command": [*command, mode], **written}, {})
+        for name, mode in (("mute", "mute"), ("odd", "plain"))
+    }
+    for changed in (False, True):
+        found, around = McpServers(), asyncio.all_tasks()
+        found.furnish(home, servers)
+        found.start()
+        while found.views()[0].state == "idle":
+            await asyncio.sleep(0.01)
+        if changed:
+            found.furnish(home, {"odd": servers["odd"]})
+        await found.close()
+        assert asyncio.all_tasks() == around
+        assert [view.state for view in found.views()] == ["idle"] * len(found.views())
+
+
 async def test_what_it_says_of_a_tool_is_held_to(place: Path) -> None:
     """A tool that is described otherwise than it was is not offered until the owner takes it."""
     async with terminal(place):

@@ -18,7 +18,7 @@ import msgspec
 from loopforge.errors import InputError, LoopforgeError
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolResult, ToolWork
-from loopforge.tools.mcp.server_connection import McpConnection, ServerState, Streams
+from loopforge.tools.mcp.server_connection import READY, McpConnection, ServerState, Streams
 from loopforge.tools.mcp.server_options import McpServer
 from loopforge.tools.mcp.server_questions import (
     ANSWER_SERVER,
@@ -99,7 +99,7 @@ class McpServers:
     def __init__(self) -> None:
         self._known: dict[str, _Known] = {}
         self._home: ToolHome | None = None
-        self._tasks = Tasks()
+        self._tasks, self._ending = Tasks(), Tasks()
         self._offers: dict[str, list[tuple[Tool, ToolWork]]] | None = None
         self._learned = False
 
@@ -109,7 +109,7 @@ class McpServers:
         for name in [name for name, one in self._known.items() if servers.get(name) != one.server]:
             gone = self._known.pop(name)
             if gone.state != "idle":
-                self._tasks.spawn(gone.close(), f"end of the MCP server {name}")
+                self._ending.spawn(gone.close(), f"end of the MCP server {name}")
         for name, server in servers.items():
             listing = listing_of(home.settings.home, name, server)
             if name in self._known:
@@ -118,7 +118,7 @@ class McpServers:
             connection = self._connection(name, server)
             self._known[name] = _Known(server=server, connection=connection, listing=listing)
         if self._learned:
-            self._tasks.spawn(self.learn(), "what MCP servers offer")
+            self.start()
 
     def tools(self) -> Sequence[tuple[Tool, ToolWork]]:
         """The tools that may be used, each with its work."""
@@ -163,6 +163,10 @@ class McpServers:
             for name, known in self._known.items()
         ]
 
+    def start(self) -> None:
+        """Learn in the background, until `close`."""
+        self._tasks.spawn(self.learn(), "what MCP servers offer")
+
     async def learn(self, *, anew: bool = False, only: str = "") -> None:
         """Ask those for their tools that nobody asked yet; `anew`: all, or `only` that one.
 
@@ -185,9 +189,10 @@ class McpServers:
 
     async def close(self) -> None:
         """End them all."""
+        await self._tasks.close()  # first: what they ask of a server starts it
         for known in self._known.values():
             await known.close()
-        await self._tasks.close()
+        await self._ending.finish(READY)
 
     async def forget(self) -> None:
         """End all: what was forgotten may stand in one, and their workspaces go."""
