@@ -29,6 +29,7 @@
       ModelError            the language-model layer is not usable as configured
       SendFailed            a surface did not take a message; says whether to try again
       HostTaken             another process runs this home already
+        Overtaken           it has taken over the ledger of this one, which may write no more
       Unreachable           the running host cannot be reached
 
 The message is for the person who reads it: what happened, and what to do. Model
@@ -181,6 +182,10 @@ class ModelError(LoopforgeError):
 
 class HostTaken(LoopforgeError):
     """Another process runs this home already."""
+
+
+class Overtaken(HostTaken, LedgerError):
+    """Another process has taken over the ledger of this one, which may write nothing more."""
 
 
 class Unreachable(LoopforgeError):

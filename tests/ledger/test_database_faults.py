@@ -17,6 +17,7 @@ import psycopg
 import pytest
 
 from loopforge.errors import LedgerBroken, LedgerBusy, LedgerError, LedgerFull
+from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.sql_ledger import SqlLedger
 from tests.ledger.saying import ROOM, Scribbler, opened, text_of
 
@@ -205,6 +206,23 @@ async def test_a_closed_ledger_says_so(ledger_url: str) -> None:
 # ---------------------------------------------------------------- a connection that breaks
 
 
+def end_sessions(url: str) -> None:
+    """Have the server end all sessions of a ledger's."""
+    with psycopg.connect(url, autocommit=True) as other:
+        other.execute(
+            "SELECT pg_terminate_backend(pid, 9000) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
+def let_read_only(url: str, only: str) -> None:
+    """Whether sessions that begin from now on may only read ("on") or not ("off")."""
+    name = url.split("/")[3].partition("?")[0]
+    with psycopg.connect(url, autocommit=True) as other:
+        other.execute("SET default_transaction_read_only = off")
+        other.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = {only}".encode())
+
+
 @pytest.mark.postgres
 async def test_a_broken_connection_is_made_anew(postgres_url: str) -> None:
     """When the server ends all sessions, the next read and the next append work all the same."""
@@ -212,15 +230,35 @@ async def test_a_broken_connection_is_made_anew(postgres_url: str) -> None:
     async with opened(postgres_url) as ledger:
         await ledger.append(ROOM, [scribbler.heard("one")])
         for count in (1, 2):
-            with psycopg.connect(postgres_url, autocommit=True) as other:
-                other.execute(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                    "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-                )
+            end_sessions(postgres_url)
             if count == 1:
                 assert len(await ledger.read(ROOM)) == 1
             await ledger.append(ROOM, [scribbler.heard("two")])
         await well(ledger, 3)
+
+
+@pytest.mark.postgres
+async def test_other_writing_finds_a_broken_connection_first(postgres_url: str) -> None:
+    """A change of a table by hand, and an erasure, are done after the server ended all sessions."""
+    async with opened(postgres_url) as ledger:
+        (event,) = await ledger.append(ROOM, [Scribbler().heard("one")])
+        end_sessions(postgres_url)
+        await ledger.change(lambda tables: tables.exec_driver_sql("SELECT 1 FROM events").all())
+        end_sessions(postgres_url)
+        assert (await ledger.erase(Wish(events=(event.id,)))).named == 1
+
+
+@pytest.mark.postgres
+async def test_a_server_that_may_only_be_read_is_left(postgres_url: str) -> None:
+    """As a standby is: that is told, and what is written next asks for the primary anew."""
+    async with opened(postgres_url) as ledger:
+        let_read_only(postgres_url, "on")
+        end_sessions(postgres_url)
+        with pytest.raises(LedgerError, match="may only be read there now"):
+            await ledger.append(ROOM, [Scribbler().heard("one")])
+        let_read_only(postgres_url, "off")
+        await ledger.append(ROOM, [Scribbler().heard("one")])
+        await well(ledger, 1)
 
 
 class Cutter:

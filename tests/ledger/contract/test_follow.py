@@ -16,6 +16,8 @@ from loopforge.errors import Conflict, HostTaken
 from loopforge.ledger.sql_ledger import SqlLedger
 from tests.ledger.saying import ROOM, Scribbler, opened, text_of
 
+LET_GO = "SELECT pg_terminate_backend(pid, 9000) FROM pg_locks WHERE locktype = 'advisory'"
+
 
 def said_in(event: Event) -> str:
     """What was said, or the event's kind."""
@@ -138,9 +140,7 @@ async def test_a_host_that_lost_its_claim_writes_nothing_more(postgres_url: str)
         await one.append(ROOM, [scribbler.heard("before")])
         assert await one.overtaken() is None
         with psycopg.connect(postgres_url) as server:
-            server.execute(
-                "SELECT pg_terminate_backend(l.pid, 9000) FROM pg_locks l WHERE locktype = 'advisory'"
-            )
+            server.execute(LET_GO)
         theirs = await two.claim("host")
         with pytest.raises(HostTaken, match="has taken over 'host'"):
             await one.append(ROOM, [scribbler.heard("awake")])
@@ -152,6 +152,25 @@ async def test_a_host_that_lost_its_claim_writes_nothing_more(postgres_url: str)
             await one.append(ROOM, [scribbler.heard("awake still")])
         assert [text_of(event) for event in await two.read(ROOM)] == ["before", "after"]
         await mine.release()
+
+
+@pytest.mark.postgres
+async def test_a_host_whose_connection_broke_stays_the_host(postgres_url: str) -> None:
+    """As when the server is restarted: once it has looked, another is refused as before."""
+    async with opened(postgres_url) as one, opened(postgres_url) as two:
+        mine = await one.claim("host")
+        for _ in range(2):
+            with psycopg.connect(postgres_url) as server:
+                server.execute(LET_GO)
+            assert not await mine.held()
+            assert await one.overtaken() is None
+            assert await mine.held()
+            with pytest.raises(HostTaken, match="'host'"):
+                await two.claim("host")
+        await one.append(ROOM, [Scribbler().heard("on we go")])
+        await mine.release()
+        theirs = await two.claim("host")
+        await theirs.release()
 
 
 async def test_sqlite_leaves_it_to_the_home(tmp_path: object) -> None:

@@ -18,11 +18,12 @@ from msgspec import Struct
 from sqlalchemy import create_engine, event
 from sqlalchemy.dialects import registry
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
-from sqlalchemy.engine import URL, Engine, make_url
+from sqlalchemy.engine import URL, Engine, ExceptionContext, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import QueuePool
 
 from loopforge.errors import LedgerError
+from loopforge.ledger.database.database_faults import READ_ONLY_STATE
 from loopforge.runtime.installation.extras import require
 
 Durability = Literal["normal", "full"]
@@ -177,7 +178,18 @@ def _postgres(url: URL, patience: float) -> Store:
     reader = create_engine(url, isolation_level="AUTOCOMMIT", **_pool(READERS))
     for engine in (writer, reader):
         _session(engine, patience)
+    _leave_standby(writer, reader)
     return Store(url=url, writer=writer, reader=reader)
+
+
+def _leave_standby(writer: Engine, reader: Engine) -> None:
+    """Ask for the server anew once a session may only read: another one may be the primary now."""
+
+    @event.listens_for(writer, "handle_error")
+    def leave(context: ExceptionContext) -> None:
+        if getattr(context.original_exception, "sqlstate", "") == READ_ONLY_STATE:
+            context.is_disconnect = True
+            reader.dispose()
 
 
 def _session(engine: Engine, patience: float) -> None:

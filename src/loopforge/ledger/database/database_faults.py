@@ -17,6 +17,7 @@ BUSY_STATES = {"55P03", "40001", "40P01", "57014"}
 FULL_STATES = {"53100", "53200"}
 BROKEN_STATES = {"XX001", "XX002"}
 GONE_STATES = {"57P01", "57P02", "57P03", "57P05"}
+READ_ONLY_STATE = "25006"
 FAULTS = (SQLAlchemyError, UnicodeDecodeError)
 """What a database raises; the second where a name in a damaged SQLite file is no text any more."""
 
@@ -91,6 +92,11 @@ def _postgres(cause: BaseException | None, where: str) -> LedgerError:
     if state in FULL_STATES:
         return LedgerFull(
             f"The disk of {where} is full; nothing was written. Make room and try again."
+        )
+    if state == READ_ONLY_STATE:
+        return LedgerError(
+            f"The ledger in {where} may only be read there now, as on a standby or a full disk; "
+            "nothing was written. Once it may be written again, this goes on by itself."
         )
     if state in BROKEN_STATES:
         return LedgerBroken(f"The ledger in {where} is damaged ({said}). Go on with a backup.")

@@ -3,14 +3,16 @@
 A host holds an advisory lock on a connection of its own: when it dies, or the connection does, the
 lock is free. Whoever takes it draws a number, and each of its transactions looks whether that is
 still the last: a host that was frozen until its lock was lost, and wakes when another has taken
-over, writes nothing more, and is told so when it asks (`overtaken`). On SQLite the home's file lock
-does this (host_lock.py), and nothing happens here.
+over, writes nothing more, and is told so when it asks (`overtaken`). Where nobody has, as when the
+server was restarted, it takes the lock again, so that another is still refused. On SQLite the
+home's file lock does this (host_lock.py), and nothing happens here.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import threading
 from contextlib import suppress
 from functools import partial
 
@@ -18,7 +20,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from loopforge.errors import HostTaken
+from loopforge.errors import HostTaken, Overtaken
 from loopforge.ledger.database.database_engine import Store
 from loopforge.ledger.database.database_faults import telling
 
@@ -33,28 +35,48 @@ class Claim:
         fence: ClaimFence | None = None,
     ) -> None:
         self.name, self._connection, self._fence = name, connection, fence
+        self._looking = threading.Lock()
 
     async def held(self) -> bool:
         """Whether it is still held; a lost connection to PostgreSQL loses it."""
+        return await asyncio.to_thread(self._held)
+
+    async def overtaken(self) -> HostTaken | None:
+        """That another process has taken over, where one has; as far as the database is reached.
+
+        Where nobody has, and it was lost, it is taken again.
+        """
+        return None if self._fence is None else await asyncio.to_thread(self._look, self._fence)
+
+    def _held(self) -> bool:
         if self._connection is None:
             return True
         try:
-            await asyncio.to_thread(self._connection.exec_driver_sql, "SELECT 1")
+            self._connection.exec_driver_sql("SELECT 1")
         except SQLAlchemyError:
             return False
         return True
 
-    async def overtaken(self) -> HostTaken | None:
-        """That another process has taken over, where one has; as far as the database is reached."""
-        return None if self._fence is None else await asyncio.to_thread(self._fence.look)
+    def _look(self, fence: ClaimFence) -> HostTaken | None:
+        with self._looking:
+            taken = fence.look()
+            if taken is None and not self._held() and (found := fence.lock()) is not None:
+                lost, self._connection = self._connection, found
+                if lost is not None:
+                    _let_go(lost)
+            return taken
 
     async def release(self) -> None:
         """Let it go."""
         if self._fence is not None:
             self._fence.remove()
-        if self._connection is not None:
+        await asyncio.to_thread(self._release)
+
+    def _release(self) -> None:
+        with self._looking:
             connection, self._connection = self._connection, None
-            await asyncio.to_thread(_unlock, connection)
+        if connection is not None:
+            _unlock(connection)
 
 
 def _unlock(connection: Connection) -> None:
@@ -93,6 +115,18 @@ class ClaimFence:
         """Look no more at what is written."""
         event.remove(self._store.writer, "begin", self._keep)
 
+    def lock(self) -> Connection | None:
+        """A connection that holds the lock of the name, which still is of this number, if it can.
+
+        Whoever has the lock now, and draws a number next, is found by the next look.
+        """
+        with suppress(SQLAlchemyError):
+            connection, got = _locking(self._store, self._name)
+            if got:
+                return connection
+            _let_go(connection)
+        return None
+
     def look(self) -> HostTaken | None:
         """What to tell whoever holds it no more; None while it is held, or nobody can tell."""
         try:
@@ -107,30 +141,38 @@ class ClaimFence:
     def _keep(self, connection: Connection) -> None:
         last = f"SELECT last_value FROM {_numbers(self._name)}"  # noqa: S608
         if connection.exec_driver_sql(last).scalar_one() != self._number:
-            raise HostTaken(
+            raise Overtaken(
                 f"Another process has taken over {self._name!r} on this ledger while this one "
                 "could not be reached. It writes nothing more, and ends."
             )
 
 
 def _lock(store: Store, name: str) -> tuple[Connection, int]:
-    digest = hashlib.sha256(f"loopforge:{name}".encode()).digest()
-    key = int.from_bytes(digest[:8], "big", signed=True)
     with telling(store.url):
-        connection = store.reader.connect()
-        try:
-            got = connection.exec_driver_sql("SELECT pg_try_advisory_lock(%s)", (key,)).scalar_one()
-            number = 0
-            if got:
+        connection, got = _locking(store, name)
+        if got:
+            try:
                 numbers = _numbers(name)
                 connection.exec_driver_sql(f"CREATE SEQUENCE IF NOT EXISTS {numbers}")
-                number = connection.exec_driver_sql(f"SELECT nextval('{numbers}')").scalar_one()
-        except BaseException:
-            _let_go(connection)
-            raise
-    if got:
-        return connection, number
+                drawn = connection.exec_driver_sql(f"SELECT nextval('{numbers}')")
+                return connection, drawn.scalar_one()
+            except BaseException:
+                _let_go(connection)
+                raise
     _let_go(connection)
     raise HostTaken(
         f"Another process runs {name!r} on this ledger already. Stop it first, or use it."
     )
+
+
+def _locking(store: Store, name: str) -> tuple[Connection, bool]:
+    """A connection of its own, and whether it holds the lock of that name now."""
+    digest = hashlib.sha256(f"loopforge:{name}".encode()).digest()
+    key = int.from_bytes(digest[:8], "big", signed=True)
+    connection = store.reader.connect()
+    try:
+        got = connection.exec_driver_sql("SELECT pg_try_advisory_lock(%s)", (key,)).scalar_one()
+    except BaseException:
+        _let_go(connection)
+        raise
+    return connection, bool(got)

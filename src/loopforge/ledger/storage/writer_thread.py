@@ -22,7 +22,7 @@ from time import sleep
 from typing import Any, TypeVar
 
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from loopforge.core.events import Event
 from loopforge.errors import Conflict, HostTaken, LedgerBusy, LedgerError
@@ -115,8 +115,19 @@ class Writer:
         return await self.run(partial(self._own_transaction, work))
 
     def _own_transaction(self, work: Callable[[Connection], T]) -> T:
+        self._reach()
         with self._store.writer.begin() as connection:
             return work(connection)
+
+    def _reach(self) -> None:
+        """Find out, before work begins that is done once, whether the connection broke since."""
+        if not self._store.sqlite:
+            try:
+                with self._store.writer.connect() as connection:
+                    connection.exec_driver_sql("SELECT 1")
+            except DBAPIError as error:
+                if not lost(error):
+                    raise
 
     async def run(self, work: Callable[[], Done[T]]) -> T:
         """Run something in the writing thread, between two transactions."""
