@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Literal
 
 from aiohttp import web
@@ -13,8 +13,11 @@ from aiohttp import web
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.sinks.webhook_signature import checked
 
-Fault = Literal["reset", "late reset", "hold"] | int
-"""The connection is cut before or after it is kept, it is kept and never answered, or a status."""
+Fault = Literal["reset", "late reset", "hold", "drip"] | int
+"""The connection is cut before or after it is kept, it is kept and never answered, or a status.
+
+"drip": it is kept, and answered without end.
+"""
 
 
 class Receiver:
@@ -25,11 +28,12 @@ class Receiver:
         self.got: list[dict[str, Any]] = []
         self.unsigned = 0
         self.asked = 0
+        self.headers = dict[str, str]()
         self.fault: Callable[[dict[str, Any]], Fault | None] = lambda _: None
         self.now: Callable[[], float] = lambda: SystemClock().now().timestamp()
         self.kept = asyncio.Condition()
 
-    async def take(self, request: web.Request) -> web.Response:
+    async def take(self, request: web.Request) -> web.StreamResponse:
         """Take one in."""
         body = await request.read()
         self.asked += 1
@@ -40,11 +44,19 @@ class Receiver:
         what = json.loads(body)
         fault = self.fault(what)
         if isinstance(fault, int):
-            return web.Response(status=fault)
+            return web.Response(status=fault, headers=self.headers)
         if fault != "reset":
             async with self.kept:
                 self.got.append(what)
                 self.kept.notify_all()
+        if fault == "drip":
+            answer = web.StreamResponse()
+            await answer.prepare(request)
+            with suppress(ConnectionError):
+                while True:
+                    await answer.write(b"y")
+                    await asyncio.sleep(0.01)
+            return answer
         if fault is not None and fault != "hold":
             assert request.transport
             request.transport.abort()

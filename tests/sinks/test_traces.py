@@ -4,25 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
 
+from loopforge.core.effect_states import (
+    EffectApproved,
+    EffectProposed,
+    EffectReturned,
+    EffectRunning,
+)
 from loopforge.core.events import TurnEnded
+from loopforge.core.text.erasable_text import Words
+from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.sinks import sink_runner
 from loopforge.sinks.traces import TraceOutlet, TraceSettings
 from tests.rooms.conftest import living
-from tests.sinks.conftest import outlet_running
+from tests.sinks.conftest import happen, outlet_running
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_turn_is_a_trace(tmp_path: Path) -> None:
-    """A mate answers: its turn is the root, the model's answer a child within it; sent again, the same."""
-    got = list[dict[str, Any]]()
+@asynccontextmanager
+async def collecting() -> AsyncIterator[tuple[list[dict[str, Any]], str, list[int]]]:
+    """A collector: the spans that it took, where it is, and with what it answers next, if not 200."""
+    got, answers = list[dict[str, Any]](), list[int]()
 
     async def take(request: web.Request) -> web.Response:
+        if answers:
+            return web.Response(status=answers.pop(0))
         for resource in json.loads(await request.read())["resourceSpans"]:
             for scope in resource["scopeSpans"]:
                 got.extend(scope["spans"])
@@ -33,8 +47,34 @@ async def test_a_turn_is_a_trace(tmp_path: Path) -> None:
     runner = web.AppRunner(collector, shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
-    endpoint = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    async with living(tmp_path) as home:
+    yield got, f"http://127.0.0.1:{runner.addresses[0][1]}", answers
+    await runner.cleanup()
+
+
+async def test_a_collector_that_is_away_loses_no_use_of_a_tool(
+    ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A use ends while it is away, and is begun long before: it is told when it is back."""
+    monkeypatch.setattr(sink_runner, "PAUSES", (0.01,))
+    async with collecting() as (got, endpoint, answers):
+        options = TraceSettings(history=True, endpoint=endpoint)
+        async with outlet_running(ledger, TraceOutlet(endpoint), options) as sinks:
+            proposed = EffectProposed(turn="t", nth=0, tool="knit", arguments=Words("{}"))
+            (use,) = await happen(ledger, "task:a", proposed)
+            await happen(ledger, "task:a", EffectApproved(effect=use, by="p"))
+            while (await sinks.standings())[0].behind:
+                await asyncio.sleep(0.01)
+            answers += [503, 400]
+            await happen(ledger, "task:a", EffectRunning(effect=use))
+            await happen(ledger, "task:a", EffectReturned(effect=use, value=Words("A sock.")))
+            while (await sinks.standings())[0].behind or answers:
+                await asyncio.sleep(0.01)
+    assert [span["name"] for span in got] == ["execute_tool knit"]
+
+
+async def test_a_turn_is_a_trace(tmp_path: Path) -> None:
+    """A mate answers: its turn is the root, the model's answer a child within it; sent again, the same."""
+    async with collecting() as (got, endpoint, _), living(tmp_path) as home:
         await home.hears("Ada", "maya, are there slugs? a secret")
         turns = await home.bodies(TurnEnded)
         options = TraceSettings(history=True, endpoint=endpoint)
@@ -46,7 +86,6 @@ async def test_a_turn_is_a_trace(tmp_path: Path) -> None:
             async with outlet_running(home.app.ledger, TraceOutlet(endpoint), options):
                 while sum(span["name"] == "invoke_agent maya" for span in got) < again:
                     await asyncio.sleep(0.02)
-    await runner.cleanup()
     assert turns
     (root,) = {json.dumps(span) for span in got if span["name"] == "invoke_agent maya"}
     top = json.loads(root)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Iterator
+from datetime import timedelta
+from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.runtime.system_clock import SimClock
 from loopforge.settings import load_settings
-from loopforge.sinks import sink_runner
+from loopforge.sinks import http_post, sink_runner
 from loopforge.sinks.sink_plugin import OutletChoice, beyond_recall, sinks_of
 from loopforge.sinks.webhook import Webhook
 from tests.sinks.conftest import BEGAN, STREAMS, Watched, begin, go_on, happen, outlet_running
@@ -140,6 +142,41 @@ async def test_two_hours_without_it_lose_nothing_and_slow_nobody(ledger: SqlLedg
     assert receiver.unsigned == 0
     for stream in STREAMS:
         assert receiver.places(stream) == list(range(1, 26))
+
+
+async def test_an_answer_without_end_is_none(
+    ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says yes and goes on talking: it is left, and asked again."""
+    monkeypatch.setattr(sink_runner, "PAUSES", (0.01,))
+    monkeypatch.setattr(http_post, "PATIENCE", 0.3)
+    async with receiving() as receiver:
+        receiver.fault = lambda _: "drip"
+        async with outlet_running(ledger, webhook(receiver)) as sinks:
+            await begin(ledger, "task:a")
+            await receiver.until(lambda got: len(got) == 2)
+            assert "did not answer" in (await sinks.standings())[0].trouble
+            receiver.fault = lambda _: None
+            while (await sinks.standings())[0].behind:
+                await asyncio.sleep(0.01)
+    assert set(receiver.places("task:a")) == {1}
+
+
+async def test_it_waits_until_the_moment_that_it_is_told(ledger: SqlLedger) -> None:
+    """A Retry-After may be a date: it is not asked before that."""
+    clock = SimClock(BEGAN)
+    async with receiving() as receiver:
+        receiver.fault = lambda _: 429 if clock.ticks() < 1200 else None
+        receiver.headers = {"Retry-After": format_datetime(BEGAN + timedelta(minutes=20), True)}
+        outlet = Watched(Webhook(receiver.address, [], texts=False, clock=clock))
+        clock.while_busy(lambda: ledger.working or outlet.flying)
+        async with outlet_running(ledger, outlet, clock=clock):
+            await begin(ledger, "task:a")
+            await clock.advance(1190)
+            assert receiver.asked == 1
+            await clock.advance(20)
+            await receiver.until(lambda got: len(got) == 1)
+    assert receiver.asked == 2
 
 
 async def test_it_begins_with_what_happens_from_then_on(ledger: SqlLedger) -> None:

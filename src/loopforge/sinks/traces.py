@@ -6,7 +6,7 @@
 
 So nothing is measured twice, nothing else in the house knows of traces, and one that is sent again
 is the same one (its ids are made of the ledger's). No texts go there. The start of a use of a tool
-that was under way when the home was restarted is not known here: it is shown as a moment.
+that was under way when the home was restarted is not known here: that use is not shown.
 """
 
 from __future__ import annotations
@@ -16,22 +16,18 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from loopforge.core.effect_states import EffectEnd, EffectProposed, EffectReturned
 from loopforge.core.events import Answered, Event, TurnEnded, micros
-from loopforge.errors import BadSettings, SendFailed
+from loopforge.errors import BadSettings
 from loopforge.runtime.plugins.setting_checks import web_parts
 from loopforge.runtime.plugins.setting_rows import setting
 from loopforge.sinks import genai_conventions as names
+from loopforge.sinks.http_post import HttpPost
 from loopforge.sinks.sink_plugin import OutletChoice, SinkPlugin
 
-if TYPE_CHECKING:
-    import httpx
-
-PATIENCE = 15.0
 KEPT = 10_000
 """Uses of tools under way of which the start is remembered."""
 KINDS = (
@@ -67,36 +63,27 @@ class TraceOutlet:
     most = 100
 
     def __init__(self, endpoint: str) -> None:
-        self._url = endpoint.rstrip("/") + "/v1/traces"
+        self._address = HttpPost(endpoint.rstrip("/") + "/v1/traces")
         self._begun: dict[str, tuple[datetime, EffectProposed]] = {}
-
-    @cached_property
-    def _client(self) -> httpx.AsyncClient:
-        import httpx
-
-        return httpx.AsyncClient(timeout=PATIENCE)
 
     async def send(self, events: Sequence[Event]) -> None:
         """Post the spans that these end."""
-        import httpx
-
         spans = [span for event in events if (span := self._span(event)) is not None]
-        if not spans:
-            return
-        service = _attributes({names.SERVICE: "loopforge"})
-        scope = {"scope": {"name": "loopforge"}, "spans": spans}
-        whole = {"resourceSpans": [{"resource": {"attributes": service}, "scopeSpans": [scope]}]}
-        headers = {"content-type": "application/json"}
-        try:
-            answer = await self._client.post(self._url, content=json.dumps(whole), headers=headers)
-        except httpx.HTTPError as error:
-            raise SendFailed(f"{type(error).__name__}: {error}") from error
-        if not answer.is_success:
-            raise SendFailed(f"the collector answered {answer.status_code}.")
+        if spans:
+            service = _attributes({names.SERVICE: "loopforge"})
+            scope = {"scope": {"name": "loopforge"}, "spans": spans}
+            whole = {
+                "resourceSpans": [{"resource": {"attributes": service}, "scopeSpans": [scope]}]
+            }
+            headers = {"content-type": "application/json"}
+            await self._address.send(json.dumps(whole).encode(), headers)
+        for event in events:  # only now: what was not taken comes again
+            if isinstance(event.body, EffectEnd):
+                self._begun.pop(event.body.effect, None)
 
     async def close(self) -> None:
         """Let the connections go."""
-        await self._client.aclose()
+        await self._address.close()
 
     def _span(self, event: Event) -> dict[str, Any] | None:
         agent = event.actor.removeprefix("mate:") if event.actor.startswith("mate:") else ""
@@ -127,7 +114,7 @@ class TraceOutlet:
                 named = f"{names.CHAT} {model}".strip()
                 return {**made, **_told(named, names.CLIENT, about | more)}
             case _ if isinstance(body, EffectEnd) and body.effect in self._begun:
-                begun, use = self._begun.pop(body.effect)
+                begun, use = self._begun[body.effect]
                 took = (micros(event.at) - micros(begun)) // 1000
                 wrong = "" if isinstance(body, EffectReturned) else event.kind.partition(".")[2]
                 more = {
