@@ -10,12 +10,15 @@ import pytest
 from loopforge.io.platforms.manners import Manners
 from loopforge.models.scripted_model import Script, ScriptedAnswer
 from tests.telegram.city import City
-from tests.telegram.homes import hall, on_telegram
+from tests.telegram.homes import both, hall, on_telegram
+from tests.telegram.records import FaultKind
 from tests.telegram.test_limits import MINUTE, lab
 from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
 WORDS = "one two three four five six seven eight nine ten " * 24
+
+BUSY = ScriptedAnswer(outcome="failed", cause="busy")
 
 
 def slowly(pause: float, words: str = WORDS) -> Script:
@@ -71,6 +74,47 @@ async def test_a_draft_that_is_posted_as_the_home_ends(
         await city.say(ana, chat, "@maya_bot more")
         await city.heard(chat, by=maya)
         asyncio.get_running_loop().call_later(0.2, twin.town.faults.release)
+    async with on_telegram(tmp_path, maya, twin.base, script=slowly(0.1)) as home:
+
+        async def said() -> bool:
+            lines = await city.lines(chat, by=maya)
+            return lines[-1].text.endswith("nine ten") and not home.app.deliveries.going(room)
+
+        (room,) = [f"room:{each}" for each in await home.rooms()]
+        await home.until(said)
+        lines = await city.lines(chat, by=maya)
+    assert [line.text[:10] for line in lines] == ["1: one two"]
+
+
+async def test_a_draft_of_a_dead_turn(tmp_path: Path, twin: Twin, city: City) -> None:
+    """What a home could not take away the next one does, by the bot that said it."""
+    maya, merlin, ana, tokens = await both(city)
+    chat = await city.supergroup("Lab", [ana, maya, merlin])
+    async with on_telegram(tmp_path, tokens, twin.base, script=slowly(6000)):
+        await city.say(ana, chat, "@merlin_bot more")
+        await city.heard(chat, by=merlin)
+    await city.fault("deleteMessage", "flood", retry_after=9)
+    async with on_telegram(tmp_path, tokens, twin.base, script=lambda _: BUSY) as home:
+        await home.until(lambda: city.calls("deleteMessage"))
+    async with on_telegram(tmp_path, tokens, twin.base) as home:
+
+        async def gone() -> bool:
+            return (await city.lines(chat, by=merlin))[0].deleted
+
+        await home.until(gone)
+
+
+@pytest.mark.parametrize("fault", ["after", "hold"])
+async def test_a_draft_of_which_nobody_heard(
+    tmp_path: Path, twin: Twin, city: City, fault: FaultKind
+) -> None:
+    """A draft that may stand as the home ends is looked for by the next: the line takes its place."""
+    maya, ana, chat = await hall(city)
+    await city.fault("sendMessage", fault)
+    async with on_telegram(tmp_path, maya, twin.base, script=slowly(6000)):
+        await city.say(ana, chat, "@maya_bot more")
+        await city.heard(chat, by=maya)
+    await city.release()
     async with on_telegram(tmp_path, maya, twin.base, script=slowly(0.1)) as home:
 
         async def said() -> bool:

@@ -80,10 +80,15 @@ class Uncertain(Struct, frozen=True, tag="delivery.uncertain", kw_only=True):
     why: Words = public("")
 
 
+IN_DOUBT = "?"
+"""In place of a message that nobody knows to stand: its posting broke off."""
+
+
 class Drafted(Struct, frozen=True, tag="delivery.drafted", kw_only=True):
     """What a mate is saying in `turn` stands on the surface already, as `message_id`.
 
-    The line itself will take its place; a draft whose turn says nothing is taken away.
+    The line itself will take its place; a draft whose turn says nothing is taken away ("").
+    IN_DOUBT: it may stand there.
     """
 
     turn: str

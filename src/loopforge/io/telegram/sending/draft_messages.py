@@ -37,6 +37,10 @@ class GroupDraft(Struct):
         message, self.message, self.over = self.message, 0, True
         return message
 
+    def lose(self) -> None:
+        """It may stand there, and nobody knows as which message: it is drafted no more."""
+        self.over = self.lost = True
+
 
 class GroupDrafts(dict[GroupDraftKey, GroupDraft]):
     """How each stands that one surface may be asked of: the newest of them."""

@@ -20,6 +20,7 @@ from loopforge.artifacts.file_intake import data_of
 from loopforge.chat.room.event_wording import platform
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.rooms_api import Front
+from loopforge.core.delivery_states import IN_DOUBT
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, LineDeleted, LineEdited, Reacted, Said, Told
 from loopforge.errors import ArtifactError, SendFailed, Unknown
@@ -237,11 +238,14 @@ class Sending:
     async def _begun(self, out: Outgoing) -> list[int]:
         """The numbers of what is there of it already; it is drafted there no more."""
         there = self._there.setdefault(out.delivery, [])
-        if not there and (draft := await self._sessions.channels.draft(out.place, out.event.id)):
+        draft = await self._sessions.channels.draft(out.place, out.event.id)
+        if not there and draft.isdigit():
             there.append(int(draft))
         if isinstance(out.event.body, Said):
             key = GroupDraftKey(out.place, out.event.body.turn)
             self.drafts[key].end()
+            if draft == IN_DOUBT and not there:
+                self.drafts[key].lose()
             poll = self._speaker(out.event, where(out.place))
             if not there and (stray := await self.stray(poll, key)):
                 there.append(stray)

@@ -8,6 +8,9 @@ coming.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import logging
 import re
 import zlib
 from collections.abc import Sequence
@@ -17,8 +20,9 @@ from telegram.error import TelegramError
 
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.rooms_api import Front
-from loopforge.core.delivery_states import Drafted
-from loopforge.errors import SendFailed
+from loopforge.core.delivery_states import IN_DOUBT, Drafted
+from loopforge.core.events import Perceived
+from loopforge.errors import SendFailed, Unknown
 from loopforge.io.platforms.status_reactions import Mark
 from loopforge.io.platforms.typing_updates import Speech
 from loopforge.io.session import Sessions
@@ -30,6 +34,7 @@ from loopforge.io.telegram.sending.outgoing_message import TelegramMessages
 from loopforge.io.telegram.sending.status_emojis import STATUS_EMOJIS
 from loopforge.io.telegram.text.outgoing_markdown import LIMIT, rendered
 
+log = logging.getLogger(__name__)
 CURSOR = " ▌"
 SPOILER, COVERED = re.compile(r"\|\|(?=\S).*?(?:\|\||\Z)", re.DOTALL), "▒▒▒"
 """What is covered in a line stands in none of its drafts."""
@@ -79,12 +84,15 @@ class TelegramStage:
             drafted.message = number
             await outward.edit(at, number, shown)
             return
+        if drafted.over:
+            return
         reply = await self._sending.message(speech.place, speech.answers)
         try:
             number = await outward.post(at, shown, reply)
-        except SendFailed as refused:
-            if not (refused.final or refused.unsent):
-                drafted.over = drafted.lost = True
+        except (SendFailed, asyncio.CancelledError) as broken:
+            if not (isinstance(broken, SendFailed) and (broken.final or broken.unsent)):
+                drafted.lose()
+                await self._note(speech, IN_DOUBT)
             raise
         drafted.message = number
         await self._note(speech, str(number))
@@ -96,15 +104,25 @@ class TelegramStage:
             self._sending.by(speech.mate, where(speech.place)),
         )
         async with self._sending.locks[speech.place]:
-            number = self._sending.drafts[key].end() or await self._known(key)
+            drafted = self._sending.drafts[key]
+            number = drafted.end() or await self._known(key)
+            lost = drafted.lost
             if number := number or await self._sending.stray(poll, key):
                 await self._away(speech, number)
+            elif lost:
+                await self._note(speech, "")
 
     async def _known(self, key: GroupDraftKey) -> int:
-        """The message that shows a turn since before this process, and has no line; 0: none."""
+        """The message that shows a turn since before this process, and has no line; 0: none.
+
+        Where one may stand, it is lost from now on.
+        """
         found = await self._front.channels.drafts(key.place)
         mine = (each.message for each in found if each.turn == key.turn and not each.line)
-        return int(next(mine, 0))
+        if (message := next(mine, "0")) == IN_DOUBT:
+            self._sending.drafts[key].lose()
+            return 0
+        return int(message)
 
     async def mark(self, place: str, line: str, mate: str, new: Mark, _old: Sequence[Mark]) -> None:
         """Put a mark on the message that a line is, in place of the one that is there.
@@ -123,8 +141,14 @@ class TelegramStage:
     async def clear(self) -> None:
         """Take away what a home that died left standing of turns that said nothing."""
         for stray in await self._sessions.channels.strays(NAME):
-            room = await self._sessions.known(stray.place)
-            await self._away(Speech(room, stray.place, stray.turn, ""), int(stray.message))
+            room, mate = await self._sessions.known(stray.place), ""
+            with contextlib.suppress(Unknown):
+                turn = (await self._front.line(room, stray.turn)).body
+                mate = turn.mate if isinstance(turn, Perceived) else ""
+            try:
+                await self.withdraw(Speech(room, stray.place, stray.turn, mate))
+            except SendFailed as refused:
+                log.info("telegram: a draft is looked for at the next start: %s", refused.why)
 
     async def _away(self, speech: Speech, number: int) -> None:
         at = where(speech.place)
