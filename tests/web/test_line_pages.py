@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import html
+import json
+import re
+
 import pytest
 
+from loopforge.core.room_vocabulary import LinePinned
+from loopforge.web.room.room_pages import PAGE
 from tests.web.conftest import Guest, Town
 
 pytestmark = pytest.mark.anyio
 JSON = {"accept": "application/json"}
+CHANGE = re.compile(r'data-change="([^"]*)"')
 
 
 async def act(by: Guest, room: str, line: str, what: str, **fields: str) -> int:
@@ -90,3 +97,38 @@ async def test_rooms_stand_beside_a_room(site: Town) -> None:
     assert "Cellar plans" in shown
     assert 'aria-label="2 unread"' in shown
     assert "Bread" not in (await ben.get(f"/rooms/{other}/beside")).text
+
+
+async def test_old_lines_keep_what_was_put_on_them(site: Town) -> None:
+    """However much is put on lines, a page has its lines; an old one has what stands on it now."""
+    olu = await site.owner()
+    room = await site.room(olu, "Bread")
+    ben = await site.guest("ben", room, by=olu)
+    old, other = [(await olu.says(room, text))["id"] for text in ("Rye", "Spelt")]
+    await site.heard(room, olu, *[f"Loaf {nth}" for nth in range(PAGE)])
+    await site.rest(room)
+    react, rooms = site.app.front.react, site.app.front.rooms
+    for _ in range(PAGE):
+        await react(room, ben.person, old, "🎉")
+        await react(room, ben.person, old, "🎉", back=True)
+    await react(room, ben.person, old, "👍")
+    await react(room, ben.person, other, "👍")
+    await react(room, ben.person, other, "👍", back=True)
+    for line in (old, other):
+        await rooms.add(room, olu.person, LinePinned(person=olu.person, line=line))
+    await rooms.edit(room, olu.person, old, "Rye it was")
+
+    page = (await olu.get(f"/rooms/{room}")).text
+    assert page.count('<article class="line') == PAGE
+    first = re.search(r'data-oldest="(\d+)"', page)
+    assert first
+    before = (await olu.get(f"/rooms/{room}/before?seq={first[1]}")).text
+    assert "Rye it was" in before
+    changes = [json.loads(html.unescape(one)) for one in CHANGE.findall(before)]
+    stands = [(one["line"], one["kind"], one.get("emoji")) for one in changes]
+    assert stands == [
+        (old, "room.person_reacted", "👍"),
+        (old, "room.line_pinned", None),
+        (other, "room.line_pinned", None),
+        (old, "room.line_edited", None),
+    ]

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from msgspec.structs import replace
+from sqlalchemy.engine import Connection
 
 from loopforge.chat.commands.command_dispatch import Commands
 from loopforge.chat.commands.line_versions import LineVersions
 from loopforge.chat.commands.rung_reminders import RungReminders
-from loopforge.chat.room.event_wording import SHOWN
+from loopforge.chat.room.event_wording import SHOWN, UNCHANGING
 from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight
 from loopforge.chat.room.platform_channels import Channels
 from loopforge.chat.room.room_store import PREFIX, stream_of
@@ -48,13 +49,12 @@ from loopforge.core.room_vocabulary import (
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.errors import Unknown
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.ledger.storage.revised_lines import standing
+from loopforge.ledger.storage.line_annotations import annotating, pinned
+from loopforge.ledger.storage.revised_lines import by_id, latest, standing
 from loopforge.people.accounts.invite_links import Links
 from loopforge.runtime.delivery_worker import Deliveries
 from loopforge.runtime.ports import Tools
 
-PINS = 500
-"""The newest events of pinning that are looked at."""
 USES = 30
 """Uses of tools before a line among which those of its turn are looked for."""
 
@@ -73,6 +73,13 @@ def changed(event: Event) -> str:
 def spoken(event: Event) -> str | None:
     """The words of a line of people or mates; None for any other event, and for forgotten ones."""
     return event.body.text.text if isinstance(event.body, Heard | Said) else None
+
+
+def _changes(connection: Connection, events: Sequence[Event]) -> list[Event]:
+    """What these lines were changed to last, and what is put on them."""
+    lines = [event.id for event in events]
+    last = [one.event for one in latest(connection, lines).values()]
+    return [*by_id(connection, last), *annotating(connection, lines)]
 
 
 AWAY = "[changed while you were away]"
@@ -126,16 +133,9 @@ class Front:
     async def pins(self, room: str, sight: MemberSight = EVERYTHING) -> list[Event]:
         """The lines that are pinned, the last pinned first, as far as they may be seen."""
         await self.rooms.state(room)
-        read = self._ledger.read(
-            stream_of(room), kinds=["room.line_pinned"], limit=PINS, newest=True
-        )
-        pinned = dict[str, bool]()
-        for event in sight.only(await read):
-            if isinstance(event.body, LinePinned):
-                pinned.pop(event.body.line, None)
-                pinned[event.body.line] = not event.body.back
+        put = await self._ledger.look(lambda known: pinned(known, stream_of(room)))
         found = []
-        for line in [line for line, stands in pinned.items() if stands][::-1]:
+        for line in map(changed, reversed(sight.only(put))):
             with suppress(Unknown):  # of a time they were not there
                 event = await self.line(room, line, sight)
                 if sight.follows(event) and spoken(event) is not None:
@@ -192,13 +192,42 @@ class Front:
         With a `sight`, only what that person may see. Raises Unknown where there is no such room.
         """
         await self.rooms.state(room)
+        return await self._page(room, SHOWN, before, after, limit, sight)
+
+    async def past(
+        self,
+        room: str,
+        *,
+        before: int | None = None,
+        limit: int = 50,
+        sight: MemberSight = EVERYTHING,
+    ) -> list[Event]:
+        """The last `limit` events people may see, not counting those that change a line.
+
+        Of these it has, for each line, the last edit or deletion and whatever is put on it now,
+        however long ago the line was said. Raises Unknown where there is no such room.
+        """
+        await self.rooms.state(room)
+        found = await self._page(room, UNCHANGING, before, 0, limit, sight)
+        changes = await self._ledger.look(lambda known: _changes(known, found))
+        return sorted([*found, *sight.only(changes)], key=lambda event: event.seq)
+
+    async def _page(
+        self,
+        room: str,
+        kinds: Sequence[str],
+        before: int | None,
+        after: int,
+        limit: int,
+        sight: MemberSight,
+    ) -> list[Event]:
         newest, found = after == 0, list[Event]()
         while True:
             page = await self._ledger.read(
                 stream_of(room),
                 after=after,
                 before=before,
-                kinds=SHOWN,
+                kinds=kinds,
                 limit=limit,
                 newest=newest,
             )

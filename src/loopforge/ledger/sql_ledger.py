@@ -54,6 +54,7 @@ from loopforge.ledger.storage.delivery_outbox import DeliveryOutbox
 from loopforge.ledger.storage.event_append import Append, EventWriter, fit, write
 from loopforge.ledger.storage.folded_views import FoldedView, refold, stale
 from loopforge.ledger.storage.host_claim import Claim, claim
+from loopforge.ledger.storage.line_annotations import Annotations
 from loopforge.ledger.storage.open_effects import OpenEffects
 from loopforge.ledger.storage.process_follow import Elsewhere
 from loopforge.ledger.storage.revised_lines import Revisions
@@ -88,7 +89,7 @@ async def open_ledger(
 
     Raises LedgerError (with its kinds) when it is out of reach, damaged, or of another schema.
     """
-    views = (OUTBOX, EFFECTS, Revisions(), SearchIndex(), *views)
+    views = (OUTBOX, EFFECTS, Revisions(), Annotations(), SearchIndex(), *views)
     store = connect(settled(url), durability=durability, patience=patience, max_pages=max_pages)
     try:
         heads = await asyncio.to_thread(_prepare, store, views)

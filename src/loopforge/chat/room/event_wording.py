@@ -42,11 +42,19 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.core.text import turn_bounds
 
-SHOWN = (
+CHANGES = (
+    "room.marked",
+    "room.reacted",
+    "room.person_reacted",
+    "room.line_pinned",
+    "room.line_edited",
+    "room.line_deleted",
+)
+"""Events that change a line."""
+UNCHANGING = (
     "room.heard",
     "room.said",
     "room.told",
-    "room.reacted",
     "room.person_joined",
     "room.person_left",
     "room.mate_joined",
@@ -55,13 +63,8 @@ SHOWN = (
     "room.conversation_began",
     "room.conversation_ended",
     "room.titled",
-    "room.marked",
     "room.energy_set",
     "room.policy_chosen",
-    "room.line_edited",
-    "room.line_deleted",
-    "room.person_reacted",
-    "room.line_pinned",
     "room.place_joined",
     "room.place_left",
     "room.talk_set",
@@ -71,6 +74,7 @@ SHOWN = (
     "room.default_mate_set",
     "room.bounds_set",
 )
+SHOWN = (*UNCHANGING, *CHANGES)
 """The kinds of event that people may see of a room's past."""
 MARKED = {"keep": "Kept in mind", "spent": "Left out first", "none": "Mark taken off"}
 

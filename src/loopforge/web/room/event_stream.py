@@ -16,10 +16,11 @@ from litestar.params import Parameter
 from litestar.response import Stream
 from litestar.types import ASGIApp, Receive, Scope, Send
 
+from loopforge.chat.room.event_wording import CHANGES
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.service.room_list import titled_for
 from loopforge.web.rendering.line_html import change_of
-from loopforge.web.rendering.live_hub import CHANGES, ERASED, PageListener, message
+from loopforge.web.rendering.live_hub import ERASED, PageListener, message
 from loopforge.web.server.access_guards import RoomAccess, visitor_of
 from loopforge.web.server.page_context import Asked, Site
 from loopforge.web.server.request_limits import TooFast

@@ -19,6 +19,7 @@ from litestar.response import Redirect, Template
 from loopforge.artifacts.file_intake import FileLimits, data_of, forgotten, receive
 from loopforge.artifacts.media_types import PICTURES, SOUNDS
 from loopforge.chat.room import rights_parsing
+from loopforge.chat.room.event_wording import CHANGES
 from loopforge.chat.room.permissions import MEANING
 from loopforge.chat.room.rights_parsing import NOTHING
 from loopforge.chat.room.room_store import stream_of
@@ -36,7 +37,7 @@ from loopforge.web.server.page_context import Asked, Fields, Site, page
 from loopforge.web.server.request_limits import Paces
 
 PAGE = 60
-"""Events of the past on a page at once."""
+"""Events of the past on a page at once, without those that change a line."""
 FOUND = 50
 BESIDE = 40
 """Rooms in the list beside a room; all of them stand on the page of rooms."""
@@ -120,7 +121,7 @@ async def room(
     notes: Notes = request.app.state["notes"]
     head = (await front.rooms.state(place.room)).seq
     before = at + PAGE // 2 if at else None
-    events = await front.history(place.room, before=before, limit=PAGE, sight=place.sight)
+    events = await front.past(place.room, before=before, limit=PAGE, sight=place.sight)
     lines = [(event, await _line(site, place, event)) for event in events]
     reads = await site.accounts.desk.vault.reads(place.visitor.person)
     plates = await front.lobby.rooms_of(place.visitor.person, reads)
@@ -133,9 +134,8 @@ async def room(
         scene=place.scene,
         lines=lines,
         head=head,
-        newest=events[-1].seq if events else 0,
         oldest=events[0].seq if events else 0,
-        more=len(events) == PAGE,
+        more=_more(events),
         read=read,
         plates=plates[:BESIDE],
         unread=next((plate.unread for plate in plates if plate.room == place.room and read), 0),
@@ -190,11 +190,15 @@ async def _line(site: Site, place: RoomAccess, event: Event) -> str:
 @get("/rooms/{room:str}/before")
 async def before(site: Site, place: RoomAccess, seq: Seq) -> Template:
     """Lines from before `seq`, as a fragment."""
-    events = await site.front.history(place.room, before=seq, limit=PAGE, sight=place.sight)
+    events = await site.front.past(place.room, before=seq, limit=PAGE, sight=place.sight)
     lines = [(event, await _line(site, place, event)) for event in events]
-    more = len(events) == PAGE
-    oldest = events[0].seq if events else 0
+    more, oldest = _more(events), events[0].seq if events else 0
     return page("past.html", place.visitor, place=place, lines=lines, more=more, oldest=oldest)
+
+
+def _more(events: Sequence[Event]) -> bool:
+    """Whether there may be more before a page of the past."""
+    return sum(event.kind not in CHANGES for event in events) == PAGE
 
 
 @get("/rooms/{room:str}/search")

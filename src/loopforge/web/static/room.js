@@ -14,7 +14,7 @@ import { around } from "./room-keys.js";
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   const narrow = matchMedia("(max-width: 899px)");
   const past = new URLSearchParams(location.search).has("at");
-  let newest = Number(main.dataset.newest);
+  let newest = Number(main.dataset.head);
   const read = Number(main.dataset.read), opened = newest;
   let oldest = Number(main.dataset.oldest);
   let more = main.dataset.more === "yes";
