@@ -1,4 +1,4 @@
-"""Posting to an address until it says yes: a 2xx within PATIENCE, whatever else stands in its answer.
+"""Posting to an address until it says yes: a 2xx in PATIENCE, whatever else stands in its answer.
 
 What says that this very thing cannot be had (REFUSING) is a SendFailed that is final; anything else
 (5xx, 429, a redirect, no connection, no whole answer in time) is one that waits as long as the
