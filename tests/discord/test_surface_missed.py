@@ -247,3 +247,22 @@ async def test_what_moderators_take_away(city: Twin, tmp_path: Path) -> None:
         await home.delivered(plaza)
         assert await _removed(home, plaza) == ["room.said", "room.heard"]
     assert [line.text for line in city.lines(plaza)] == ["I bake", "maya, all of it", "so"]
+
+
+async def test_a_line_from_before_its_place_was_joined(city: Twin, tmp_path: Path) -> None:
+    """Edits and deletions of what was said before a channel became part of another room are heard."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        one = await home.tell(ben, mall, "one")
+        two = await city.say(ben, mall, "two")
+        await home.hears(mall, "one", "two")
+        before = await home.room(mall)
+        await home.join(plaza, mall)
+        await city.edit(ben, one, "uno")
+        await city.delete(ben, two)
+        async for _ in home.looks("both are in the room of then"):
+            changes = await home.app.ledger.read(f"room:{before}", after=1)
+            kinds = [each.kind for each in changes]
+            if "room.line_edited" in kinds and "room.line_deleted" in kinds:
+                break

@@ -269,6 +269,11 @@ class Channels:
         there = (posts.c.place == place) & (posts.c.message == message)
         return await self._value(select(posts.c.line).where(there))
 
+    async def stands(self, line: str) -> str:
+        """The room that a line is of; "" if there is none: its place may be part of another now."""
+        stream = await self._value(select(events.c.stream).where(events.c.id == line))
+        return stream.removeprefix(PREFIX)
+
     async def posts(self, place: str, line: str) -> list[str]:
         """The ids of the messages that a line is in a place, part after part."""
         mine = (posts.c.place == place) & (posts.c.line == line)

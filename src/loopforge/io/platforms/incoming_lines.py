@@ -218,9 +218,10 @@ class Reception:
 
         `own` tells what of a text is its author's: only that can be changed by them.
         """
-        room, line = await self._find(place, message)
+        line = await self.sessions.channels.line(place, message)
         person = self._people.who(place.partition(":")[0], account)
         if line and person is not None:
+            room = await self.sessions.channels.stands(line)
             try:
                 said = (await self._front.line(room, line)).body
                 if isinstance(said, Heard) and own(str(said.text)) == own(text):
@@ -234,8 +235,9 @@ class Reception:
 
         Its other messages may go without it: we take them away ourselves when it becomes shorter.
         """
-        room, line = await self._find(place, message)
+        line = await self.sessions.channels.line(place, message)
         if line and (await self.sessions.channels.posts(place, line))[:1] == [message]:
+            room = await self.sessions.channels.stands(line)
             try:
                 await self._front.rooms.delete(room, "", line)
             except Unknown:
