@@ -73,18 +73,14 @@ def rings(rule: Any, after: datetime, most: int = LOOKED) -> list[datetime]:
 
 
 def _rings(rule: Any, after: datetime) -> Iterator[datetime]:
-    end, found = after + FARTHEST * 2, _next(rule, after)
-    while found is not None and found <= end:
-        yield found
-        found = _next(rule, found)
-
-
-def _next(rule: Any, after: datetime) -> datetime | None:
+    end = after + FARTHEST * 2
     try:
-        found: datetime | None = rule.after(after)
+        for found in rule.xafter(after):
+            if found > end:
+                return
+            yield found
     except (OverflowError, ValueError):
-        return None
-    return found
+        return
 
 
 def zoned(local: datetime, zone: ZoneInfo) -> datetime:
@@ -106,9 +102,26 @@ def next_ring(text: str, start: datetime, after: datetime, zone: ZoneInfo) -> da
     `start` is local, `after` and what is given are aware. By real time: a ring of the hour that
     comes twice is not rung again.
     """
-    rule = rule_of(text, start)
     local = after.astimezone(zone).replace(tzinfo=None, fold=0) - timedelta(hours=3)
+    rule = rule_of(text, _nearer(text, start, local))
+    first: datetime | None = None
     for found in islice(_rings(rule, local), _MOST_STEPS):
-        if zoned(found, zone) > after:
-            return zoned(found, zone).astimezone(UTC)
-    return None
+        if first is not None and found >= first.replace(tzinfo=None):
+            break
+        moment = zoned(found, zone)
+        if moment > after:
+            first = moment if first is None else min(first, moment)
+            if moment.replace(tzinfo=None, fold=0) == found:
+                break  # only where that was put forward may a later one ring before it
+    return None if first is None else first.astimezone(UTC)
+
+
+def _nearer(text: str, start: datetime, to: datetime) -> datetime:
+    """A later beginning of the same rings, for one by minutes or hours: none is run through."""
+    often = re.search(r"FREQ=(MINUTELY|HOURLY)", text.upper())
+    if often is None or "COUNT=" in text.upper() or to <= start:
+        return start
+    every = re.search(r"INTERVAL=(\d+)", text.upper())
+    unit = timedelta(minutes=1) if often[1] == "MINUTELY" else timedelta(hours=1)
+    step = unit * max(int(every[1]) if every else 1, 1)
+    return start + (to - start) // step * step

@@ -1,0 +1,92 @@
+"""The rings of a rule, against a plain reading: all local moments, given their zone, in order."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from zoneinfo import ZoneInfo
+
+import pytest
+from dateutil.rrule import rrulestr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loopforge.schedule.rule_expansion import next_ring
+from tests.examples import few
+
+BERLIN = ZoneInfo("Europe/Berlin")
+CHANGES = {
+    "Europe/Berlin": (datetime(2026, 3, 29, 1, tzinfo=UTC), datetime(2026, 10, 25, 1, tzinfo=UTC)),
+    "America/New_York": (
+        datetime(2026, 3, 8, 7, tzinfo=UTC),
+        datetime(2026, 11, 1, 6, tzinfo=UTC),
+    ),
+    "Australia/Lord_Howe": (
+        datetime(2026, 4, 4, 15, tzinfo=UTC),
+        datetime(2026, 10, 3, 15, 30, tzinfo=UTC),
+    ),
+}
+RULES = st.one_of(
+    st.sampled_from((10, 25, 40, 45, 50, 90)).map("FREQ=MINUTELY;INTERVAL={}".format),
+    st.integers(1, 7).map("FREQ=HOURLY;INTERVAL={}".format),
+    st.sampled_from(
+        (
+            "FREQ=DAILY;BYHOUR=1,2,3;BYMINUTE=0,30",
+            "FREQ=DAILY;INTERVAL=2;BYHOUR=2;BYMINUTE=30",
+            "FREQ=WEEKLY;BYDAY=SA,SU,MO;BYHOUR=0,2;BYMINUTE=15,45",
+            "FREQ=HOURLY;INTERVAL=2;BYMINUTE=10,50",
+            "FREQ=MINUTELY;INTERVAL=20;BYHOUR=1,2,3",
+        )
+    ),
+)
+
+
+def rung(rule: str, start: datetime, after: datetime, zone: ZoneInfo, most: int) -> list[datetime]:
+    """The next rings, one after the other."""
+    found = [after]
+    while len(found) <= most and (ring := next_ring(rule, start, found[-1], zone)) is not None:
+        found.append(ring)
+    return found[1:]
+
+
+@settings(max_examples=few(60))
+@given(
+    rule=RULES,
+    where=st.sampled_from(sorted(CHANGES)),
+    change=st.integers(0, 1),
+    before=st.integers(0, 600),
+    age=st.integers(0, 3000),
+)
+def test_a_rule_rings_as_it_says_over_changes_of_the_clock(
+    rule: str, where: str, change: int, before: int, age: int
+) -> None:
+    """Each moment once, in order, wherever one begins to look."""
+    zone = ZoneInfo(where)
+    after = CHANGES[where][change] - timedelta(minutes=before)
+    local = after.astimezone(zone).replace(tzinfo=None, fold=0)
+    start = local - timedelta(minutes=age, days=3)
+    plain = rrulestr(f"{rule};BYSECOND=0", dtstart=start)
+    near = plain.between(local - timedelta(days=1), local + timedelta(days=12), inc=True)
+    meant = sorted({one.replace(tzinfo=zone).astimezone(UTC) for one in near})
+    wanted = [one for one in meant if one > after][:12]
+    assert rung(rule, start, after, zone, len(wanted)) == wanted
+
+
+def test_what_the_clocks_put_forward_keeps_no_later_ring_away() -> None:
+    """02:15 is left out and rings at 03:15; three o'clock rings before it."""
+    after = datetime(2026, 3, 29, 0, 45, tzinfo=UTC)
+    found = rung(
+        "FREQ=MINUTELY;INTERVAL=45", datetime.fromisoformat("2026-03-29"), after, BERLIN, 3
+    )
+    assert [f"{one.astimezone(BERLIN):%H:%M}" for one in found] == ["03:00", "03:15", "03:45"]
+
+
+@pytest.mark.parametrize("rule", ["FREQ=MINUTELY;INTERVAL=7", "FREQ=HOURLY;INTERVAL=5"])
+def test_an_old_rule_goes_on_in_its_own_steps(rule: str) -> None:
+    """After thirty years it rings as far from its beginning as ever, and is found at once."""
+    start, after = datetime.fromisoformat("1996-01-01T00:03"), datetime(2026, 6, 1, tzinfo=UTC)
+    step = timedelta(minutes=7) if "MINUTELY" in rule else timedelta(hours=5)
+    found = rung(rule, start, after, ZoneInfo("UTC"), 5)
+    assert (found[0].replace(tzinfo=None) - start) % step == timedelta()
+    assert found[0] - after <= step
+    assert {later - one for one, later in pairwise(found)} == {step}
