@@ -35,6 +35,8 @@ QUERY = 900.0
 """Seconds in which a press can be answered. Telegram's documents name none; it is some.
 
 Here are many, so that a slow machine with a fast clock fails no test."""
+DELETABLE = 48 * 3600
+"""Seconds after which no bot can take a message away."""
 STALE = "query is too old and response timeout expired or query ID is invalid"
 TOAST = 200
 """Signs of an answer to a press."""
@@ -197,6 +199,8 @@ class Speaking(Turn):
         message = self.message(room, call.message_id, "message to delete not found")
         if not (message.author is self.bot or room.kind == "private" or self.is_admin(room)):
             raise bad("message can't be deleted")
+        if self.town.now() - message.at > DELETABLE:
+            raise bad("message can't be deleted for everyone")
         message.deleted = True
         self.town.touch()
         return True

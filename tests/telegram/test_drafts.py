@@ -125,3 +125,14 @@ async def test_a_draft_of_which_nobody_heard(
         await home.until(said)
         lines = await city.lines(chat, by=maya)
     assert [line.text[:10] for line in lines] == ["1: one two"]
+
+
+async def test_a_draft_that_a_moderator_took_away(tmp_path: Path, twin: Twin, city: City) -> None:
+    """The line is said anew."""
+    maya, ana, chat = await hall(city)
+    async with on_telegram(tmp_path, maya, twin.base, script=slowly(0.5)):
+        await city.say(ana, chat, "@maya_bot more")
+        (draft,) = await city.heard(chat, by=maya)
+        await city.delete(ana, draft)
+        lines = await city.heard(chat, by=maya, count=2)
+        assert lines[1].text.endswith("nine ten")

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.artifacts.file_intake import FileLimits, receive
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
 from tests.telegram.city import City
 from tests.telegram.homes import hall, on_telegram
+from tests.telegram.test_limits import lab
 from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
@@ -52,3 +54,27 @@ async def test_longer_and_shorter(tmp_path: Path, twin: Twin, city: City) -> Non
             return (await told())[0] == "Olga (web): short again"
 
         await city.until(again)
+
+
+async def test_a_line_that_is_too_old_to_be_taken_away(tmp_path: Path) -> None:
+    """After two days Telegram lets no bot delete a message: what it said goes, words and file."""
+    async with lab(tmp_path) as there:
+        front, (room,) = there.home.app.front, await there.home.rooms()
+        olga = (await there.home.app.people.meet("web", "olga", "Olga")).id
+        await front.rooms.arrive(room, olga, "Olga", "web")
+        note = await receive(there.home.app.artifacts, "a.txt", b"secret", FileLimits(99, 99))
+        said = Heard(person=olga, text=Words("secret"), surface="web", files=(note,))
+        line = await front.rooms.hear(room, said)
+        await there.heard(3)
+        for message in there.twin.town.messages:
+            message.at -= 49 * 3600
+        await front.rooms.delete(room, olga, line.id)
+
+        async def gone() -> bool:
+            words, file = (await there.city.lines(there.chat, by=there.maya))[1:]
+            return words.text == "(deleted)" and file.text == "(deleted)"
+
+        await there.city.until(gone, patience=20)
+        *_, file = await there.city.lines(there.chat, by=there.maya)
+        assert file.paper is not None
+        assert file.paper.name == "text.md"

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.core.delivery_states import Failed, Queued
 from loopforge.core.room_vocabulary import Told
+from loopforge.io.platforms.manners import Manners
 from tests.telegram.city import City
 from tests.telegram.homes import on_telegram, pair
 from tests.telegram.twin import Twin
@@ -36,3 +38,38 @@ async def test_the_place_that_lost_a_line_is_told(tmp_path: Path, twin: Twin, ci
         await city.say(ana, maya, "still there?")
         lines = await city.heard(chat, by=maya, count=2)
     assert lines[1].text.startswith("This is answer")
+
+
+async def test_a_topic_that_is_no_more(tmp_path: Path, twin: Twin, city: City) -> None:
+    """Nothing else is sent there, as where a bot was sent away: not even what was lost."""
+    maya, ana = await pair(city)
+    lab = await city.supergroup("Lab", [ana, maya], admins=[maya], forum=True)
+    topic = await city.topic(ana, lab, "Plans")
+    why = "Bad Request: message thread not found"
+    async with on_telegram(tmp_path, maya, twin.base, manners=Manners(streams=False)) as home:
+        await city.fault("sendMessage", "refuse", code=400, description=why)
+        await city.say(ana, lab, "maya, hello", topic=topic)
+
+        async def failed() -> bool:
+            events = [each for room in await home.rooms() for each in await home.events(room)]
+            return any(isinstance(each.body, Failed) for each in events)
+
+        await home.until(failed)
+        (room,) = await home.rooms()
+        words = {e.id for e in await home.events(room) if isinstance(e.body, Told)}
+        queued = [e.body for e in await home.events(room) if isinstance(e.body, Queued)]
+        assert not [one for one in queued if one.of in words and ":" in one.surface]
+
+
+async def test_a_webhook_of_somebody_else(tmp_path: Path, twin: Twin, city: City) -> None:
+    """Where another program takes a bot's messages by a webhook, it is said what to do."""
+    maya, _ = await pair(city)
+    twin.town.accounts[maya.id].profile["webhook"] = "https://bots.example.org/hook"
+    async with on_telegram(tmp_path, maya, twin.base) as home:
+
+        async def told() -> bool:
+            states = home.platforms.states().get("telegram", {})
+            return "webhook" in states.get("maya", "")
+
+        await home.until(told)
+        assert "--take-over" in home.platforms.states()["telegram"]["maya"]

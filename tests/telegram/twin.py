@@ -56,6 +56,10 @@ from tests.telegram.wire import Method, Refused, methods
 
 LONGEST = 50.0
 """Seconds that a long poll lasts at most, which is Telegram's limit too."""
+HOOKED = (
+    "Conflict: can't use getUpdates method while webhook is active; "
+    "use deleteWebhook to delete the webhook first"
+)
 HIDDEN = frozenset({"document", "photo"})
 """Parameters that may be a file in a field of that name, without saying attach://."""
 
@@ -164,6 +168,8 @@ class Twin:
         call = self.town.judge.request(method, sent)
         if not isinstance(call, GetUpdates):
             return turn.does(method)(call)
+        if turn.bot.profile.get("webhook"):
+            raise Refused(409, HOOKED)
         box = turn.bot.box
         box.allow(call.allowed_updates)
         if call.offset:

@@ -27,7 +27,16 @@ from telegram.error import (
 
 from loopforge.errors import SendFailed
 
-GONE = ("chat not found", "group chat was deactivated", "have no rights", "not enough rights")
+GONE = (
+    "chat not found",
+    "group chat was deactivated",
+    "have no rights",
+    "not enough rights",
+    "message thread not found",
+    "topic_closed",
+    "topic_deleted",
+)
+"""Also of a forum's topic that is no more, or where no bot may write."""
 OUT = "Telegram does not let the bot in. The owner of this home finds the reason under Admin."
 TOO_LARGE = "(413)"
 """How the library ends the message of an error whose status it does not know."""

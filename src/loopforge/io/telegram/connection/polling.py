@@ -57,6 +57,10 @@ LONG_PAUSE = 300.0
 """Seconds before a token that was refused is tried again."""
 FRESH, KEEPERS = 180.0, 500
 """Seconds for which it is remembered whether somebody keeps a group, and of how many."""
+ASKED = "another program asks for this bot's messages; end that one"
+HOOKED = (
+    "this bot's messages go to another program's webhook; connect the mate anew with --take-over"
+)
 WORDY = ("telegram.Bot", "telegram.request.BaseRequest")
 """Loggers of the library that say nothing but what they could not read, with people's words."""
 
@@ -190,8 +194,8 @@ class Poll:
             except InvalidToken:
                 self.state = f"{self._server} does not know this token; connect the mate anew"
                 await self._clock.sleep(LONG_PAUSE)
-            except Conflict:
-                self.state = "another program asks for this bot's messages; end that one"
+            except Conflict as error:
+                self.state = HOOKED if "webhook" in str(error.message) else ASKED
                 await self._pause(self.state)
             except RetryAfter as error:
                 await self._clock.sleep(failure(error).after)

@@ -55,6 +55,11 @@ class Upload(NamedTuple):
     words: str = ""
 
 
+TAKEN = Rendered("(deleted)")
+"""What is left of a line that Telegram lets nobody take away any more."""
+NO_MORE = ("to edit not found", "can't be edited")
+"""How Telegram says that a message is not there, or not this bot's."""
+
 Part: TypeAlias = Rendered | Upload
 
 
@@ -223,7 +228,13 @@ class Sending:
         at, outward = where(out.place), TelegramMessages(letter.poll)
         for nth, (number, part) in enumerate(zip(tuple(there), letter.parts, strict=False)):
             if isinstance(part, Rendered):
-                await outward.edit(at, number, part, letter.under(nth))
+                try:
+                    await outward.edit(at, number, part, letter.under(nth))
+                except SendFailed as refused:
+                    if not any(sign in refused.why for sign in NO_MORE):
+                        raise
+                    del there[nth:]  # a moderator took the draft away: it is sent anew
+                    break
         reply = await self.message(out.place, letter.reply_to)
         for nth, part in enumerate(letter.parts[len(there) :], len(there)):
             to, began = reply if nth == 0 else None, self._clock.ticks()
@@ -308,8 +319,14 @@ class Sending:
     async def _take_away(self, out: Outgoing, line: str) -> None:
         event, at = await self._said(out, line), where(out.place)
         poll = self._speaker(event, at)
+        outward = TelegramMessages(poll)
         for number in await self._sessions.channels.posts(out.place, line):
-            await TelegramMessages(poll).delete(at, int(number))
+            try:
+                await outward.delete(at, int(number))
+            except SendFailed as refused:
+                if "can't be deleted" not in refused.why:
+                    raise
+                await self._change(outward, at, int(number), TAKEN, None)  # too old: 48 hours
 
     async def _said(self, out: Outgoing, line: str) -> Event:
         return await self._front.line(out.stream.removeprefix(PREFIX), line)
