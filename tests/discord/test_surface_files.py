@@ -43,6 +43,18 @@ async def test_a_file_is_kept_and_shown_elsewhere(city: Twin, tmp_path: Path) ->
     assert city.town.cdn.get(urls[0].partition("?")[0]) == PICTURE
 
 
+async def test_a_file_that_is_forwarded(city: Twin, tmp_path: Path) -> None:
+    """It is kept like one that is given, also where nothing is said with it."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    given = await city.say(ben, mall, "", files=[("notes.txt", b"buy bread")])
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.forward(ben, given, plaza)
+        await home.eventually(plaza, Heard)
+        (heard,) = [e.body for e in await home.events(plaza) if _files(e.body)]
+        assert [str(file.name) for file in _files(heard)] == ["notes.txt"]
+
+
 async def test_a_voice_message_is_heard(city: Twin, tmp_path: Path) -> None:
     """Its words stand in its line, there for mates and in the room's other places; who is called answers."""
     maya, ben = city.bot("Maya"), city.person("ben")

@@ -36,6 +36,7 @@ from loopforge.io.discord.text.embeds import own_words
 from loopforge.io.discord.text.incoming_message import (
     account_of,
     addressed,
+    attachments_of,
     body_of,
     ground_of,
     keeps,
@@ -321,7 +322,7 @@ class Inward:
             if refused is not None:
                 return refused
         files, problems = list[File](), list[str]()
-        if message.attachments:
+        if attachments_of(message):
             notice, given = await self._door(message, channel)
             if notice is not None:
                 return notice

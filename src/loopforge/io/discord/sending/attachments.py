@@ -17,6 +17,7 @@ from loopforge.artifacts.file_intake import FileLimits, data_of, plain_name, rec
 from loopforge.core.room_vocabulary import File
 from loopforge.errors import InputError, LoopforgeError
 from loopforge.io.discord.connection.api_errors import scrub
+from loopforge.io.discord.text.incoming_message import attachments_of
 from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -37,7 +38,7 @@ class Files:
         """What came with a message, kept; and a sentence for each file that was not."""
         kept: list[File] = []
         problems: list[str] = []
-        for attachment in message.attachments:
+        for attachment in attachments_of(message):
             name = plain_name(attachment.filename)
             most = self._limits.size
             if attachment.size > most:

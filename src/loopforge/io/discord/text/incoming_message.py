@@ -73,6 +73,12 @@ def body_of(message: discord.Message, crowd: Crowd, channel: Talk) -> str:
     return "\n".join(row for row in rows if row)
 
 
+def attachments_of(message: discord.Message) -> list[discord.Attachment]:
+    """The files that came with it, and those of what it forwards."""
+    passed_on = [each for one in message.message_snapshots for each in one.attachments]
+    return [*message.attachments, *passed_on]
+
+
 def account_of(message: discord.Message) -> str:
     """Who said it: somebody's webhook speaks for many, each under a name of its own."""
     author = message.author
