@@ -10,6 +10,7 @@ import pytest
 from loopforge.artifacts.file_intake import FileLimits, receive
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
+from loopforge.ledger.erasure.text_erasure import Wish
 from tests.telegram.city import City
 from tests.telegram.homes import hall, on_telegram
 from tests.telegram.test_limits import lab
@@ -78,3 +79,26 @@ async def test_a_line_that_is_too_old_to_be_taken_away(tmp_path: Path) -> None:
         *_, file = await there.city.lines(there.chat, by=there.maya)
         assert file.paper is not None
         assert file.paper.name == "text.md"
+
+
+async def test_a_file_that_is_forgotten_before_it_is_sent(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """In its place stands that it is kept no longer, and nothing goes wrong."""
+    async with lab(tmp_path) as there:
+        app, (room,) = there.home.app, await there.home.rooms()
+        olga = (await app.people.meet("web", "olga", "Olga")).id
+        await app.front.rooms.arrive(room, olga, "Olga", "web")
+        note = await receive(app.artifacts, "a.txt", b"secret", FileLimits(99, 99))
+        await there.city.fault("sendMessage", "flood", retry_after=20)
+        said = Heard(person=olga, text=Words("secret"), surface="web", files=(note,))
+        await app.front.rooms.hear(room, said)
+        await there.city.until(lambda: _flooded(there.city))
+        await app.ledger.erase(Wish(person=olga))
+        await there.heard(3)
+        assert not any("secret" in said for said in await there.stands())
+    assert [each.message for each in caplog.records if each.levelname == "ERROR"] == []
+
+
+async def _flooded(city: City) -> bool:
+    return any(call.fault for call in await city.calls("sendMessage"))

@@ -162,3 +162,19 @@ async def test_a_chat_in_which_telegram_asks_for_patience(tmp_path: Path) -> Non
         await there.until(2)
         assert await there.ended() == ["accepted"] * 2
         assert len(set(await there.stands())) == len(await there.stands()) == 2
+
+
+async def test_a_topic_beside_a_line_that_is_just_sent(tmp_path: Path) -> None:
+    """What is sent in another topic during a look is not taken for what is looked for."""
+    async with lab(tmp_path) as there:
+        city, (room,) = there.city, there.twin.town.rooms
+        room.forum = True
+        topic = await city.topic(there.ana, there.chat, "Plans")
+        await city.fault("sendMessage", "drop")
+        await city.say(there.ana, there.chat, "@maya_bot one", topic=topic)
+        while not await city.calls("stopMessageLiveLocation"):
+            await there.clock.advance(0.1)
+        await city.say(there.ben, there.chat, "@maya_bot two")
+        await there.until(3)
+        stands = await there.stands()
+        assert len(set(stands)) == len(stands) == 3

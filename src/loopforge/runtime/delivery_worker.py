@@ -278,6 +278,9 @@ class Deliveries:
             surface = self._surface(pending.surface)
             if surface is None:
                 return
+            if tries > 1:  # its words may be forgotten by now
+                event = await self._ledger.event(pending.of)
+                out = replace(out, event=event)
             nth = pending.attempts + tries
             if _written(tries):
                 tried = await self._note(pending, Attempting(delivery=pending.delivery, nth=nth))

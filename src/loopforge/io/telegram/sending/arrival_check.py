@@ -119,7 +119,8 @@ class Look:
             if self._at.bot is not None and len(found) == wanted:
                 break
         self._began = None
-        return found
+        known = (await read()).known if found else ()
+        return [number for number in found if number not in known]
 
     async def _ask(self, number: int, *, early: bool) -> None:
         """See what a number is, a second after the last one. Raises SendFailed."""

@@ -23,7 +23,7 @@ from loopforge.chat.rooms_api import Front
 from loopforge.core.delivery_states import IN_DOUBT
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, LineDeleted, LineEdited, Reacted, Said, Told
-from loopforge.errors import ArtifactError, SendFailed, Unknown
+from loopforge.errors import ArtifactError, InputError, SendFailed
 from loopforge.io.platforms.line_buttons import Press, buttons_of
 from loopforge.io.session import Sessions
 from loopforge.io.telegram.connection.chat_keys import ChatKey, where
@@ -154,6 +154,7 @@ class Sending:
             top = await self._sessions.channels.top(like)
             known = await self._sessions.channels.numbers_above(like, anchor)
             known = known.union(told, (number for number in self._met[like] if number > anchor))
+            known |= {number for _, number in self._sent[like]}  # not in the ledger yet, perhaps
             return NumberSpan(anchor, top, known, partial(self._later, like))
 
         return await look.ours(read, wanted)
@@ -366,7 +367,7 @@ class Sending:
     async def _upload(self, file: File) -> Upload:
         try:
             return Upload(str(file.name), await data_of(self._artifacts, file))
-        except (Unknown, ArtifactError):
+        except (InputError, ArtifactError):  # also where even its name is forgotten
             return Upload(f"{file.name}.txt", b"This file is kept no longer.")
 
     # ------------------------------------------------------------ who, where
