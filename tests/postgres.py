@@ -98,6 +98,16 @@ class Cluster:
             connection.execute("CREATE SCHEMA public")
         self._empty.append(name)
 
+    def refuse(self, url: str, away: bool = True) -> None:
+        """Let nobody into the database of that URL any more, nor stay there; or let them in."""
+        name = url.partition("@/")[2].partition("?")[0]
+        self.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS {not away}")
+        if away:
+            self.execute(
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+                f"WHERE datname = '{name}'"
+            )
+
     def stop(self) -> None:
         """End the server at once and remove everything."""
         self._server.send_signal(signal.SIGQUIT)

@@ -383,7 +383,7 @@ def _wired(
         artifacts=artifacts,
         keeper=Keeper(ledger, artifacts, tasks, clock),
         closing=closing,
-        forgetting=Forgetting(ledger, house, signals, tasks),
+        forgetting=Forgetting(ledger, house, signals, tasks, clock),
         wishes=memory_opening.wishes_of(memory, house, cast, live, ledger, stamp, tasks),
         growth=growth,
         usage=usage,

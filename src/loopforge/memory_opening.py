@@ -109,7 +109,7 @@ def memory_of(
     making = PassageVectors(ledger, vectors, segments, stamp.clock, index)
     live.follow(lambda _: making.everything())
     store = MemoryStore(ledger, stamp)
-    audit = BeliefAudit(ledger, store, tasks)
+    audit = BeliefAudit(ledger, store, tasks, stamp.clock)
     return RoomMemory(
         embeddings=vectors,
         recall=recall,

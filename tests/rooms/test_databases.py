@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from loopforge.core.room_vocabulary import Heard
-from loopforge.errors import HostTaken
+from loopforge.errors import HostTaken, LedgerError
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.sql_ledger import open_ledger
 from loopforge.runtime.system_clock import SeededDice, SimClock
+from tests.postgres import Cluster
 from tests.rooms.conftest import START, living
 
 
@@ -53,3 +57,26 @@ async def test_who_ends_makes_way_at_once(postgres_url: str) -> None:
         claim = await ledger.claim("host")
         await claim.release()
     await ledger.close()
+
+
+@pytest.mark.postgres
+async def test_what_was_deleted_is_forgotten_once_the_database_is_back(
+    postgres: Cluster, postgres_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It goes away right behind a deletion: nobody has to ask again, and nothing failed unseen."""
+    async with living(tmp_path, lambda _: "So it is.", database_url=postgres_url) as home:
+        line = await home.hears("ana", "the spare key hangs behind the boiler")
+        home.app.ledger.subscribe(
+            lambda _, __: postgres.refuse(postgres_url), kinds=["room.line_deleted"]
+        )
+        with suppress(LedgerError):
+            await home.app.front.rooms.delete(home.room, home.people["ana"], line.id)
+        await home.clock.advance(40)
+        with pytest.raises(LedgerError, match="cannot be reached"):
+            await home.says("ana", "hello?")
+        postgres.refuse(postgres_url, False)
+        await home.clock.advance(40)
+        (heard,) = await home.bodies(Heard)
+        assert heard.text.text is None
+        assert "what is said to tasks" in {task.get_name() for task in asyncio.all_tasks()}
+    assert [one.message for one in caplog.records if one.levelno >= logging.ERROR] == []

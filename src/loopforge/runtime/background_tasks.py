@@ -1,18 +1,25 @@
 """The one file that starts tasks.
 
 A task started here is kept until it ends, its failure is logged with its name, and closing waits
-for all of them. A bare `asyncio.create_task` may be collected, or fail with nobody looking.
+for all of them. What is to be done whatever becomes of the database is tried again. A bare
+`asyncio.create_task` may be collected, or fail with nobody looking.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from itertools import count
 from typing import Any, TypeVar
+
+from loopforge.errors import LedgerError
+from loopforge.runtime.ports import Clock
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
+PAUSES = (0.2, 1.0, 5.0, 15.0)
+"""Seconds to wait after something failed, by how often in a row; the last one holds."""
 
 
 class Tasks:
@@ -34,10 +41,19 @@ class Tasks:
         task.add_done_callback(self._done)
         return task
 
+    def insist(
+        self, work: Callable[[], Coroutine[Any, Any, object]], name: str, clock: Clock
+    ) -> asyncio.Task[None]:
+        """Start it, and again, later and later, as long as the ledger cannot do what it asks."""
+        return self.spawn(_insisting(work, name, clock), name)
+
     def _done(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)
-        if not task.cancelled() and task.exception() is not None:
-            log.error("task %s failed", task.get_name(), exc_info=task.exception())
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, LedgerError):
+            log.warning("task %s ended: %s", task.get_name(), error)
+        elif error is not None:
+            log.error("task %s failed", task.get_name(), exc_info=error)
 
     async def finish(self, seconds: float) -> None:
         """Let what runs come to its end, for so long at most, and close."""
@@ -51,3 +67,16 @@ class Tasks:
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+
+
+async def _insisting(
+    work: Callable[[], Coroutine[Any, Any, object]], name: str, clock: Clock
+) -> None:
+    for failures in count():
+        try:
+            await work()
+        except LedgerError as error:
+            log.warning("%s waits: %s", name, error)
+            await clock.sleep(PAUSES[min(failures, len(PAUSES) - 1)])
+        else:
+            return

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from loopforge.core.events import Event
 from loopforge.core.work.work_vocabulary import TaskOpened
-from loopforge.errors import Changed, LoopforgeError
+from loopforge.errors import Changed, LedgerError, LoopforgeError
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.runtime.ports import Ledger
 from loopforge.work.git.task_repositories import TaskRepositories
@@ -69,7 +69,11 @@ class TaskForgetting:
         """Sweep, if anything was forgotten since; once at the start, too."""
         if self._wanted:
             self._wanted = False
-            await self.sweep()
+            try:
+                await self.sweep()
+            except LedgerError:
+                self._wanted = True
+                raise
 
     async def sweep(self) -> list[str]:
         """Let go of what forgotten tasks have left; their streams."""

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import NamedTuple, Protocol
 from zoneinfo import ZoneInfo
 
 from loopforge.core.events import Event
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.work.work_vocabulary import TaskStopped
+from loopforge.errors import LedgerError
 from loopforge.memory.memory_store import MemoryStore
 from loopforge.runtime.plugins.setting_rows import PluginSettings
 from loopforge.runtime.ports import EffectSite
@@ -103,7 +106,9 @@ class WorkParts(NamedTuple):
 
         def freed(stream: str, _events: Sequence[Event]) -> None:
             thread = stream.removeprefix(THREAD)
-            self.ports.tasks.spawn(self._next(thread, wake), "who waits for a thread")
+            following = partial(self._next, thread, wake)
+            clock = self.ports.stamp.clock
+            self.ports.tasks.insist(following, "who waits for a thread", clock)
 
         ledger.subscribe(stopped, streams=PREFIX, kinds=["task.stopped"])
         ledger.subscribe(freed, streams=THREAD, kinds=["thread.released"])
@@ -130,10 +135,13 @@ class WorkParts(NamedTuple):
         self.ports.ledger.subscribe(stir, kinds=["ledger.erased"])
         while True:
             stirred.clear()
-            await self.forgetting.sweep_once()
+            await self.ports.tasks.insist(
+                self.forgetting.sweep_once, "what forgotten tasks left", self.ports.stamp.clock
+            )
             if any(state.at_work for state in self.store.known()):
                 await self.ports.stamp.clock.sleep(SOON)
-                await ledger.follow()
+                with suppress(LedgerError):  # who follows for all says so
+                    await ledger.follow()
             else:
                 await stirred.wait()
 

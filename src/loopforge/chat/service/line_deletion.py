@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
+from functools import partial
 
 from loopforge.chat.room.room_store import PREFIX, House
 from loopforge.core.memory.memory_vocabulary import MACHINE
@@ -22,7 +23,7 @@ from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage.revised_lines import latest, unforgotten
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Signals
+from loopforge.runtime.ports import Clock, Signals
 
 log = logging.getLogger(__name__)
 WHY = "the line was deleted where it was said"
@@ -31,8 +32,11 @@ WHY = "the line was deleted where it was said"
 class Forgetting:
     """Erases the texts of deleted lines, and finishes what was begun of it."""
 
-    def __init__(self, ledger: SqlLedger, house: House, signals: Signals, tasks: Tasks) -> None:
-        self._ledger, self._house, self._signals, self._tasks = ledger, house, signals, tasks
+    def __init__(
+        self, ledger: SqlLedger, house: House, signals: Signals, tasks: Tasks, clock: Clock
+    ) -> None:
+        self._ledger, self._house, self._signals = ledger, house, signals
+        self._tasks, self._clock = tasks, clock
         self._finishing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         kinds = ["room.line_deleted", "room.line_edited"]
         ledger.subscribe(lambda stream, _: self._soon(stream), streams=PREFIX, kinds=kinds)
@@ -43,7 +47,7 @@ class Forgetting:
             self._soon(stream)
 
     def _soon(self, stream: str) -> None:
-        self._tasks.spawn(self.finish(stream), f"forgetting in {stream}")
+        self._tasks.insist(partial(self.finish, stream), f"forgetting in {stream}", self._clock)
 
     async def finish(self, stream: str) -> None:
         """Erase what deleted lines of this stream still say, when the turns of now are over."""

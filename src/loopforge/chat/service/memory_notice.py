@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from functools import partial
 
 from loopforge.chat.room.room_store import PREFIX as ROOMS
 from loopforge.chat.room.room_store import House
@@ -16,7 +17,7 @@ from loopforge.core.events import Event
 from loopforge.core.memory.memory_vocabulary import PREFIX, MemoryKept
 from loopforge.core.room_vocabulary import Told
 from loopforge.core.text.erasable_text import public
-from loopforge.errors import LoopforgeError
+from loopforge.errors import LedgerError, LoopforgeError
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
@@ -42,7 +43,8 @@ class MemoryNotice:
         kept = [e.body for e in events if isinstance(e.body, MemoryKept)]
         for room in {one.room for one in kept if one.made_by == "idle"}:
             if room.startswith(ROOMS):
-                self._tasks.spawn(self._tell(room), "that a room is remembered")
+                tell = partial(self._tell, room)
+                self._tasks.insist(tell, "that a room is remembered", self._stamp.clock)
 
     async def _tell(self, room: str) -> None:
         """Say it, unless all who came in were told."""
@@ -63,6 +65,8 @@ class MemoryNotice:
 
         try:
             await self._ledger.decide(room, head, attempt)
+        except LedgerError:
+            raise
         except LoopforgeError as error:
             log.warning("Nobody in %s was told that it is remembered. %s", room, error)
 

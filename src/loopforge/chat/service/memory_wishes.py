@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 
 from loopforge.chat.remembering.remembered_rooms import is_remembered
 from loopforge.chat.room.room_store import PREFIX as ROOMS
@@ -25,7 +26,7 @@ from loopforge.core.memory.memory_vocabulary import PREFIX, EvidenceLine, Layer,
 from loopforge.core.room_vocabulary import MemoryAsked, Told
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.core.text.spoken_lists import listed
-from loopforge.errors import LoopforgeError
+from loopforge.errors import LedgerError, LoopforgeError
 from loopforge.ledger.table_access import Readable
 from loopforge.memory.memory_settings import KeptWhat
 from loopforge.memory.memory_store import MemoryStore
@@ -80,7 +81,8 @@ class MemoryWishes:
                     await self._carry_out(event)
 
     def _follow(self, _stream: str, events: Sequence[Event]) -> None:
-        self._tasks.spawn(self._each(events), "what is to be remembered")
+        each = partial(self._each, events)
+        self._tasks.insist(each, "what is to be remembered", self._stamp.clock)
 
     async def _each(self, events: Sequence[Event]) -> None:
         for event in events:
@@ -101,6 +103,8 @@ class MemoryWishes:
                 )
             if not asked.turn:
                 await self._tell(event, told)
+        except LedgerError:
+            raise
         except LoopforgeError as error:
             log.warning("A wish of memory in %s was not carried out. %s", event.stream, error)
 

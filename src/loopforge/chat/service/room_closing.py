@@ -17,6 +17,7 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 from msgspec.structs import replace
 from sqlalchemy import select
@@ -157,7 +158,8 @@ class Closing:
             self._soon(stream)
 
     def _soon(self, stream: str) -> None:
-        self._tasks.spawn(self.finish(stream), f"closing of {stream}")
+        finish = partial(self.finish, stream)
+        self._tasks.insist(finish, f"closing of {stream}", self._stamp.clock)
 
 
 async def _nothing(_stream: str, _person: str) -> Sequence[str]:

@@ -41,6 +41,7 @@ from loopforge.memory.memory_view import (
 )
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.memory_values import KeptItem
+from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
 AUDIT = "audit"
@@ -79,22 +80,24 @@ class AuditFigures(Struct, frozen=True, kw_only=True):
 class BeliefAudit:
     """The audit of all mates of a home."""
 
-    def __init__(self, ledger: Readable, store: MemoryStore, tasks: Tasks) -> None:
-        self._ledger, self._store, self._tasks = ledger, store, tasks
+    def __init__(self, ledger: Readable, store: MemoryStore, tasks: Tasks, clock: Clock) -> None:
+        self._ledger, self._store = ledger, store
+        self._tasks, self._clock = tasks, clock
         self._busy: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     def start(self) -> None:
         """Look at everything once, and from now on at whatever changes. For the host alone."""
         self._ledger.subscribe(self._changed, streams=PREFIX, kinds=CHANGES)
         self._ledger.subscribe(self._revised, streams="room:", kinds=LINES)
-        self._tasks.spawn(self.settle_all(), "audit of memories")
+        self._tasks.insist(self.settle_all, "audit of memories", self._clock)
 
     def _changed(self, stream: str, _: Sequence[Event]) -> None:
-        self._tasks.spawn(self.settle(stream.removeprefix(PREFIX)), f"audit of {stream}")
+        settle = partial(self.settle, stream.removeprefix(PREFIX))
+        self._tasks.insist(settle, f"audit of {stream}", self._clock)
 
     def _revised(self, stream: str, events: Sequence[Event]) -> None:
         lines = {str(getattr(event.body, "line", "")) for event in events}
-        self._tasks.spawn(self._of_lines(lines), f"audit after {stream}")
+        self._tasks.insist(partial(self._of_lines, lines), f"audit after {stream}", self._clock)
 
     async def _of_lines(self, lines: Collection[str]) -> None:
         resting = await self._ledger.look(partial(standing_on, lines=lines))

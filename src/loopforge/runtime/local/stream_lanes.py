@@ -14,14 +14,12 @@ from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, TypeVar
 
 from loopforge.errors import LedgerError
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import PAUSES, Tasks
 from loopforge.runtime.installation.structured_log import about
 from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
 K = TypeVar("K", bound=Hashable)
-PAUSES = (0.2, 1.0, 5.0, 15.0)
-"""Seconds to wait after a handler failed, by how often in a row; the last one holds."""
 
 
 class LocalLanes(Generic[K]):
