@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,6 +12,8 @@ import pytest
 import uvicorn
 from mcp.server import MCPServer
 from mcp.types import ToolAnnotations
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from loopforge.errors import InputError
 from loopforge.runtime.background_tasks import Tasks
@@ -36,11 +39,11 @@ async def flood() -> str:
 
 
 @asynccontextmanager
-async def served() -> AsyncIterator[str]:
+async def served(app: ASGIApp | None = None) -> AsyncIterator[str]:
     """The server on loopback: where it is."""
     with socket.socket() as door:
         door.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(ours.streamable_http_app(), log_config=None)
+        config = uvicorn.Config(app or ours.streamable_http_app(), log_config=None)
         server = uvicorn.Server(config)
         async with Tasks() as tasks:
             running = tasks.spawn(server.serve(sockets=[door]), "an MCP server")
@@ -75,3 +78,28 @@ async def test_a_server_elsewhere_is_used(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"did not start: 127\.0\.0\.1 cannot be reached"):
         await gone.tools()
     await gone.close()
+
+
+async def test_a_key_that_is_not_taken_is_told_with_what_to_do(tmp_path: Path) -> None:
+    """At its start, and where the key is taken back while it runs."""
+    taken = [True]
+
+    async def door(scope: Scope, receive: Receive, send: Send) -> None:
+        if taken[0] or scope["type"] != "http":
+            await app(scope, receive, send)
+        else:
+            await PlainTextResponse("no", status_code=401)(scope, receive, send)
+
+    app = ours.streamable_http_app()
+    async with served(door) as at:
+        one = connected(tmp_path, f"{at}/mcp")
+        await one.tools()
+        taken[0] = False
+        for what in ("is gone", "did not start"):
+            with pytest.raises(InputError, match=rf"{what}: it answered 401.*look at \[headers\]"):
+                await one.call("add", {"a": 19, "b": 23})
+            while str(one.state) != "idle":
+                await asyncio.sleep(0.01)
+        taken[0] = True
+        assert len(await one.tools()) == 2
+        await one.close()

@@ -6,7 +6,7 @@ It reaches public addresses and the one place that the owner wrote down, whateve
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -23,11 +23,16 @@ CONNECT = 20.0
 """Seconds to reach the server; for how long it may be silent then is the session's to say."""
 
 
-class GuardedTransport(httpx2.AsyncBaseTransport):
-    """Requests by a guarded network."""
+REFUSING = (401, 403)
+"""Answers of a server that does not take the key which it was sent, or was sent none."""
 
-    def __init__(self, network: GuardedNetwork) -> None:
+
+class GuardedTransport(httpx2.AsyncBaseTransport):
+    """Requests by a guarded network; `over` hears where the server takes none from us."""
+
+    def __init__(self, network: GuardedNetwork, over: Callable[[str], None]) -> None:
         self._pool = httpcore2.AsyncConnectionPool(network_backend=network)
+        self._over = over
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send it. Raises httpx2.ConnectError where it may not be, or cannot."""
@@ -47,6 +52,11 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
             raise httpx2.ConnectError(f"{at.host} cannot be reached", request=request) from error
         except httpcore2.ProtocolError as error:
             raise httpx2.RemoteProtocolError(f"{at.host}: {error}", request=request) from error
+        if reply.status in REFUSING:
+            self._over(
+                f"it answered {reply.status}, and takes no request with this key; look at "
+                "[headers] in its file, and at the variable that is named there"
+            )
         kinds = [value for key, value in reply.headers if key.lower() == b"content-type"]
         stream = any(b"event-stream" in kind for kind in kinds)
         return httpx2.Response(
@@ -81,14 +91,14 @@ class _Bounded(httpx2.AsyncByteStream):
 
 @asynccontextmanager
 async def remote_streams(
-    url: str, headers: Mapping[str, str], seconds: float
+    url: str, headers: Mapping[str, str], seconds: float, over: Callable[[str], None]
 ) -> AsyncIterator[tuple[Any, Any]]:
-    """The streams that a session of the SDK reads and writes."""
+    """The streams that a session of the SDK reads and writes; `over` hears why it ended."""
     from mcp.client.streamable_http import streamable_http_client
 
     async with (
         httpx2.AsyncClient(
-            transport=GuardedTransport(GuardedNetwork([place_of(url)])),
+            transport=GuardedTransport(GuardedNetwork([place_of(url)]), over),
             headers={"User-Agent": f"Loopforge/{__version__}", **headers},
             timeout=httpx2.Timeout(CONNECT, read=seconds + 60),
             trust_env=False,

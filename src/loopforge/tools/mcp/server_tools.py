@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -326,7 +327,7 @@ def server_streams(home: Path, name: str, server: McpServer, whose: str = "") ->
     if server.url:
         from loopforge.tools.mcp.http_transport import remote_streams
 
-        return lambda _: remote_streams(server.url, server.headers, server.seconds)
+        return partial(remote_streams, server.url, server.headers, server.seconds)
     limits = SandboxLimits(
         seconds=None,
         memory=server.memory * MIB,
