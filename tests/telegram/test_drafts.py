@@ -11,7 +11,7 @@ from loopforge.io.platforms.manners import Manners
 from loopforge.models.scripted_model import Script, ScriptedAnswer
 from tests.telegram.city import City
 from tests.telegram.homes import both, hall, on_telegram
-from tests.telegram.records import FaultKind
+from tests.telegram.records import Bot, Chat, FaultKind
 from tests.telegram.test_limits import MINUTE, lab
 from tests.telegram.twin import Twin
 
@@ -64,6 +64,19 @@ async def test_what_is_covered_is_not_drafted(tmp_path: Path) -> None:
         assert "||" not in line
 
 
+async def goes_on(path: Path, twin: Twin, city: City, maya: Bot, chat: Chat) -> list[str]:
+    """How all of maya's messages begin, once the next home has said what she was saying."""
+    async with on_telegram(path, maya, twin.base, script=slowly(0.1)) as home:
+
+        async def said() -> bool:
+            lines = await city.lines(chat, by=maya)
+            return lines[-1].text.endswith("nine ten") and not home.app.deliveries.going(room)
+
+        (room,) = [f"room:{each}" for each in await home.rooms()]
+        await home.until(said)
+        return [line.text[:10] for line in await city.lines(chat, by=maya)]
+
+
 async def test_a_draft_that_is_posted_as_the_home_ends(
     tmp_path: Path, twin: Twin, city: City
 ) -> None:
@@ -74,16 +87,7 @@ async def test_a_draft_that_is_posted_as_the_home_ends(
         await city.say(ana, chat, "@maya_bot more")
         await city.heard(chat, by=maya)
         asyncio.get_running_loop().call_later(0.2, twin.town.faults.release)
-    async with on_telegram(tmp_path, maya, twin.base, script=slowly(0.1)) as home:
-
-        async def said() -> bool:
-            lines = await city.lines(chat, by=maya)
-            return lines[-1].text.endswith("nine ten") and not home.app.deliveries.going(room)
-
-        (room,) = [f"room:{each}" for each in await home.rooms()]
-        await home.until(said)
-        lines = await city.lines(chat, by=maya)
-    assert [line.text[:10] for line in lines] == ["1: one two"]
+    assert await goes_on(tmp_path, twin, city, maya, chat) == ["1: one two"]
 
 
 async def test_a_draft_of_a_dead_turn(tmp_path: Path, twin: Twin, city: City) -> None:
@@ -115,16 +119,7 @@ async def test_a_draft_of_which_nobody_heard(
         await city.say(ana, chat, "@maya_bot more")
         await city.heard(chat, by=maya)
     await city.release()
-    async with on_telegram(tmp_path, maya, twin.base, script=slowly(0.1)) as home:
-
-        async def said() -> bool:
-            lines = await city.lines(chat, by=maya)
-            return lines[-1].text.endswith("nine ten") and not home.app.deliveries.going(room)
-
-        (room,) = [f"room:{each}" for each in await home.rooms()]
-        await home.until(said)
-        lines = await city.lines(chat, by=maya)
-    assert [line.text[:10] for line in lines] == ["1: one two"]
+    assert await goes_on(tmp_path, twin, city, maya, chat) == ["1: one two"]
 
 
 async def test_a_draft_that_a_moderator_took_away(tmp_path: Path, twin: Twin, city: City) -> None:

@@ -132,3 +132,4 @@ async def test_old_lines_keep_what_was_put_on_them(site: Town) -> None:
         (other, "room.line_pinned", None),
         (old, "room.line_edited", None),
     ]
+    assert (await site.app.ledger.verify()).findings == ()

@@ -39,9 +39,7 @@ from loopforge.core.room_vocabulary import (
     LineDeleted,
     LineEdited,
     LinePinned,
-    Marked,
     PersonReacted,
-    Reacted,
     RightsSet,
     Said,
     Told,
@@ -49,7 +47,7 @@ from loopforge.core.room_vocabulary import (
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.errors import Unknown
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.ledger.storage.line_annotations import annotating, pinned
+from loopforge.ledger.storage.line_annotations import annotating, annotation, pinned
 from loopforge.ledger.storage.revised_lines import by_id, latest, standing
 from loopforge.people.accounts.invite_links import Links
 from loopforge.runtime.delivery_worker import Deliveries
@@ -62,12 +60,10 @@ USES = 30
 def changed(event: Event) -> str:
     """The id of the line that an event changes; "" for one that changes none."""
     match event.body:
-        case Marked(line=line) | Reacted(to=line) | PersonReacted(to=line):
-            return line
-        case LineEdited(line=line) | LineDeleted(line=line) | LinePinned(line=line):
+        case LineEdited(line=line) | LineDeleted(line=line):
             return line
         case _:
-            return ""
+            return annotation(event)[0]
 
 
 def spoken(event: Event) -> str | None:
