@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, expect
 
+from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.work.task_state import PREFIX
 from tests.browser.people import Crowd, Person, owner_of
 from tests.browser.test_shape import WINDOWS, looked_at
@@ -83,6 +84,23 @@ async def test_a_task_is_watched_answered_and_approved(works: Town, crowd: Crowd
         await expect(page.locator("#task-acts")).to_contain_text("This task is over.")
         await page.locator(".turn").first.get_by_role("link", name="Why?").click()
         await expect(page.get_by_role("heading", name="Why? Turn 1")).to_be_visible()
+
+
+async def test_a_forgotten_task_leaves_an_open_page(works: Town, crowd: Crowd) -> None:
+    """Once what a task was is forgotten, its name is gone from a page that was open all along."""
+    async with crowd:
+        ana = await owner_of(works, crowd)
+        id = await gives(ana, f"{GIVEN} and says {LONG}")
+        page = ana.page
+        await expect(page.locator("#task-ask")).to_contain_text("Which number?")
+        await rested(works, id)
+        await page.get_by_text("The task as it was given").click()
+        await expect(page.locator("#task-given .task-text")).to_be_visible()
+        first = (await works.app.ledger.read(PREFIX + id))[0]
+        await works.app.ledger.erase(Wish(events=(first.id,)))
+        await expect(page.get_by_role("heading", level=1)).to_have_text("[forgotten]")
+        await expect(page.locator("#task-given")).to_be_hidden()
+        await expect(page).to_have_title("[forgotten] · Tasks · Loopforge")
 
 
 async def test_exactly_the_commit_that_is_shown_is_merged(

@@ -2,6 +2,7 @@
    parts that are others now. What somebody unfolded stays unfolded, what they write stays written. */
 
 const BREATHER = 300; // milliseconds between two looks
+const LATER = 3000; // until the next one where the home could not answer
 const main = document.querySelector("[data-task]");
 const shown = new Map([...main.querySelectorAll("[data-part]")].map((part) => [part.id, part.outerHTML]));
 let seq = Number(main.dataset.seq), busy = false;
@@ -46,8 +47,12 @@ async function look() {
     while (seq > Number(main.dataset.seq)) {
       const wanted = seq, answer = await fetch(main.dataset.task, { headers: { Accept: "text/html" } });
       if (answer.redirected || answer.status === 404) return location.reload();
-      if (!answer.ok) return; // too much at once, or a trouble of the home: at the next news again
+      if (!answer.ok) { // too much at once, or a trouble of the home
+        setTimeout(look, LATER);
+        return;
+      }
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      document.title = page.title;
       const fresh = [...page.querySelectorAll("[data-part]")], ids = new Set(fresh.map((part) => part.id));
       let last = null;
       for (const part of fresh) {
