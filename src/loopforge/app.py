@@ -83,7 +83,7 @@ from loopforge.people.account_linking import AccountLinking
 from loopforge.people.accounts.account_service import Accounts
 from loopforge.people.identity.person_registry import Registry
 from loopforge.people.stranger_pairing import Pairing
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import Setbacks, Tasks
 from loopforge.runtime.delivery_worker import Deliveries
 from loopforge.runtime.effect_worker import Effects
 from loopforge.runtime.inner_calls import InnerSites
@@ -307,13 +307,16 @@ async def open_app(
 
 async def _follow(app: App, pause: float) -> None:
     """Notice what other processes (a command, another terminal's) write, and mates' files."""
+    setbacks = Setbacks(log, "following the ledger")
     while True:
         await app.stamp.clock.sleep(pause)
         try:
             await app.ledger.follow()
             await app.chronicle.look()
         except LedgerError as error:
-            log.warning("the ledger could not be followed: %s", error)
+            setbacks.met(error)
+        else:
+            setbacks.over()
 
 
 def _wired(

@@ -1,8 +1,9 @@
 """The one file that starts tasks.
 
 A task started here is kept until it ends, its failure is logged with its name, and closing waits
-for all of them. What is to be done whatever becomes of the database is tried again. A bare
-`asyncio.create_task` may be collected, or fail with nobody looking.
+for all of them. What is to be done whatever becomes of the database is tried again until it is
+done, or until the database says what waiting does not mend. A bare `asyncio.create_task` may be
+collected, or fail with nobody looking.
 """
 
 from __future__ import annotations
@@ -13,13 +14,36 @@ from collections.abc import Callable, Coroutine
 from itertools import count
 from typing import Any, TypeVar
 
-from loopforge.errors import LedgerError
+from loopforge.errors import LedgerBehind, LedgerBroken, LedgerError, Overtaken
 from loopforge.runtime.ports import Clock
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 PAUSES = (0.2, 1.0, 5.0, 15.0)
 """Seconds to wait after something failed, by how often in a row; the last one holds."""
+LONG_PAUSES = (*PAUSES, 60.0)
+"""The same, where nobody waits for it."""
+LASTING = (LedgerBroken, LedgerBehind, Overtaken)
+"""Faults of the ledger that somebody has to mend while this process does not run."""
+
+
+class Setbacks:
+    """Tells the log why something waits: once for each reason in a row, and when it goes on."""
+
+    def __init__(self, log: logging.Logger, what: str) -> None:
+        self._log, self._what, self._why = log, what, ""
+
+    def met(self, error: LedgerError) -> None:
+        """It could not be done just now."""
+        if self._why != (why := str(error)):
+            self._why = why
+            self._log.warning("%s waits: %s", self._what, why)
+
+    def over(self) -> None:
+        """It is done."""
+        if self._why:
+            self._why = ""
+            self._log.warning("%s goes on", self._what)
 
 
 class Tasks:
@@ -44,7 +68,11 @@ class Tasks:
     def insist(
         self, work: Callable[[], Coroutine[Any, Any, object]], name: str, clock: Clock
     ) -> asyncio.Task[None]:
-        """Start it, and again, later and later, as long as the ledger cannot do what it asks."""
+        """Start it, and again, later and later, as long as the ledger cannot do what it asks.
+
+        What waiting does not mend ends it, without raising: whatever it is begins with the next
+        start of the program again.
+        """
         return self.spawn(_insisting(work, name, clock), name)
 
     def _done(self, task: asyncio.Task[Any]) -> None:
@@ -72,11 +100,16 @@ class Tasks:
 async def _insisting(
     work: Callable[[], Coroutine[Any, Any, object]], name: str, clock: Clock
 ) -> None:
+    setbacks = Setbacks(log, name)
     for failures in count():
         try:
             await work()
+        except LASTING as error:
+            log.warning("%s is left until the next start: %s", name, error)
+            return
         except LedgerError as error:
-            log.warning("%s waits: %s", name, error)
-            await clock.sleep(PAUSES[min(failures, len(PAUSES) - 1)])
+            setbacks.met(error)
+            await clock.sleep(LONG_PAUSES[min(failures, len(LONG_PAUSES) - 1)])
         else:
+            setbacks.over()
             return

@@ -38,6 +38,25 @@ CHECKPOINT_EVENTS = 500
 AUTOCHECKPOINT_PAGES = 16_000
 """Should that not keep up, SQLite folds the log in within a commit from here on (64 MB)."""
 
+PROBED = {
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "20000",
+}
+"""How PostgreSQL's client finds out within half a minute that packets go unanswered; what the URL
+says goes before."""
+
+SERVER_PROBES = {
+    "tcp_keepalives_idle": "10",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "20000",
+    "idle_in_transaction_session_timeout": "300000",
+}
+"""How the server does, which holds a host's lock until then; and how long a program that was frozen
+amid a transaction may keep rows locked (ms)."""
+
 
 class Store(Struct, frozen=True, kw_only=True):
     """A ledger's engines."""
@@ -172,8 +191,8 @@ def _pragmas(engine: Engine, pragmas: tuple[str, ...]) -> None:
 
 
 def _postgres(url: URL, patience: float) -> Store:
-    if "connect_timeout" not in url.query:
-        url = url.update_query_dict({"connect_timeout": str(max(2, round(patience)))})
+    known = {**PROBED, "connect_timeout": str(max(2, round(patience)))}
+    url = url.update_query_dict({k: v for k, v in known.items() if k not in url.query})
     writer = create_engine(url, **_pool(1))
     reader = create_engine(url, isolation_level="AUTOCOMMIT", **_pool(READERS))
     for engine in (writer, reader):
@@ -193,10 +212,19 @@ def _leave_standby(writer: Engine, reader: Engine) -> None:
 
 
 def _session(engine: Engine, patience: float) -> None:
+    from loopforge.ledger.database.liveness_probe import ProbedConnection
+
+    settings = {**SERVER_PROBES, "lock_timeout": f"{round(patience * 1000)}"}
+    wanted = "; ".join(f"SET {name} = {value}" for name, value in settings.items())
+
+    @event.listens_for(engine, "do_connect")
+    def reach(_dialect: object, _record: object, given: list[Any], named: dict[str, Any]) -> object:
+        return ProbedConnection.reach(given, named)
+
     @event.listens_for(engine, "connect")
-    def settle(dbapi: Any, _record: object) -> None:
+    def settle(dbapi: ProbedConnection, _record: object) -> None:
         was = dbapi.autocommit
         dbapi.autocommit = True
-        dbapi.execute(f"SET lock_timeout = {round(patience * 1000)}")
-        dbapi.execute("SET client_encoding = 'UTF8'")
+        dbapi.execute(f"{wanted}; SET client_encoding = 'UTF8'".encode())
+        (dbapi.pid,) = dbapi.execute("SELECT pg_backend_pid()").fetchone() or (0,)
         dbapi.autocommit = was

@@ -16,7 +16,7 @@ from loopforge.errors import LedgerBroken, LedgerBusy, LedgerError, LedgerFull
 BUSY_STATES = {"55P03", "40001", "40P01", "57014"}
 FULL_STATES = {"53100", "53200"}
 BROKEN_STATES = {"XX001", "XX002"}
-GONE_STATES = {"57P01", "57P02", "57P03", "57P05"}
+GONE_STATES = {"57P01", "57P02", "57P03", "57P05", "25P03"}
 READ_ONLY_STATE = "25006"
 FAULTS = (SQLAlchemyError, UnicodeDecodeError)
 """What a database raises; the second where a name in a damaged SQLite file is no text any more."""

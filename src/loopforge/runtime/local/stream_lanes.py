@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, TypeVar
 
 from loopforge.errors import LedgerError
-from loopforge.runtime.background_tasks import PAUSES, Tasks
+from loopforge.runtime.background_tasks import LASTING, PAUSES, Setbacks, Tasks
 from loopforge.runtime.installation.structured_log import about
 from loopforge.runtime.ports import Clock
 
@@ -24,6 +24,8 @@ K = TypeVar("K", bound=Hashable)
 
 class LocalLanes(Generic[K]):
     """One task per busy stream. A handler that fails is tried again, later and later.
+
+    Not where the ledger says what waiting does not mend; then it is tried when it is woken next.
 
     What else is worked off by a key (deliveries to a place, effects) goes so, too.
     """
@@ -56,7 +58,7 @@ class LocalLanes(Generic[K]):
         await self._tasks.close()
 
     async def _run(self, stream: K) -> None:
-        failures = 0
+        failures, setbacks = 0, Setbacks(log, f"lane {stream}")
         about(str(stream))
         try:
             while stream in self._again:
@@ -64,8 +66,11 @@ class LocalLanes(Generic[K]):
                 try:
                     await self._handler(stream)
                     failures = 0
+                    setbacks.over()
+                except LASTING as error:
+                    log.warning("lane %s is left until it is woken: %s", stream, error)
                 except LedgerError as error:
-                    log.warning("lane %s waits: %s", stream, error)
+                    setbacks.met(error)
                     failures = await self._pause(stream, failures)
                 except Exception:
                     log.exception("lane %s failed", stream)

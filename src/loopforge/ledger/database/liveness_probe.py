@@ -1,0 +1,89 @@
+"""Connections to PostgreSQL that notice when nobody is at the other end any more.
+
+A network that is lost silently, or a proxy that forwards nothing but keeps its sockets open, tells
+nobody. TCP's own probes (database_engine.py) find out where packets go unanswered; here it is asked
+at a connection of its own whether the server still works on what was asked. So what takes long is
+waited for, however long, and an answer that will never come is not.
+
+Needs psycopg, and is loaded where there is a PostgreSQL. Does not know what is asked for.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
+from typing import Any, Self, TypeVar
+
+import psycopg
+from psycopg.abc import PQGen
+
+R = TypeVar("R")
+QUIET = 10.0
+"""Seconds without a byte after which is looked."""
+BUSY = """
+    SELECT coalesce(state NOT LIKE 'idle%%' AND wait_event_type IS DISTINCT FROM 'Client'
+                    OR clock_timestamp() - state_change < make_interval(secs => %s), true)
+    FROM pg_stat_activity WHERE pid = %s"""
+"""Whether a session has something to do, or had just now; true where we may not know."""
+REFUSED = "FATAL"
+"""How a server begins to say why it lets nobody in. (PQping would tell, but it keeps the GIL.)"""
+
+
+class ImpatientConnection(psycopg.Connection[Any]):
+    """A connection that breaks where nothing comes for so long."""
+
+    quiet = QUIET
+
+    def wait(self, gen: PQGen[R], interval: float = 0.0, *more: Any, **named: Any) -> R:
+        """Consume the generator; raise OperationalError where what it waits for will not come."""
+        return super().wait(self._heard(gen), interval or self.quiet, *more, **named)
+
+    def _heard(self, gen: PQGen[R]) -> PQGen[R]:
+        try:
+            wanted = next(gen)
+            while True:
+                ready = yield wanted
+                if not ready and not self._worked_on():
+                    self._hang_up()
+                wanted = gen.send(ready)
+        except StopIteration as end:
+            result: R = end.value
+            return result
+
+    def _worked_on(self) -> bool:
+        return False
+
+    def _hang_up(self) -> None:
+        """Let libpq read an end: it knows what to do about that."""
+        with suppress(OSError), closing(socket.socket(fileno=os.dup(self.fileno()))) as line:
+            line.shutdown(socket.SHUT_RDWR)
+
+
+class ProbedConnection(ImpatientConnection):
+    """A connection that is waited at as long as the server works on what was asked.
+
+    `pid` is the number of its process there; a pooler in between tells another at first.
+    """
+
+    pid = 0
+    another: Callable[[], ImpatientConnection] | None = None
+
+    @classmethod
+    def reach(cls, given: Sequence[Any], named: dict[str, Any]) -> Self:
+        """Connect, with what psycopg is given for that."""
+        found = cls.connect(*given, **named)
+        place = {"host": found.info.host, "port": found.info.port, "autocommit": True}
+        found.another = lambda: ImpatientConnection.connect(*given, **{**named, **place})
+        return found
+
+    def _worked_on(self) -> bool:
+        if self.another is None:
+            return True
+        try:
+            with closing(self.another()) as other:
+                row = other.execute(BUSY, (self.quiet / 2, self.pid)).fetchone()
+        except psycopg.OperationalError as error:
+            return REFUSED in str(error)
+        return row is not None and bool(row[0])
