@@ -30,7 +30,7 @@ class Network:
 
     def __init__(self, folder: Path, server: Path) -> None:
         self.loses, self.blind = b"", False
-        self.lost = threading.Event()
+        self.lost, self._over = threading.Event(), threading.Event()
         self._server, self._lost = server, 0
         self._door = socket.socket(socket.AF_UNIX)
         self._door.bind(str(folder / ".s.PGSQL.5432"))
@@ -40,6 +40,7 @@ class Network:
 
     def close(self) -> None:
         """Be no more."""
+        self._over.set()
         for end in self._ends:
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
@@ -64,6 +65,8 @@ class Network:
                         self.lost.set()
                         continue
                     to.sendall(data)
+            if line != self._lost:
+                self._over.wait()  # nor does the server hear of the end
             to.shutdown(socket.SHUT_WR)
 
 

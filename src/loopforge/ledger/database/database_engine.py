@@ -212,10 +212,11 @@ def _leave_standby(writer: Engine, reader: Engine) -> None:
 
 
 def _session(engine: Engine, patience: float) -> None:
-    from loopforge.ledger.database.liveness_probe import ProbedConnection
+    from loopforge.ledger.database.liveness_probe import ProbedConnection, Session
 
     settings = {**SERVER_PROBES, "lock_timeout": f"{round(patience * 1000)}"}
     wanted = "; ".join(f"SET {name} = {value}" for name, value in settings.items())
+    broken = set[Session]()
 
     @event.listens_for(engine, "do_connect")
     def reach(_dialect: object, _record: object, given: list[Any], named: dict[str, Any]) -> object:
@@ -226,5 +227,14 @@ def _session(engine: Engine, patience: float) -> None:
         was = dbapi.autocommit
         dbapi.autocommit = True
         dbapi.execute(f"{wanted}; SET client_encoding = 'UTF8'".encode())
-        (dbapi.pid,) = dbapi.execute("SELECT pg_backend_pid()").fetchone() or (0,)
+        dbapi.meet()
+        for session in tuple(broken):
+            dbapi.end(session)
+            broken.discard(session)
         dbapi.autocommit = was
+
+    @event.listens_for(engine, "invalidate")
+    def outlive(dbapi: ProbedConnection, _record: object, _why: object) -> None:
+        """The server may not know of it: what it would still commit, or has locked, must not be."""
+        if dbapi.session is not None:
+            broken.add(dbapi.session)

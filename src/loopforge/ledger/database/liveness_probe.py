@@ -14,6 +14,7 @@ import os
 import socket
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
+from datetime import datetime
 from typing import Any, Self, TypeVar
 
 import psycopg
@@ -22,10 +23,18 @@ from psycopg.abc import PQGen
 R = TypeVar("R")
 QUIET = 10.0
 """Seconds without a byte after which is looked."""
+Session = tuple[int, datetime]
+"""One of the server's: the number of its process, and when it began."""
+OWN = "SELECT pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()"
+END = """
+    SELECT pg_terminate_backend(pid{patience}) FROM pg_stat_activity
+    WHERE (pid, backend_start) = (%s, %s)"""
+PATIENT = 140000
+"""From this version on a server waits for it, so many milliseconds at most."""
 BUSY = """
     SELECT coalesce(state NOT LIKE 'idle%%' AND wait_event_type IS DISTINCT FROM 'Client'
                     OR clock_timestamp() - state_change < make_interval(secs => %s), true)
-    FROM pg_stat_activity WHERE pid = %s"""
+    FROM pg_stat_activity WHERE (pid, backend_start) = (%s, %s)"""
 """Whether a session has something to do, or had just now; true where we may not know."""
 REFUSED = "FATAL"
 """How a server begins to say why it lets nobody in. (PQping would tell, but it keeps the GIL.)"""
@@ -62,12 +71,9 @@ class ImpatientConnection(psycopg.Connection[Any]):
 
 
 class ProbedConnection(ImpatientConnection):
-    """A connection that is waited at as long as the server works on what was asked.
+    """A connection that is waited at as long as the server works on what was asked."""
 
-    `pid` is the number of its process there; a pooler in between tells another at first.
-    """
-
-    pid = 0
+    session: Session | None = None
     another: Callable[[], ImpatientConnection] | None = None
 
     @classmethod
@@ -78,12 +84,21 @@ class ProbedConnection(ImpatientConnection):
         found.another = lambda: ImpatientConnection.connect(*given, **{**named, **place})
         return found
 
+    def meet(self) -> None:
+        """Ask for the session; a pooler in between would tell of another by itself."""
+        self.session = self.execute(OWN).fetchone()
+
+    def end(self, session: Session) -> None:
+        """Have the server end another session, and wait for that."""
+        patience = ", 5000" if self.info.server_version >= PATIENT else ""
+        self.execute(END.format(patience=patience).encode(), session)
+
     def _worked_on(self) -> bool:
-        if self.another is None:
+        if self.another is None or self.session is None:
             return True
         try:
             with closing(self.another()) as other:
-                row = other.execute(BUSY, (self.quiet / 2, self.pid)).fetchone()
+                row = other.execute(BUSY, (self.quiet / 2, *self.session)).fetchone()
         except psycopg.OperationalError as error:
             return REFUSED in str(error)
         return row is not None and bool(row[0])
