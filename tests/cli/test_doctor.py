@@ -150,6 +150,24 @@ def test_no_mates_at_all(home: Path) -> None:
     assert only(home).check == "mates"
 
 
+def test_a_damaged_page(home: Path) -> None:
+    """A database of which a part is damaged is found, though it can be opened."""
+    database = home / "data" / "loopforge.db"
+    written(home, lambda ledger: ledger.heads())
+    with sqlite3.connect(database) as connection:
+        place = "SELECT rootpage FROM sqlite_master WHERE name = 'events_kind'"
+        ((page,),) = connection.execute(place).fetchall()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    with database.open("r+b") as file:
+        file.seek((page - 1) * 4096)
+        file.write(bytes(4096))
+    finding = only(home)
+    assert finding.check == "database"
+    assert "is damaged" in finding.said
+    assert "restore a backup" in finding.mend
+
+
 def test_a_newer_schema(home: Path) -> None:
     """A database of a newer program is left alone, and named."""
     database = home / "data" / "loopforge.db"

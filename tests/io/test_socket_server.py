@@ -13,6 +13,7 @@ import pytest
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Noted, Said, Told
 from loopforge.core.text.erasable_text import Words
+from loopforge.errors import LedgerBroken
 from loopforge.io.socket import socket_server, wire_protocol
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_server import Hall
@@ -319,6 +320,24 @@ async def test_an_unforeseen_error_is_told_plainly_and_ends_nothing(
         assert "secret detail" in caplog.text
         ana.tell(SETTLE)
         await ana.until(HostAnswer)
+
+
+async def test_a_ledger_that_cannot_be_read_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Who comes in while a room cannot be read is told why, and the log has no alarm."""
+
+    async def damaged(room: str, **more: object) -> list[Event]:
+        raise LedgerBroken("It is damaged.")
+
+    async with house(tmp_path, SILENT) as hall:
+        hall.rooms.history = damaged  # type: ignore[method-assign, assignment]
+        ana = await hall.wire()
+        ana.tell(Hello(client="ana", room="commons", name="ana"))
+        refused = (await ana.until(RequestRefused))[-1]
+        assert isinstance(refused, RequestRefused)
+        assert refused.sentence == "It is damaged."
+        assert not caplog.records
 
 
 async def test_a_fault_after_the_welcome_hangs_up_and_no_more(

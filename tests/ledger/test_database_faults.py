@@ -106,7 +106,10 @@ def small_disk(place: Path) -> Iterator[None]:
 
 
 async def test_a_full_disk_is_told(tmp_path: Path) -> None:
-    """On a disk without room appends raise LedgerFull; once there is room, the same ledger works."""
+    """On a disk without room appends raise LedgerFull; once there is room, the same ledger works.
+
+    Nor is one opened there.
+    """
     place = tmp_path / "disk"
     with small_disk(place):
         (place / "ballast").write_bytes(b"x" * 1_000_000)
@@ -115,6 +118,12 @@ async def test_a_full_disk_is_told(tmp_path: Path) -> None:
             assert await ledger.heads() == {ROOM: count}
             (place / "ballast").unlink()
             await well(ledger, count)
+        with suppress(OSError), (place / "ballast").open("wb", buffering=0) as ballast:
+            while ballast.write(b"x" * 4096):
+                pass
+        with pytest.raises(LedgerFull):
+            async with opened(f"sqlite:///{place / 'ledger.db'}"):
+                pass
 
 
 # ---------------------------------------------------------------- damaged, out of reach

@@ -13,9 +13,9 @@ from typing import Literal, TypeVar
 from sqlalchemy import inspect
 from sqlalchemy.engine import Connection
 
-from loopforge.errors import LedgerBehind, LedgerError
+from loopforge.errors import LedgerBehind, LedgerBroken, LedgerError
 from loopforge.ledger.database.database_engine import Store, connect, settled
-from loopforge.ledger.database.database_faults import telling
+from loopforge.ledger.database.database_faults import place, telling
 from loopforge.ledger.database.table_schema import create
 
 NEWEST = "0004"
@@ -31,6 +31,19 @@ _LOCK = 0x10F0
 def status(url: str) -> Status:
     """How the database at `url` stands to this program. Raises LedgerError if out of reach."""
     return looked_at(url, stands)
+
+
+def refuse_damaged(url: str) -> None:
+    """Raise LedgerBroken for a file of SQLite's that is damaged. It is read whole for that."""
+    if looked_at(url, _damage):
+        raise LedgerBroken(
+            f"The ledger {place(settled(url))} is damaged; `loopforge ledger verify` says where."
+        )
+
+
+def _damage(connection: Connection) -> bool:
+    sqlite = connection.dialect.name == "sqlite"
+    return sqlite and connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one() != "ok"
 
 
 def looked_at(url: str, look: Callable[[Connection], T]) -> T:

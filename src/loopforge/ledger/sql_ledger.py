@@ -384,8 +384,8 @@ class SqlLedger:
     def _checkpoint(self) -> None:
         try:
             self._read(lambda found: found.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)").all())
-        except LedgerError:
-            log.warning("SQLite's log could not be folded in; it is tried again", exc_info=True)
+        except LedgerError as error:
+            log.warning("SQLite's log is folded into its file later: %s", error)
         finally:
             self._folding = False
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loopforge.cli.health_checks.health_finding import DoctorFinding, note, ok, wrong
-from loopforge.errors import BadSettings, LoopforgeError
+from loopforge.errors import BadSettings, LedgerBroken, LoopforgeError
 
 if TYPE_CHECKING:
     from loopforge.settings_table import Settings
@@ -52,14 +52,18 @@ def database(settings: Settings) -> Iterator[DoctorFinding]:
     if url.startswith("sqlite") and not path.exists():
         yield note("database", f"{place} is not there yet; the first start makes it.")
         return
-    from loopforge.ledger.schema_migration import status
+    from loopforge.ledger.schema_migration import refuse_damaged, status
     from loopforge.memory.candidates.pgvector_index import recall_way
     from loopforge.memory_opening import in_database
 
     try:
         stands = status(url)
+        refuse_damaged(url)
         wanted = in_database(settings) and stands == "ok"
         said, mend = recall_way(url) if wanted else ("", "")
+    except LedgerBroken as error:
+        yield wrong("database", str(error), "End the home, keep the file, and restore a backup.")
+        return
     except LoopforgeError as error:
         yield wrong("database", str(error), f"Check `database_url`: {place}")
         return

@@ -25,7 +25,7 @@ from loopforge.chat.room.room_snapshot import Scene
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
-from loopforge.errors import InputError, LoopforgeError, Unreachable
+from loopforge.errors import InputError, LedgerError, LoopforgeError, Unreachable
 from loopforge.io.socket import wire_protocol
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.wire_protocol import (
@@ -130,7 +130,7 @@ class Hall:
         self._moved(scene.room)
         try:
             await guest.stay(coming)
-        except (Unreachable, OSError):
+        except (Unreachable, LedgerError, OSError):
             raise
         except Exception:  # it was let in: hang up, and it comes again
             log.exception("a terminal could not be served")
@@ -301,8 +301,8 @@ class Guest:
                     async with self._order:
                         await self._happened(what)
                 last = max(last, what.seq)
-        except LoopforgeError:
-            log.warning("a terminal must come again", exc_info=True)
+        except LoopforgeError as error:
+            log.warning("a terminal must come again: %s", error)
 
     async def _write_looks(self) -> None:
         while True:
@@ -311,8 +311,8 @@ class Guest:
             try:
                 await self._become()
                 scene = await self._front.rooms.scene(self.room)
-            except LoopforgeError:
-                log.warning("the scene of %s cannot be drawn", self.room, exc_info=True)
+            except LoopforgeError as error:
+                log.warning("the scene of %s cannot be drawn: %s", self.room, error)
             else:
                 mine = replace(scene, you=self.person)
                 await self._tell(wire_protocol.RoomSight(scene=mine, here=self._here(self.room)))

@@ -54,7 +54,7 @@ def _sqlite(cause: BaseException | None, where: str) -> LedgerError:
             f"The ledger {where} stayed locked by another program; nothing was written. "
             "Close that program, or try again."
         )
-    if name.startswith("SQLITE_FULL"):
+    if name.startswith(("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE")):
         return LedgerFull(
             f"The disk that holds the ledger {where} is full; nothing was written. "
             "Make room and try again."
