@@ -331,7 +331,7 @@ async def test_a_ledger_that_cannot_be_read_is_told(
         raise LedgerBroken("It is damaged.")
 
     async with house(tmp_path, SILENT) as hall:
-        hall.rooms.history = damaged  # type: ignore[method-assign, assignment]
+        hall.rooms.history = damaged  # type: ignore[method-assign]
         ana = await hall.wire()
         ana.tell(Hello(client="ana", room="commons", name="ana"))
         refused = (await ana.until(RequestRefused))[-1]
