@@ -128,6 +128,9 @@ class Commons(Front):
         self._wake(room, event)
         return event
 
+    async def forgotten(self, room: str, after: int) -> int:
+        return 0
+
     async def act(
         self, room: str, person: str, name: str, argument: str, *, owner: bool = False
     ) -> str:

@@ -176,6 +176,18 @@ async def test_enter_completes_a_command_that_is_only_begun(tmp_path: Path) -> N
         await ana.until(lambda: not isinstance(ana.app.screen, OverlayPage))
 
 
+async def test_a_command_that_is_typed_to_its_end_is_given_at_once(tmp_path: Path) -> None:
+    """Enter completes what is begun; what nothing is left to complete of, it gives to the room."""
+    async with seat(tmp_path) as ana:
+        await ana.types("/talk cal", "enter")
+        await ana.until(lambda: ana.typed == "/talk called")
+        await ana.pilot.press("enter")
+        await ana.until(lambda: ("p-ana", "talk", "called") in ana.rooms.acts)
+        ana.app.query_one(InputPen).set_text("")
+        await ana.types("/remove merlin", "enter")
+        await ana.until(lambda: ("p-ana", "remove", "merlin") in ana.rooms.acts)
+
+
 async def test_at_completes_names(tmp_path: Path) -> None:
     """Tab after @ completes a mate's handle, wherever it stands in the line."""
     async with seat(tmp_path) as ana:

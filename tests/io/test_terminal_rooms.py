@@ -11,13 +11,15 @@ from pathlib import Path
 
 from loopforge.app import App, open_app
 from loopforge.chat.room.room_store import stream_of
-from loopforge.core.room_vocabulary import Said
+from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.core.text.erasable_text import Words
 from loopforge.home import make_home
 from loopforge.host_lock import lock_home
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_client import SocketLink
 from loopforge.io.socket.wire_protocol import Hello
 from loopforge.io.terminal.plain_mode import run_plain
+from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.models.scripted_model import Script, ScriptedAnswer, ScriptedModels, in_character
 from loopforge.runtime.ports import Clock, Question
 from loopforge.runtime.system_clock import SystemClock
@@ -159,3 +161,49 @@ async def test_a_host_a_terminal_and_a_pipe_share_a_room(tmp_path: Path) -> None
             await first.aclose()
             await ben.types("@maya still here?", "enter")
             await ben.sees("@maya still here?", "🔬 Maya")
+
+
+async def test_what_is_forgotten_leaves_a_screen_that_shows_it(tmp_path: Path) -> None:
+    """A line that is forgotten is gone from an open terminal, and from one that was away then."""
+    home = Home(tmp_path, in_character)
+    async with seated(home.link("ana")) as ana:
+        await ana.types("/talk called", "enter")
+        await ana.sees("only when")
+        await ana.types("my secret is a cellar", "enter")
+        await ana.types("and my sea is blue", "enter")
+        await ana.sees("my secret is a cellar", "and my sea is blue")
+        assert home.app is not None
+        lines = await home.app.ledger.read(stream_of("commons"), kinds=["room.heard"])
+        async with seated(home.link("ben")) as ben:
+            await ben.sees("my secret is a cellar")
+            await home.app.ledger.erase(Wish(events=(lines[0].id,)))
+            for one in (ana, ben):
+                await one.until(lambda one=one: "cellar" not in one.screen())
+                await one.sees("[forgotten]", "and my sea is blue")
+            ben.app._link._writer.transport.abort()  # type: ignore[union-attr]
+            await home.app.ledger.erase(Wish(events=(lines[1].id,)))
+            await ben.until(lambda: "sea is blue" not in ben.screen())
+            await ben.types("and now?", "enter")
+            await ben.sees("and now?")
+
+
+async def test_a_line_that_is_changed_is_changed_where_it_is_quoted(tmp_path: Path) -> None:
+    """Who answers a line quotes it as it stands: edited, and then deleted."""
+    home = Home(tmp_path, in_character)
+    async with seated(home.link("ana")) as ana:
+        assert home.app is not None
+        front = home.app.front
+        ben = (await front.rooms.enter("commons", "ben", "web")).you
+        await front.commands.act("commons", ben, "talk", "called", owner=True)
+        first = await front.rooms.hear(
+            "commons", Heard(person=ben, text=Words("my loaf is flat"), surface="web")
+        )
+        await ana.types("wait", "enter")
+        await ana.sees("wait")
+        answer = Heard(person=ben, text=Words("so?"), surface="web", reply_to=first.id)
+        await front.rooms.hear("commons", answer)
+        await ana.sees("↳ ben: my loaf is flat")
+        await front.rooms.edit("commons", ben, first.id, "my loaf is round")
+        await ana.sees("↳ ben: my loaf is round")
+        await front.rooms.delete("commons", ben, first.id)
+        await ana.sees("↳ ben: (deleted by ben)")

@@ -146,7 +146,7 @@ def test_what_the_host_says_arrives(said: list[FromHost]) -> None:
 )
 def test_what_is_no_frame_is_named_so(data: bytes) -> None:
     """An unknown, unfinished, too deep or impossible frame cannot be understood."""
-    with pytest.raises(errors.Unreachable, match="no frame of version 5"):
+    with pytest.raises(errors.Unreachable, match="no frame of version 6"):
         told(data)
 
 

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 from loopforge.chat.commands.command_dispatch import Commands
 from loopforge.chat.commands.line_versions import LineVersions
 from loopforge.chat.commands.rung_reminders import RungReminders
-from loopforge.chat.room.event_wording import SHOWN, UNCHANGING
+from loopforge.chat.room.event_wording import ERASED, SHOWN, UNCHANGING
 from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight
 from loopforge.chat.room.platform_channels import Channels
 from loopforge.chat.room.room_store import PREFIX, stream_of
@@ -189,6 +189,13 @@ class Front:
         """
         await self.rooms.state(room)
         return await self._page(room, SHOWN, before, after, limit, sight)
+
+    async def forgotten(self, room: str, after: int) -> int:
+        """The number of the last event after `after` by which texts were forgotten; 0 for none."""
+        found = await self._ledger.read(
+            stream_of(room), after=after, kinds=[ERASED], limit=1, newest=True
+        )
+        return found[-1].seq if found else 0
 
     async def past(
         self,

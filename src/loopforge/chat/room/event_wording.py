@@ -42,6 +42,8 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.core.text import turn_bounds
 
+ERASED = "ledger.erased"
+"""Texts were forgotten: whoever shows some of the room looks at it anew."""
 CHANGES = (
     "room.marked",
     "room.reacted",

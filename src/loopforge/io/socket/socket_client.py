@@ -31,7 +31,13 @@ from loopforge.io.socket import wire_protocol
 from loopforge.io.socket.pending_requests import PendingRequests
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_server import Hall
-from loopforge.io.socket.wire_protocol import FromHost, Hello, HostAnswer, RoomSight
+from loopforge.io.socket.wire_protocol import (
+    FromHost,
+    Hello,
+    HostAnswer,
+    RoomSight,
+    TextsForgotten,
+)
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import (
     Clock,
@@ -64,12 +70,16 @@ BecomeHost = Callable[[], "AbstractAsyncContextManager[Front]"]
 
 
 class Joined(Struct, frozen=True, kw_only=True):
-    """The room is open. `again`: it was before, too. `hosting`: this process is the host."""
+    """The room is open. `again`: it was before, too. `hosting`: this process is the host.
+
+    `anew`: what was shown of it is to go, and the last of it comes once more.
+    """
 
     scene: Scene
     here: tuple[str, ...]
     hosting: bool
     again: bool
+    anew: bool = False
 
 
 class Parted(Struct, frozen=True, kw_only=True):
@@ -92,7 +102,7 @@ class UnsentLine(Struct, frozen=True, kw_only=True):
     error: LoopforgeError
 
 
-Update = Joined | Parted | UnsentLine | LineTaken | RoomSight | Event | Signal
+Update = Joined | Parted | UnsentLine | LineTaken | RoomSight | TextsForgotten | Event | Signal
 
 
 class SocketLink:
@@ -192,6 +202,10 @@ class SocketLink:
         """The flight record of an event."""
         return (await self._outbox.ask(do="why", words=event)).text
 
+    async def anew(self) -> None:
+        """Have the last of the room once more, as one who is new there."""
+        await self._outbox.ask(do="anew")
+
     async def taken(self) -> None:
         """Until every line said here is taken or refused."""
         await self._outbox.empty.wait()
@@ -288,10 +302,7 @@ class SocketLink:
             frames = wire_protocol.frames(reader, wire_protocol.from_host)
             async with contextlib.aclosing(frames) as coming:
                 async for frame in coming:
-                    if isinstance(frame, wire_protocol.SocketWelcome):
-                        await self._joined(frame, writer)
-                    else:
-                        await self._take(frame)
+                    await self._take(frame, writer)
         except OSError:
             log.debug("the host went away", exc_info=True)
         finally:
@@ -309,18 +320,22 @@ class SocketLink:
     async def _joined(
         self, welcome: wire_protocol.SocketWelcome, writer: asyncio.StreamWriter
     ) -> None:
-        again = self._last is not None
-        self._last = max(self._last or 0, welcome.at)
-        self._writer = writer
-        self._outbox.open(writer.write)
-        self._seen_told = 0
-        self._acknowledge()
+        again, anew = self._last is not None, self._writer is not None
+        self._last = welcome.at if anew else max(self._last or 0, welcome.at)
+        if not anew:
+            self._writer = writer
+            self._outbox.open(writer.write)
+            self._seen_told = 0
+            self._acknowledge()
+        scene, here = welcome.scene, welcome.here
         await self._update(
-            Joined(scene=welcome.scene, here=welcome.here, hosting=self.hosting, again=again)
+            Joined(scene=scene, here=here, hosting=self.hosting, again=again, anew=anew)
         )
 
-    async def _take(self, frame: FromHost) -> None:
+    async def _take(self, frame: FromHost, writer: asyncio.StreamWriter) -> None:
         match frame:
+            case wire_protocol.SocketWelcome():
+                await self._joined(frame, writer)
             case wire_protocol.RoomHappened(event=event):
                 await self._happened(event)
             case HostAnswer(n=n):
@@ -331,10 +346,8 @@ class SocketLink:
             case Thinking() | Draft():
                 if frame.turn not in self._over:
                     await self._update(frame)
-            case Withdrawn() | Rested() | ToolProgress() | RoomSight():
+            case Withdrawn() | Rested() | ToolProgress() | RoomSight() | TextsForgotten():
                 await self._update(frame)
-            case wire_protocol.SocketWelcome():
-                raise Unreachable("The host welcomed this terminal twice.")
             case _:
                 assert_never(frame)
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Self, assert_never
 
 from msgspec.structs import replace
 
+from loopforge.chat.room.event_wording import ERASED
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard
@@ -33,7 +34,9 @@ from loopforge.io.socket.wire_protocol import (
     FromHost,
     Hello,
     HostAnswer,
+    SocketWelcome,
     TerminalRequest,
+    TextsForgotten,
 )
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Draft
@@ -200,7 +203,7 @@ class Guest:
     async def stay(self, coming: AsyncIterator[FromClient]) -> None:
         """Serve it until it goes away."""
         try:
-            await self._welcome()
+            await self._begin()
             for work in (self._write_room(), self._write_looks()):
                 writing = self._tasks.spawn(work, "hall: writing to a terminal")
                 writing.add_done_callback(lambda task: None if task.cancelled() else self.leave())
@@ -266,6 +269,12 @@ class Guest:
                 await front.rooms.settled(room)
                 await self._catch_up()  # so that all of it is sent before this reply
                 return HostAnswer(n=n)
+            case "anew":
+                self._scene = replace(await front.rooms.scene(room), you=self.person)
+                async with self._order:
+                    await self._welcome(await self._tail())
+                    await self._send_missed()
+                return HostAnswer(n=n)
             case _:
                 assert_never(asked.do)
 
@@ -295,6 +304,8 @@ class Guest:
                     await self._tell(what)
                     continue
                 self.look()
+                if what.kind == ERASED:
+                    await self._tell(TextsForgotten())
                 if last and what.seq != last + 1:
                     await self._catch_up()
                 else:
@@ -318,19 +329,21 @@ class Guest:
                 await self._tell(wire_protocol.RoomSight(scene=mine, here=self._here(self.room)))
             await asyncio.sleep(BREATHER)
 
-    async def _welcome(self) -> None:
-        self._sent = await self._start()
-        await write(
-            self._writer,
-            wire_protocol.SocketWelcome(
-                at=self._sent, scene=self._scene, here=self._here(self.room)
-            ),
-        )
+    async def _begin(self) -> None:
+        """Welcome it; what it has already it is not sent again."""
+        after = self._hello.after
+        await self._welcome(await self._tail() if after is None else after)
+        if after is not None and await self._front.forgotten(self.room, after):
+            await self._tell(TextsForgotten())
 
-    async def _start(self) -> int:
-        """The number of the event before the first one this terminal is to be sent."""
-        if self._hello.after is not None:
-            return self._hello.after
+    async def _welcome(self, after: int) -> None:
+        """Let it know how the room looks; what is sent from now on comes after event `after`."""
+        self._sent = after
+        here = self._here(self.room)
+        await write(self._writer, SocketWelcome(at=after, scene=self._scene, here=here))
+
+    async def _tail(self) -> int:
+        """The number of the event before the first one a terminal that is new here is sent."""
         tail = self._hello.tail
         last = await self._front.history(self.room, limit=max(tail, 1))
         if not last:
@@ -338,15 +351,18 @@ class Guest:
         return last[0].seq - 1 if tail else last[-1].seq
 
     async def _catch_up(self) -> None:
-        front, missed = self._front, list[Event]()
         async with self._order:
-            while True:
-                after = missed[-1].seq if missed else self._sent
-                missed = await front.history(self.room, after=after, limit=BATCH)
-                for event in missed:
-                    await self._happened(event)
-                if len(missed) < BATCH:
-                    return
+            await self._send_missed()
+
+    async def _send_missed(self) -> None:
+        missed = list[Event]()
+        while True:
+            after = missed[-1].seq if missed else self._sent
+            missed = await self._front.history(self.room, after=after, limit=BATCH)
+            for event in missed:
+                await self._happened(event)
+            if len(missed) < BATCH:
+                return
 
     async def _happened(self, event: Event) -> None:
         seen = wire_protocol.shown(event)

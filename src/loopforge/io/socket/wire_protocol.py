@@ -30,7 +30,7 @@ from loopforge.core.room_vocabulary import File, Heard, Said
 from loopforge.core.text.erasable_text import Words, decode_plain, encode_plain, public
 from loopforge.runtime.ports import Draft, Rested, Thinking, ToolProgress, Withdrawn
 
-VERSION = 5
+VERSION = 6
 LIMIT = 1 << 20
 """Bytes of the longest frame that a terminal may send, its newline included."""
 LONGEST_SHOWN = 100_000
@@ -67,11 +67,12 @@ class TerminalRequest(Struct, frozen=True, tag="request", kw_only=True, forbid_u
     say: the line `words`, with `files`, in answer to the line `argument`; it may be sent again, and
     is heard once. act: the command `words`, with `argument`; history: the `limit` events before
     `before` (None: the newest); search: lines that hold `words`; why: the flight record of the
-    event `words`; settle: nothing, once nothing is pending in the room.
+    event `words`; settle: nothing, once nothing is pending in the room; anew: to be welcomed once
+    more, as if this terminal were new here.
     """
 
     n: Count
-    do: Literal["say", "act", "history", "search", "why", "settle"]
+    do: Literal["say", "act", "history", "search", "why", "settle", "anew"]
     words: str = ""
     argument: str = ""
     files: tuple[File, ...] = ()
@@ -91,7 +92,7 @@ FromClient = Hello | TerminalRequest | Seen
 
 
 class SocketWelcome(Struct, frozen=True, tag="welcome", kw_only=True, forbid_unknown_fields=True):
-    """The answer to Hello. `here` are the ids of people whose terminals are open.
+    """The answer to Hello, and to `anew`. `here` are the ids of people whose terminals are open.
 
     Every event after `at` follows.
     """
@@ -112,6 +113,12 @@ class RoomHappened(Struct, frozen=True, tag="happened", kw_only=True, forbid_unk
     """An event, in the room's order, each once."""
 
     event: Event
+
+
+class TextsForgotten(
+    Struct, frozen=True, tag="forgotten", kw_only=True, forbid_unknown_fields=True
+):
+    """Texts of this room were forgotten; who still shows some asks for the room `anew`."""
 
 
 class HostAnswer(Struct, frozen=True, tag="answer", kw_only=True, forbid_unknown_fields=True):
@@ -150,6 +157,7 @@ FromHost = (
     SocketWelcome
     | RoomSight
     | RoomHappened
+    | TextsForgotten
     | HostAnswer
     | RequestRefused
     | Thinking

@@ -37,6 +37,10 @@ class Minutes:
 
     def take(self, update: Update) -> None:
         """Note what an update says."""
+        if isinstance(update, Joined) and update.anew:
+            self._by_id.clear()
+            self._by_seq.clear()
+            self.last_said = None
         if isinstance(update, Joined | RoomSight):
             self.scene, self.here = update.scene, update.here
             open, last = update.scene.questions, update.scene.asked

@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.widgets import Static, TextArea
 
 from loopforge.chat.room.room_snapshot import Scene
-from loopforge.io.terminal.slash_completion import BY_NAME, Completion, complete
+from loopforge.io.terminal.slash_completion import Completion, complete
 from loopforge.io.terminal.typed_lines import blank, clean
 
 REMEMBERED = 200
@@ -101,7 +101,7 @@ class InputPen(TextArea):
         if self.text != self._quiet_for:
             self._quiet_for = None
             found = complete(self.text, self._cursor(), self.scene)
-            if len(found) == 1 and self.text == found[0].insert.rstrip():
+            if len(found) == 1 and self._stands(found[0]):
                 found = []
         if found != self.candidates:
             self.candidates, self.chosen = found, 0
@@ -117,11 +117,16 @@ class InputPen(TextArea):
         self._quiet_for = self.text
         self.offer()
 
+    def _with(self, one: Completion) -> str:
+        return self.text[: one.start] + one.insert + self.text[self._cursor() :].lstrip(" ")
+
+    def _stands(self, one: Completion) -> bool:
+        """Whether all of this candidate is typed already."""
+        return self._with(one).rstrip().casefold() == self.text.rstrip().casefold()
+
     def _accept(self) -> None:
         one = self.candidates[self.chosen]
-        cursor = self._cursor()
-        text = self.text[: one.start] + one.insert + self.text[cursor:].lstrip(" ")
-        self.text = text
+        self.text = self._with(one)
         self._move_to(one.start + len(one.insert))
 
     def _move_to(self, place: int) -> None:
@@ -138,8 +143,8 @@ class InputPen(TextArea):
     def action_say(self) -> None:
         """Say what stands there, or complete a command that is only begun."""
         text = self.text
-        word = text[1:].casefold() if text.startswith("/") else ""
-        if self.candidates and text.startswith("/") and word not in BY_NAME and word:
+        begun = bool(self.candidates) and text.startswith("/") and text != "/"
+        if begun and not any(self._stands(one) for one in self.candidates):
             self._accept()
             return
         if blank(text):

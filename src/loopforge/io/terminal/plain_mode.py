@@ -27,7 +27,7 @@ from loopforge.io.socket.socket_client import (
     UnsentLine,
     Update,
 )
-from loopforge.io.socket.wire_protocol import RoomSight
+from loopforge.io.socket.wire_protocol import RoomSight, TextsForgotten
 from loopforge.io.terminal.client_state import Minutes
 from loopforge.io.terminal.command_runner import CommandAnswer, CommandRunner
 from loopforge.io.terminal.file_upload import LARGEST
@@ -90,7 +90,7 @@ class Plain:
                 self._drafted.discard(turn)
             case LineTaken(source=source):
                 self._lines.pop(source, None)
-            case RoomSight() | Thinking() | ToolProgress():
+            case RoomSight() | Thinking() | ToolProgress() | TextsForgotten():
                 pass
 
     def _joined(self, joined: Joined) -> None:

@@ -37,7 +37,7 @@ from loopforge.io.socket.socket_client import (
     UnsentLine,
     Update,
 )
-from loopforge.io.socket.wire_protocol import RoomSight
+from loopforge.io.socket.wire_protocol import RoomSight, TextsForgotten
 from loopforge.io.terminal.client_state import Minutes
 from loopforge.io.terminal.command_runner import CommandAnswer, CommandRunner
 from loopforge.io.terminal.file_upload import LARGEST
@@ -218,9 +218,11 @@ class Terminal(App[None]):
 
     def _update(self, update: Update) -> None:
         match update:
-            case Joined(again=again):
+            case Joined(again=again, anew=anew):
                 self._parted = ""
-                if again:
+                if anew:
+                    self._scribe.clear()
+                elif again:
                     self._scribe.hush()
                 else:
                     self._transcript.open(WelcomePane(update.scene))
@@ -235,6 +237,8 @@ class Terminal(App[None]):
                 self._scribe.breathe(update)
             case RoomSight():
                 self._greet()
+            case TextsForgotten():
+                self.run_worker(self._link.anew(), group="anew", exit_on_error=False)
             case LineTaken() | Event():
                 pass
 

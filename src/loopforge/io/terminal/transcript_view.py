@@ -105,7 +105,8 @@ class TranscriptEntry(Static):
 
     `key` is the event's id, or what stands for it while there is none; `seq` its number, 0 for
     none. `follows`: the same one spoke just before, so that the heading is left out. `who` is the
-    handle of a mate that is speaking. `ground` is the colour behind the words.
+    handle of a mate that is speaking. `ground` is the colour behind the words, `quoted` the line
+    that it answers, where that is shown.
     """
 
     def __init__(
@@ -120,10 +121,11 @@ class TranscriptEntry(Static):
         follows: bool = False,
         who: str = "",
         ground: str = "",
+        quoted: str = "",
         classes: str = "",
     ) -> None:
         super().__init__(classes=f"entry {'follows' if follows else 'opens'} {classes}")
-        self.key, self.seq, self.who = key, seq, who
+        self.key, self.seq, self.who, self.quoted = key, seq, who, quoted
         self._heading, self._time, self._number = heading, time, number
         self._colour, self._ground, self._follows = colour, ground, follows
         self._quote: Content | None = None

@@ -96,18 +96,23 @@ class TranscriptWriter:
         if not events:
             return
         if len(events) > FEWEST:
-            self._transcript.clear()  # else older lines would stand above the gap
+            self.clear()  # else older lines would stand above the gap
             self._transcript.append(
                 [LineMark("earlier lines are above", line="┄", classes="quiet")]
             )
             events = events[-FEWEST:]
-            self._foot = TranscriptPlace()
-            self.oldest = 0
         for event in events:
             self._settle(event)
         if not self.oldest:
             self.oldest = events[0].seq
         self._transcript.append(self._widgets(events, self._foot))
+
+    def clear(self) -> None:
+        """Let all go that was said; what is said from now on stands alone."""
+        self._transcript.clear()
+        self._entries.clear()
+        self._foot = TranscriptPlace()
+        self.oldest = 0
 
     async def earlier(self, events: Sequence[Event]) -> None:
         """Put these at the top."""
@@ -181,13 +186,12 @@ class TranscriptWriter:
             and event.at - before.at < TOGETHER
             and event.at.astimezone(self._zone).date() == place.day
         )
-        quote = None
+        quoted = ""
         answered = {before.id} if before is not None else set()
         if isinstance(body, Said):
             answered.add(place.asked)  # several mates answer one line of a person
         if body.reply_to and body.reply_to not in answered:
-            quote = self._quote(body.reply_to)
-            follows = False
+            quoted, follows = body.reply_to, False
         colour, heading = (
             self._mate(body.mate) if isinstance(body, Said) else self._person(body.person)
         )
@@ -200,9 +204,10 @@ class TranscriptWriter:
             number=reference(event),
             follows=follows,
             ground="$surface" if self._minutes.mine(event) else "",
+            quoted=quoted,
         )
         self._entries[event.id] = entry
-        return entry.fill(self._words(event), quote)
+        return entry.fill(self._words(event), self._quote(quoted) if quoted else None)
 
     def _words(self, event: Event) -> Content:
         """What a line says, and what is to be said of it quietly."""
@@ -214,11 +219,11 @@ class TranscriptWriter:
 
     def _rewrite(self, line: str) -> bool:
         """A line was changed: show what it says now, if it stands here."""
-        entry, event = self._entries.get(line), self._minutes.line(line)
-        if entry is None or event is None:
-            return False
-        entry.fill(self._words(event))
-        return True
+        for entry in self._entries.values():
+            event = self._minutes.line(entry.key)
+            if event is not None and line in (entry.key, entry.quoted):
+                entry.fill(self._words(event), self._quote(entry.quoted) if entry.quoted else None)
+        return line in self._entries
 
     def _quote(self, line: str) -> Content:
         wide = self._transcript.size.width or 80

@@ -17,7 +17,7 @@ from collections import deque
 from jinja2 import Environment
 from litestar.response.sse import ServerSentEventMessage
 
-from loopforge.chat.room.event_wording import CHANGES, SHOWN
+from loopforge.chat.room.event_wording import CHANGES, ERASED, SHOWN
 from loopforge.chat.room.member_visibility import MemberSight
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.chat.rooms_api import Front, changed
@@ -37,8 +37,6 @@ BEHIND = 1000
 BREATHER = 0.08
 """Seconds between two looks at one room: drafts and changes of scene are gathered so long."""
 
-ERASED = "ledger.erased"
-"""Texts were forgotten: pages that are open hold some that should be gone, and load anew."""
 SCENERY = frozenset(
     {
         "room.heard",

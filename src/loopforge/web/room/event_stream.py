@@ -16,11 +16,10 @@ from litestar.params import Parameter
 from litestar.response import Stream
 from litestar.types import ASGIApp, Receive, Scope, Send
 
-from loopforge.chat.room.event_wording import CHANGES
-from loopforge.chat.room.room_store import stream_of
+from loopforge.chat.room.event_wording import CHANGES, ERASED
 from loopforge.chat.service.room_list import titled_for
 from loopforge.web.rendering.line_html import change_of
-from loopforge.web.rendering.live_hub import ERASED, PageListener, message
+from loopforge.web.rendering.live_hub import PageListener, message
 from loopforge.web.server.access_guards import RoomAccess, visitor_of
 from loopforge.web.server.page_context import Asked, Site
 from loopforge.web.server.request_limits import TooFast
@@ -101,9 +100,7 @@ async def _events(
 
 async def _missed(site: Site, place: RoomAccess, after: int) -> AsyncIterator[tuple[int, bytes]]:
     """What happened since; where nothing is known yet, the last of it."""
-    erased = await site.ledger.read(
-        stream_of(place.room), after=after, kinds=[ERASED], limit=1, newest=True
-    )
+    erased = await site.front.forgotten(place.room, after)
     while True:
         events = await site.front.history(place.room, after=after, limit=BATCH, sight=place.sight)
         scene = await site.front.rooms.scene(place.room, place.visitor.person)
@@ -116,8 +113,8 @@ async def _missed(site: Site, place: RoomAccess, after: int) -> AsyncIterator[tu
         if len(events) < BATCH or not after:
             break
         after = events[-1].seq
-    for event in erased:
-        yield event.seq, message("change", {"kind": ERASED, "seq": event.seq})
+    if erased:
+        yield erased, message("change", {"kind": ERASED, "seq": erased})
 
 
 async def _now(site: Site, place: RoomAccess) -> list[bytes]:
