@@ -27,7 +27,7 @@ from loopforge.settings import load_settings
 from loopforge.settings_table import Settings
 from tests.held_clock import HeldClock
 from tests.io.test_socket_client import CLIENTS, watching
-from tests.io.test_terminal_app import seated
+from tests.io.test_terminal_app import Seat, seated
 
 
 class Home:
@@ -163,6 +163,11 @@ async def test_a_host_a_terminal_and_a_pipe_share_a_room(tmp_path: Path) -> None
             await ben.sees("@maya still here?", "🔬 Maya")
 
 
+async def loses(seat: Seat, text: str) -> None:
+    """Wait until a text stands on a screen no more."""
+    await seat.until(lambda: text not in seat.screen())
+
+
 async def test_what_is_forgotten_leaves_a_screen_that_shows_it(tmp_path: Path) -> None:
     """A line that is forgotten is gone from an open terminal, and from one that was away then."""
     home = Home(tmp_path, in_character)
@@ -178,11 +183,11 @@ async def test_what_is_forgotten_leaves_a_screen_that_shows_it(tmp_path: Path) -
             await ben.sees("my secret is a cellar")
             await home.app.ledger.erase(Wish(events=(lines[0].id,)))
             for one in (ana, ben):
-                await one.until(lambda one=one: "cellar" not in one.screen())
+                await loses(one, "cellar")
                 await one.sees("[forgotten]", "and my sea is blue")
             ben.app._link._writer.transport.abort()  # type: ignore[union-attr]
             await home.app.ledger.erase(Wish(events=(lines[1].id,)))
-            await ben.until(lambda: "sea is blue" not in ben.screen())
+            await loses(ben, "sea is blue")
             await ben.types("and now?", "enter")
             await ben.sees("and now?")
 

@@ -72,6 +72,16 @@ def test_a_rule_rings_as_it_says_over_changes_of_the_clock(
     assert rung(rule, start, after, zone, len(wanted)) == wanted
 
 
+def test_a_rule_by_minutes_rings_all_through_its_hours() -> None:
+    """Every twenty minutes between nine and eleven is six rings, not two."""
+    start = datetime.fromisoformat("2026-06-01")
+    found = rung(
+        "FREQ=MINUTELY;INTERVAL=20;BYHOUR=9,10", start, start.replace(tzinfo=BERLIN), BERLIN, 6
+    )
+    local = [one.astimezone(BERLIN).strftime("%H:%M") for one in found[:6]]
+    assert local == ["09:00", "09:20", "09:40", "10:00", "10:20", "10:40"]
+
+
 def test_what_the_clocks_put_forward_keeps_no_later_ring_away() -> None:
     """02:15 is left out and rings at 03:15; three o'clock rings before it."""
     after = datetime(2026, 3, 29, 0, 45, tzinfo=UTC)

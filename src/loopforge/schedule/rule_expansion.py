@@ -43,7 +43,7 @@ def rule_of(text: str, start: datetime) -> Any:
     if {"COUNT", "UNTIL"} <= set(parts):
         raise InputError("a rule ends by COUNT or by UNTIL, not by both")
     written = _UNTIL.sub(r"\1", ";".join(f"{key}={value}" for key, value in parts.items()))
-    if "BYHOUR" in parts and "BYMINUTE" not in parts:
+    if "BYHOUR" in parts and "BYMINUTE" not in parts and parts["FREQ"] != "MINUTELY":
         written += ";BYMINUTE=0"
     if "BYSECOND" not in parts:
         written += ";BYSECOND=0"
