@@ -103,6 +103,19 @@ async def test_stop_halts_at_once_and_keeps_what_came(stage: Stage, seen: AgentP
     assert str(cut.text).startswith("I was ab")
 
 
+async def test_a_stop_hides_no_end_of_the_program(stage: Stage, seen: AgentPerception) -> None:
+    """Stopped and cancelled in one moment, a turn ends as cancelled: whoever drives it ends, too."""
+    stage.script(lambda question: ScriptedAnswer(text="slow", wait=60))
+    turn = stage.turn(seen)
+    running = stage.tasks.spawn(turn.run(TALK, seen), "turn")
+    while not stage.models.asked:
+        await asyncio.sleep(0)
+    turn.stop("a person said stop")
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+
 async def test_stop_before_the_first_request_asks_nothing(
     stage: Stage, seen: AgentPerception
 ) -> None:

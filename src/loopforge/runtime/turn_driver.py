@@ -223,7 +223,7 @@ class Turn:
         try:
             done: Replies = await self._work
         except asyncio.CancelledError:
-            if not self._stopped:
+            if _cancelled() or not self._stopped:
                 self._work.cancel()
                 raise
             return None
@@ -490,7 +490,7 @@ async def think(
         try:
             return tuple(await asyncio.gather(*map(one, parts)))
         except asyncio.CancelledError as error:
-            if (task := asyncio.current_task()) and task.cancelling():
+            if _cancelled():
                 raise
             return failed(error)
         except Exception as error:  # a model is anybody's code, too
@@ -500,6 +500,11 @@ async def think(
     if isinstance(found, MindReturned):
         return Thought(found.value, tuple(asked))
     return Thought(None, tuple(asked), found.why)
+
+
+def _cancelled() -> bool:
+    """Whether the task that runs here is itself to end, as all do with the program."""
+    return bool((task := asyncio.current_task()) and task.cancelling())
 
 
 def read_of(part: Ask, reply: ModelReply) -> tuple[AnswerOutcome, LenientReading]:
