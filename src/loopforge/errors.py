@@ -29,6 +29,7 @@
       ModelError            the language-model layer is not usable as configured
       SendFailed            a surface did not take a message; says whether to try again
       HostTaken             another process runs this home already
+        HostElsewhere       another process runs its ledger, in another home or on another machine
         Overtaken           it has taken over the ledger of this one, which may write no more
       Unreachable           the running host cannot be reached
 
@@ -182,6 +183,10 @@ class ModelError(LoopforgeError):
 
 class HostTaken(LoopforgeError):
     """Another process runs this home already."""
+
+
+class HostElsewhere(HostTaken):
+    """Another process runs this ledger already, in another home or on another machine."""
 
 
 class Overtaken(HostTaken, LedgerError):

@@ -15,7 +15,15 @@ import pytest
 
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said
-from loopforge.errors import BadSettings, LedgerFull, Unknown, Unreachable
+from loopforge.errors import (
+    BadSettings,
+    HostElsewhere,
+    LedgerError,
+    LedgerFull,
+    LoopforgeError,
+    Unknown,
+    Unreachable,
+)
 from loopforge.host_lock import lock_home
 from loopforge.io.socket import wire_protocol
 from loopforge.io.socket.socket_address import SocketAddress
@@ -248,6 +256,42 @@ async def test_when_the_host_leaves_another_takes_over_and_nothing_is_lost(tmp_p
         assert await ben.lines(4) == expected
         await ben.link.settled()
         assert ben.texts() == expected
+
+
+class Refused:
+    """Becoming the host fails by these errors in order, then no more."""
+
+    def __init__(self, home: Path, *errors: LoopforgeError) -> None:
+        self._home, self._errors = home, list(errors)
+
+    def link(self, name: str) -> SocketLink:
+        """A link of somebody who would be the host so."""
+        made = link(self._home, name)
+        return SocketLink(SocketAddress(self._home / "data"), self, made.person, SystemClock())
+
+    def __call__(self) -> contextlib.AbstractAsyncContextManager[Commons]:
+        if self._errors:
+            raise self._errors.pop(0)
+        return hosting(self._home)
+
+
+async def test_why_there_is_no_host_is_told_once(tmp_path: Path) -> None:
+    """However often it is tried; another reason is told again."""
+    away, elsewhere = LedgerError("It is away."), HostElsewhere("Another machine has it.")
+    ben = Watch(Refused(tmp_path, *[away] * 3, elsewhere, away).link("ben"))
+    async with watching(link(tmp_path, "ana")) as ana, ben.link:
+        await ben.until(Joined)
+        await ana.link.__aexit__()
+        await ben.until(Joined)
+    told = [one.why for one in ben.all if isinstance(one, Parted)]
+    assert told == ["The host went away.", str(away), str(elsewhere), str(away)]
+
+
+async def test_a_ledger_that_runs_elsewhere_is_told_at_once(tmp_path: Path) -> None:
+    """Nobody at this home would ever answer: whoever comes in need not wait for that."""
+    with pytest.raises(HostElsewhere, match="Another machine has it"):
+        async with Refused(tmp_path, HostElsewhere("Another machine has it.")).link("ben") as ben:
+            await anext(ben)
 
 
 HOST = """

@@ -108,8 +108,11 @@ class MeteredModels:
         """Count what was used. An answer is not lost because that cannot be written down now."""
         try:
             await self._budgets.settle(reserved, _amounts(usages))
-        except LedgerError:
-            log.exception("what an answer cost could not be counted; its hold stands until it ends")
+        except LedgerError as error:
+            what = (
+                "what was held for it counts when that ends" if reserved.hold else "budgets miss it"
+            )
+            log.warning("what an answer cost could not be counted, %s: %s", what, error)
 
     def estimate(self, question: Question, heard: str | None = None) -> Usage:
         """See `PricedModels.estimate`; nothing of models that do not know."""

@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Said
-from loopforge.errors import HostTaken, LedgerError, LoopforgeError, Unreachable
+from loopforge.errors import HostElsewhere, HostTaken, LedgerError, LoopforgeError, Unreachable
 from loopforge.io.socket import wire_protocol
 from loopforge.io.socket.pending_requests import PendingRequests
 from loopforge.io.socket.socket_address import SocketAddress
@@ -134,6 +134,7 @@ class SocketLink:
         self._closing = False
         self._error: Exception | None = None
         self._last: int | None = None
+        self._why = ""
         self._seen = self._seen_told = 0
         self._over: dict[str, None] = {}
 
@@ -273,12 +274,12 @@ class SocketLink:
                 front = await opening.enter_async_context(self._become_host())
                 await opening.enter_async_context(Hall(front, self._address))
                 house.push_async_exit(opening.pop_all())
-        except HostTaken:
-            return False
         except LoopforgeError as error:
+            if isinstance(error, HostTaken) and not isinstance(error, HostElsewhere):
+                return False
             if self._last is None:
                 raise
-            await self._update(Parted(why=str(error)))
+            await self._part(str(error))
             return False
         self.hosting = True
         return True
@@ -291,6 +292,12 @@ class SocketLink:
                 "Another process holds this home but does not answer. Close every loopforge of "
                 "this home (`ps ax | grep loopforge`) and try again."
             )
+
+    async def _part(self, why: str) -> None:
+        """Tell why there is no host, once for each reason."""
+        if why != self._why:
+            self._why = why
+            await self._update(Parted(why=why))
 
     # ------------------------------------------------------------ talking to it
 
@@ -314,12 +321,13 @@ class SocketLink:
         with contextlib.suppress(OSError):
             await writer.wait_closed()
         if let_in and not self._closing:
-            await self._update(Parted(why="The host went away."))
+            await self._part("The host went away.")
         return let_in
 
     async def _joined(
         self, welcome: wire_protocol.SocketWelcome, writer: asyncio.StreamWriter
     ) -> None:
+        self._why = ""
         again, anew = self._last is not None, self._writer is not None
         self._last = welcome.at if anew else max(self._last or 0, welcome.at)
         if not anew:
@@ -368,6 +376,6 @@ class SocketLink:
                 source = self._outbox.source(line)
                 await self._update(UnsentLine(source=source, text=line.words, error=error))
         elif self._last is not None and isinstance(error, LedgerError):
-            await self._update(Parted(why=str(error)))
+            await self._part(str(error))
         else:
             raise error

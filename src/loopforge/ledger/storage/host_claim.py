@@ -20,7 +20,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from loopforge.errors import HostTaken, Overtaken
+from loopforge.errors import HostElsewhere, HostTaken, Overtaken
 from loopforge.ledger.database.database_engine import Store
 from loopforge.ledger.database.database_faults import telling
 
@@ -160,7 +160,7 @@ def _lock(store: Store, name: str) -> tuple[Connection, int]:
                 _let_go(connection)
                 raise
     _let_go(connection)
-    raise HostTaken(
+    raise HostElsewhere(
         f"Another process runs {name!r} on this ledger already. Stop it first, or use it."
     )
 
