@@ -73,8 +73,8 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
     }
   });
   text.addEventListener("keydown", (event) => {
-    if (choose(event)) return;
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    if (event.isComposing || choose(event)) return;
+    if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
       composer.requestSubmit();
     }
