@@ -90,6 +90,8 @@ def test_defaults_that_depend_on_the_home_are_filled_in(tmp_path: Path) -> None:
         ("http://pantry.lan:8321/", "web_address"),
         ("https://[2001:db8::1]", "web_address"),
         ("10.0.0.0/24, ::1", "web_proxies"),
+        ("fe80::1%lo", "web_host"),
+        ("my-box.local", "web_host"),
         ("gs://bucket/path", "backup_to"),
     ],
 )
@@ -134,6 +136,9 @@ def test_relative_paths_lie_in_the_home(tmp_path: Path) -> None:
         ("web_address = 'https://ex ample'", "such as https://mates.example.org"),
         ("web_address = 'https://me:secret@x.org'", "must be http:// or https:// and a name"),
         ("web_address = 'https://x.org/mates'", "and no more"),
+        ("web_host = '-1'", "it must be 127.0.0.1 for this machine alone, 0.0.0.0 for the network"),
+        ("web_host = '127.0.0.1:80'", "or another address or name of this machine"),
+        ("web_host = '10.0.1'", "or another address or name of this machine"),
         ("web_proxies = '127.0.0.1, nginx'", "names 'nginx', which is no address and no network"),
         ("backup_to = 'ftp://x/y'", "it must be a folder, or a bucket such as s3://NAME/PATH"),
         ("traces_endpoint = 'collector:4318'", "must be such as http://127.0.0.1:4318"),

@@ -17,6 +17,7 @@ from loopforge.runtime.installation.settings_file import FILE
 from loopforge.runtime.plugins.setting_checks import (
     checked_address,
     checked_backups,
+    checked_host,
     checked_keep,
     checked_proxies,
     checked_room,
@@ -253,6 +254,7 @@ class Settings:
     web_host: str = setting(
         "127.0.0.1",
         "Where the web room listens: 127.0.0.1 for this machine alone, 0.0.0.0 for the network.",
+        clean=checked_host,
     )
     web_port: int = setting(
         8321,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from contextlib import suppress
 from urllib.parse import SplitResult, urlsplit
 
 from loopforge.errors import BadSettings
@@ -12,6 +13,8 @@ BUCKETS = {"s3", "s3a", "gs", "az", "adl", "azure", "abfs", "abfss", "https", "h
 """How addresses begin that obstore knows."""
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 """The names of rooms: small letters, digits and dashes."""
+HOST = re.compile(r"(?!.*\.\d+\Z)(?!\d+\Z)[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?", re.IGNORECASE)
+"""The names of machines; one that ends in a number is no name but an address."""
 
 
 def keep_rule(text: str, source: str = "the setting") -> dict[str, int]:
@@ -38,6 +41,19 @@ def checked_room(text: str, source: str) -> str:
     if not SLUG.fullmatch(text):
         raise BadSettings(
             f"`room` ({source}) is {text[:80]!r}; it must be small letters, digits and dashes."
+        )
+    return text
+
+
+def checked_host(text: str, source: str) -> str:
+    """Where the web room listens, if that is an address or a machine's name. Raises BadSettings."""
+    with suppress(ValueError):
+        ipaddress.ip_address(text)
+        return text
+    if not HOST.fullmatch(text):
+        raise BadSettings(
+            f"`web_host` ({source}) is {text[:80]!r}; it must be 127.0.0.1 for this machine alone, "
+            "0.0.0.0 for the network, or another address or name of this machine."
         )
     return text
 

@@ -21,7 +21,9 @@ def bind(host: str, port: int, *, exactly: bool) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except OSError as error:
         raise BadSettings(
-            f"`web_host` is {host!r}, and no such address is known: {error}."
+            f"`web_host` is {host!r}, and this machine knows no such address ({error.strerror}). "
+            "127.0.0.1 is this machine alone, 0.0.0.0 the network; `loopforge settings undo "
+            "web_host` takes the last change back."
         ) from error
     for tried in range(port, port + 1 if exactly or not port else port + NEXT):
         # The protocol is named, or else asyncio would leave Nagle's algorithm on: 40 ms an answer.
