@@ -231,3 +231,10 @@ def test_a_setting_may_have_a_variable_of_its_own(tmp_path: Path) -> None:
     there = load_settings(tmp_path, environ=usual)
     assert there.action_log_path == ""
     assert there.strays == ("LOOPFORGE_ACTION_LOG_PATH",)
+
+
+def test_every_number_has_bounds() -> None:
+    """No home can be given a number that nothing can reckon with, such as 1e400."""
+    numbers = [row for row in rows() if row.type in ("int", "float")]
+    assert len(numbers) > 20
+    assert [row.name for row in numbers if row.least is None or row.most is None] == []

@@ -101,6 +101,7 @@ class Settings:
         240.0,
         "A conversation ends after this many minutes without a line. 0: never.",
         least=0,
+        most=5_256_000,
         live=True,
     )
     history_lines: int = setting(
@@ -349,6 +350,7 @@ class Settings:
         500,
         "How many lines mates say in one room on platforms in a day; 0: as many as they like.",
         least=0,
+        most=10**9,
         live=True,
     )
     answers_per_person_a_day: int = setting(
@@ -356,6 +358,7 @@ class Settings:
         "How many lines mates say to one person in a day, on platforms and in the browser; the "
         "owner may have more. 0: as many as they like.",
         least=0,
+        most=10**9,
         live=True,
     )
 

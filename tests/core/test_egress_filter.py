@@ -67,6 +67,7 @@ def test_no_draft_and_no_final_text_holds_a_secret(
 @example('"hello there. Good day to you."', list(range(40)))
 @example("é -----BEGIN PRIVATE KEY-----\nabc", list(range(40)))
 @example("x correct horse batteryé", list(range(40)))
+@example("\u201d\u200d ", [3])
 def test_each_draft_begins_the_next_and_the_final_text(text: str, places: list[int]) -> None:
     """Drafts only grow, and the final text begins with the last of them (quotes aside)."""
     if any(quote in text for quote in QUOTES):

@@ -82,8 +82,11 @@ _CONTROL = re.compile(
 """Control signs, marks that turn the direction of writing, signs without width, tags."""
 _BREAK = re.compile("\r\n|[\r\u2028\u2029]")
 _LONE = re.compile("[\ud800-\udfff]")
-_JOINER = re.compile("(?<![^\\s!-~\u200c\u200d])[\u200c\u200d]+|(?<=[\u200c\u200d])[\u200c\u200d]+")
-"""Joiners hold emoji and some scripts together; elsewhere, or in a row, they only hide things."""
+_JOINER = re.compile(
+    "(?<![^\\s!-~\u200c\u200d])[\u200c\u200d]+|(?<=[\u200c\u200d])[\u200c\u200d]+"
+    "|[\u200c\u200d]+(?=\\s|\\Z)"
+)
+"""Joiners hold emoji and some scripts together; at an edge or in a row they only hide things."""
 _STACK = re.compile("([\u0300-\u036f\u0489]{3})[\u0300-\u036f\u0489]+")
 _SOLID = "".join(map(chr, range(0x21, 0x7F)))
 """The signs that keys are made of."""
@@ -271,7 +274,7 @@ def clean(text: str) -> str:
     while True:
         before = text
         text = _CONTROL.sub("", _BROKEN_OFF.sub("", _ANSI.sub("", text)))
-        text = _STACK.sub(r"\1", _JOINER.sub("", text)).rstrip("\u200c\u200d")
+        text = _STACK.sub(r"\1", _JOINER.sub("", text))
         if text == before:
             return text
 
