@@ -31,7 +31,7 @@ class Network:
     def __init__(self, folder: Path, server: Path) -> None:
         self.loses, self.blind = b"", False
         self.lost, self._over = threading.Event(), threading.Event()
-        self._server, self._lost = server, 0
+        self._server, self._lost, self.came = server, 0, 0
         self._door = socket.socket(socket.AF_UNIX)
         self._door.bind(str(folder / ".s.PGSQL.5432"))
         self._door.listen()
@@ -49,6 +49,7 @@ class Network:
         with suppress(OSError):
             while True:
                 client, _ = self._door.accept()
+                self.came += 1
                 server = socket.socket(socket.AF_UNIX)
                 self._ends += (client, server)
                 server.connect(str(self._server))
@@ -107,6 +108,16 @@ async def test_what_was_being_written_is_written_once(
         assert (await ledger.verify()).sound
 
 
+async def test_a_network_that_is_lost_at_once_is_told(url: str, network: Network) -> None:
+    """Also where that happens while a session is being begun."""
+    network.loses = b"lock_timeout"
+    with pytest.raises(LedgerError, match="cannot be reached"):
+        async with opened(url):
+            pass
+    async with opened(url) as ledger:
+        await ledger.append(ROOM, [Scribbler().heard("one")])
+
+
 async def test_a_network_that_stays_away_is_told(url: str, network: Network) -> None:
     """While nobody gets through, writing and reading say so; once somebody does, they work."""
     scribbler = Scribbler()
@@ -120,6 +131,21 @@ async def test_a_network_that_stays_away_is_told(url: str, network: Network) -> 
         network.blind = False
         await ledger.append(ROOM, [scribbler.heard("two")])
         assert len(await ledger.read(ROOM)) == 2
+
+
+async def test_not_everybody_finds_out_alone(url: str, network: Network) -> None:
+    """While nobody gets through few try, and the others are told at once what those found."""
+    async with opened(url) as ledger:
+        network.loses, network.blind = b"SELECT", True
+        with pytest.raises(LedgerError):
+            await ledger.read(ROOM)
+        network.came = 0
+        many = (ledger.read(ROOM) for _ in range(16))
+        for told in await asyncio.gather(*many, return_exceptions=True):
+            assert "cannot be reached" in str(told)
+        assert network.came < 10
+        network.blind = False
+        assert await ledger.read(ROOM) == []
 
 
 @pytest.mark.parametrize("open", [True, False])

@@ -12,7 +12,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 from sqlalchemy import create_engine, event
@@ -25,6 +25,9 @@ from sqlalchemy.pool import QueuePool
 from loopforge.errors import LedgerError
 from loopforge.ledger.database.database_faults import READ_ONLY_STATE
 from loopforge.runtime.installation.extras import require
+
+if TYPE_CHECKING:
+    from loopforge.ledger.database.liveness_probe import ProbedConnection, ReachBreaker, Session
 
 Durability = Literal["normal", "full"]
 
@@ -42,7 +45,7 @@ PROBED = {
     "keepalives_idle": "10",
     "keepalives_interval": "5",
     "keepalives_count": "3",
-    "tcp_user_timeout": "20000",
+    "tcp_user_timeout": "30000",
 }
 """How PostgreSQL's client finds out within half a minute that packets go unanswered; what the URL
 says goes before."""
@@ -51,7 +54,7 @@ SERVER_PROBES = {
     "tcp_keepalives_idle": "10",
     "tcp_keepalives_interval": "5",
     "tcp_keepalives_count": "3",
-    "tcp_user_timeout": "20000",
+    "tcp_user_timeout": "30000",
     "idle_in_transaction_session_timeout": "300000",
 }
 """How the server does, which holds a host's lock until then; and how long a program that was frozen
@@ -191,12 +194,15 @@ def _pragmas(engine: Engine, pragmas: tuple[str, ...]) -> None:
 
 
 def _postgres(url: URL, patience: float) -> Store:
+    from loopforge.ledger.database.liveness_probe import ReachBreaker
+
     known = {**PROBED, "connect_timeout": str(max(2, round(patience)))}
     url = url.update_query_dict({k: v for k, v in known.items() if k not in url.query})
     writer = create_engine(url, **_pool(1))
     reader = create_engine(url, isolation_level="AUTOCOMMIT", **_pool(READERS))
+    breaker = ReachBreaker()
     for engine in (writer, reader):
-        _session(engine, patience)
+        _session(engine, patience, breaker)
     _leave_standby(writer, reader)
     return Store(url=url, writer=writer, reader=reader)
 
@@ -211,16 +217,14 @@ def _leave_standby(writer: Engine, reader: Engine) -> None:
             reader.dispose()
 
 
-def _session(engine: Engine, patience: float) -> None:
-    from loopforge.ledger.database.liveness_probe import ProbedConnection, Session
-
+def _session(engine: Engine, patience: float, breaker: ReachBreaker) -> None:
     settings = {**SERVER_PROBES, "lock_timeout": f"{round(patience * 1000)}"}
     wanted = "; ".join(f"SET {name} = {value}" for name, value in settings.items())
-    broken = set[Session]()
+    broken: set[Session] = set()
 
     @event.listens_for(engine, "do_connect")
     def reach(_dialect: object, _record: object, given: list[Any], named: dict[str, Any]) -> object:
-        return ProbedConnection.reach(given, named)
+        return breaker.connect(given, named)
 
     @event.listens_for(engine, "connect")
     def settle(dbapi: ProbedConnection, _record: object) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from datetime import datetime
@@ -23,6 +24,8 @@ from psycopg.abc import PQGen
 R = TypeVar("R")
 QUIET = 10.0
 """Seconds without a byte after which is looked."""
+GLANCE = 0.5
+"""Seconds for which a thread waits whether another reaches a server that was not reached last."""
 Session = tuple[int, datetime]
 """One of the server's: the number of its process, and when it began."""
 OWN = "SELECT pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()"
@@ -95,10 +98,42 @@ class ProbedConnection(ImpatientConnection):
 
     def _worked_on(self) -> bool:
         if self.another is None or self.session is None:
-            return True
+            return False  # it begins, and nothing was asked yet that takes long
         try:
             with closing(self.another()) as other:
                 row = other.execute(BUSY, (self.quiet / 2, *self.session)).fetchone()
         except psycopg.OperationalError as error:
             return REFUSED in str(error)
         return row is not None and bool(row[0])
+
+
+class ReachBreaker:
+    """Lets one thread at a time reach for a server that was not reached last.
+
+    Else whoever asks would wait behind all others, each of whom finds out for itself.
+    """
+
+    def __init__(self) -> None:
+        self._trying = threading.Lock()
+        self._error: psycopg.OperationalError | None = None
+
+    def connect(self, given: Sequence[Any], named: dict[str, Any]) -> ProbedConnection:
+        """Connect, or raise why another thread just could not."""
+        error = self._error
+        if error is None:
+            return self._try(given, named)
+        if not self._trying.acquire(timeout=GLANCE):
+            raise psycopg.OperationalError(str(error))
+        try:
+            return self._try(given, named)
+        finally:
+            self._trying.release()
+
+    def _try(self, given: Sequence[Any], named: dict[str, Any]) -> ProbedConnection:
+        try:
+            found = ProbedConnection.reach(given, named)
+        except psycopg.OperationalError as error:
+            self._error = error
+            raise
+        self._error = None
+        return found
