@@ -25,6 +25,7 @@ from loopforge.core.factory_vocabulary import DayEnded, Decided
 from loopforge.home import make_home
 from loopforge.lab.run.run_lifecycle import head_of
 from loopforge.lab.run.run_log import LOG, began_of, lines_of, rows_of
+from loopforge.lab.run.run_paths import free_folder
 from loopforge.lab.world.scenario_file import shipped_scenarios
 from loopforge.ledger.sql_ledger import SqlLedger
 from tests.cli.conftest import SCENARIO, SERVED, SMALL, Lab, written
@@ -67,6 +68,14 @@ def test_a_run_is_made_and_told(lab: Lab, here: Path) -> None:
     assert "over-reach" in out
     assert "Next: loopforge lab story first_shift-stub-7" in out
     assert (here / "logs" / "loopforge_actions.jsonl").read_bytes() == log(folder)
+
+
+def test_a_new_folder_is_given_to_one_run(here: Path) -> None:
+    """Who asks for one of that name meanwhile gets another."""
+    taken = free_folder("small-stub-7", here / "runs")
+    other = free_folder("small-stub-7", here / "runs")
+    assert (taken.name, other.name) == ("small-stub-7", "small-stub-7-2")
+    assert other.is_dir()
 
 
 def test_what_is_asked_for_is_what_runs(lab: Lab, here: Path) -> None:
@@ -209,6 +218,8 @@ def test_a_model_that_is_not_there_is_an_error_before_the_run(
     assert "There is no model 'no-such-model'" in err
     assert "Models that can be asked: embedded, scripted" in err
     assert not (scripted / "mine").exists()
+    assert lab("run", *SMALL, "--policy", policy, "--model", "no-such-model")[0] == 2
+    assert list((scripted / "data" / "runs").iterdir()) == []
 
 
 async def test_the_model_that_is_named_answers_or_nobody_does(lab: Lab, scripted: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -156,18 +158,31 @@ def _begin(
 ) -> None:
     from loopforge.lab.run.robot_minds import PLAIN
     from loopforge.lab.run.run_lifecycle import simulate
-    from loopforge.lab.run.run_paths import free_folder
 
     named = f"{scenario.name}-{mind['policy'].replace(':', '-')}-{scenario.seed}"
-    folder = out or free_folder(named, runs_of(there))
-
-    async def work(minds: Minds, progress: Progress) -> Run:
-        minds.policy, minds.supervisor = mind["policy"], mind["supervisor"]
-        minds.reflects = mind["reflects"]
-        return await simulate(scenario, minds, out=folder, beside=beside, progress=progress)
-
     asks = {mind["policy"], mind["supervisor"]} - set(PLAIN) or mind["reflects"] != "template"
-    played(there, folder, scenario, work, wish, asks=bool(asks))
+    with _new_folder(out, named, there) as folder:
+
+        async def work(minds: Minds, progress: Progress) -> Run:
+            minds.policy, minds.supervisor = mind["policy"], mind["supervisor"]
+            minds.reflects = mind["reflects"]
+            return await simulate(scenario, minds, out=folder, beside=beside, progress=progress)
+
+        played(there, folder, scenario, work, wish, asks=bool(asks))
+
+
+@contextmanager
+def _new_folder(out: Path | None, name: str, there: Settings) -> Iterator[Path]:
+    """The folder that was named, or a new one, which goes again where nothing came of it."""
+    from loopforge.lab.run.run_paths import free_folder
+
+    folder = out or free_folder(name, runs_of(there))
+    try:
+        yield folder
+    finally:
+        if out is None:
+            with suppress(OSError):
+                folder.rmdir()
 
 
 def _go_on(there: Settings, folder: Path, beside: Path, wish: RunWish) -> None:
@@ -214,18 +229,18 @@ def fork(
     origin = found(there, source)
     what = pairs(changes, "--set")
     first = began_of(origin)
-    folder = out or run_paths.free_folder(f"{origin.name}-at-{at}", runs_of(there))
     beside = run_paths.action_log(there.action_log_path)
-
-    async def work(minds: Minds, progress: Progress) -> Run:
-        return await run_lifecycle.fork(
-            origin, folder, at, what, minds, beside=beside, progress=progress
-        )
-
     scenario, wish = Scenario.from_dict(first.scenario), RunWish(model, fallback, as_json)
     asks = run_lifecycle.asks_models(first, what)
-    then = f"loopforge lab diff {called(there, origin)} {called(there, folder)}"
-    played(there, folder, scenario, work, wish, asks=asks, then=then)
+    with _new_folder(out, f"{origin.name}-at-{at}", there) as folder:
+
+        async def work(minds: Minds, progress: Progress) -> Run:
+            return await run_lifecycle.fork(
+                origin, folder, at, what, minds, beside=beside, progress=progress
+            )
+
+        then = f"loopforge lab diff {called(there, origin)} {called(there, folder)}"
+        played(there, folder, scenario, work, wish, asks=asks, then=then)
 
 
 def scenarios(context: typer.Context, as_json: AsJson = False) -> None:

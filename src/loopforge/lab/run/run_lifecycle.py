@@ -187,8 +187,8 @@ async def simulate(
 ) -> Run:
     """Run a scenario into a new folder."""
     minds = minds or Minds()
-    folder = out or free_folder(f"{scenario.name}-{minds.policy.replace(':', '-')}-{scenario.seed}")
     minds.check()
+    folder = out or free_folder(f"{scenario.name}-{minds.policy.replace(':', '-')}-{scenario.seed}")
     first = began(scenario, scenario.seed, minds)
     return await play(first, minds, folder, beside=beside, progress=progress)
 

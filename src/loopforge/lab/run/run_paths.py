@@ -7,6 +7,7 @@ counts for them too; settings.py, which owns the environment, stands above the l
 from __future__ import annotations
 
 import os
+from itertools import count
 from pathlib import Path
 
 ACTION_LOG = Path("logs/loopforge_actions.jsonl")
@@ -19,9 +20,18 @@ def action_log(given: Path | str | None) -> Path:
 
 
 def free_folder(name: str, runs: Path = RUNS) -> Path:
-    """A folder for a new run: runs/NAME, or with the first number that is free."""
-    folder, nth = runs / name, 1
-    while folder.exists():
-        nth += 1
-        folder = runs / f"{name}-{nth}"
-    return folder
+    """A folder for a new run: runs/NAME, or with the first number that is free.
+
+    It is made, so that no other process is given it. Where that cannot be, whoever writes there
+    says why.
+    """
+    for nth in count(1):
+        folder = runs / (name if nth == 1 else f"{name}-{nth}")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError:
+            pass
+        return folder
+    raise AssertionError("unreachable")
