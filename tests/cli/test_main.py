@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from loopforge.cli import COMMANDS, main
+from loopforge.ledger.sql_ledger import SqlLedger
+from tests.cli.conftest import written
 
 COMMAND = (sys.executable, "-m", "loopforge")
 
@@ -54,6 +56,19 @@ def test_an_error_is_one_line_on_standard_error(tmp_path: Path) -> None:
         f"loopforge: {tmp_path}/loopforge.toml, line 1: there is no setting `max_stps`. "
         "Did you mean `max_steps`?\n"
     )
+
+
+def test_bytes_that_are_no_text_are_called_so(home: Path) -> None:
+    """A word with a byte that is no UTF-8, and a path that no system takes, end in one sentence."""
+    written(home, SqlLedger.heads)
+    out = run("--home", str(home), "room", "title", "\udcff")
+    assert (out.returncode, out.stderr) == (
+        2,
+        "loopforge: What was typed is no UTF-8; nothing was done.\n",
+    )
+    out = run("--home", str(home), "lab", "verify", "x" * 3000)
+    assert out.returncode == 1
+    assert out.stderr.endswith("xxx: File name too long.\n")
 
 
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -281,6 +281,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LoopforgeError as error:
         print(f"loopforge: {error}", file=sys.stderr)  # noqa: T201 - the one line a person gets
         return 2 if isinstance(error, InputError) else 3 if isinstance(error, HostTaken) else 1
+    except UnicodeEncodeError:
+        print("loopforge: What was typed is no UTF-8; nothing was done.", file=sys.stderr)  # noqa: T201
+        return 2
+    except OSError as error:
+        named = f"{str(error.filename)[:200]}: " if error.filename else ""
+        print(f"loopforge: {named}{error.strerror or error}.", file=sys.stderr)  # noqa: T201
+        return 1
     return 0
 
 
