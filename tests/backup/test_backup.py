@@ -249,6 +249,20 @@ async def test_files_go_with_the_last_backup_that_holds_them(
     assert (await store.names(), await store.files.hashes()) == ([name], [])
 
 
+async def test_what_was_never_finished_is_not_kept(home: Home, tmp_path: Path) -> None:
+    """Parts of a backup whose making was killed a day ago go; those of one at work stay."""
+    place = tmp_path / "backups"
+    store = BackupStore(str(place), home.clock)
+    now = home.clock.now()
+    killed, at_work = (f"{now - timedelta(hours=ago):%Y%m%dT%H%M%S%fZ}" for ago in (30, 1))
+    for name, part in ((killed, "home.tar.gz"), (killed, "ledger.jsonl.gz#1"), (at_work, "#1")):
+        (place / name).mkdir(parents=True, exist_ok=True)
+        (place / name / part).write_bytes(b"half of it")
+    made, _ = await backed_up(home, store)
+    assert await prune(store, keep_rule("1 day")) == []
+    assert sorted(each.name for each in place.iterdir()) == sorted([at_work, made, "files"])
+
+
 @asynccontextmanager
 async def scheduled(home: Home, place: Path) -> AsyncIterator[BackupStore]:
     """A home that makes its own backups, once a day."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
-from loopforge.backup.backup_store import BackupStore
+from loopforge.backup.backup_store import DEAD, BackupStore
 
 PERIODS: dict[str, Callable[[datetime], tuple[int, ...]]] = {
     "day": lambda at: (at.year, at.month, at.day),
@@ -32,11 +32,13 @@ def kept(made: Iterable[datetime], keep: dict[str, int]) -> set[datetime]:
 
 
 async def prune(store: BackupStore, keep: dict[str, int]) -> list[str]:
-    """Take away what the rule does not keep; the names of what went."""
+    """Take away what the rule does not keep, and what was never finished; names of the former."""
     manifests = {name: await store.manifest(name) for name in await store.names()}
+    if not manifests:
+        return []
     stays = kept((one.at for one in manifests.values()), keep)
     gone = [name for name, one in manifests.items() if one.at not in stays]
-    for name in gone:
+    for name in (*gone, *await store.torn(max(stays) - DEAD)):
         await store.drop(name)
     needed = {hash for one in manifests.values() if one.at in stays for hash in one.files}
     for hash in set(await store.files.hashes()) - needed:

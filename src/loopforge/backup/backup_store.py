@@ -13,9 +13,10 @@ Keys of a bucket come from its provider's own variables. Knows nothing of what i
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -34,6 +35,10 @@ T = TypeVar("T")
 MANIFEST, LEDGER, HOME = "backup.json", "ledger.jsonl.gz", "home.tar.gz"
 KEYS = "keys.age"
 FORMAT = 1
+NAMED = "%Y%m%dT%H%M%S%fZ"
+"""How backups are named, by their time in UTC."""
+DEAD = timedelta(days=1)
+"""Nobody makes a backup for as long as that; whoever did was killed."""
 
 
 class BackupManifest(Struct, frozen=True, kw_only=True):
@@ -84,6 +89,15 @@ class BackupStore:
     async def names(self) -> list[str]:
         """Backups that are whole, oldest first."""
         return sorted(path.partition("/")[0] for path in await self._paths() if _whole(path))
+
+    async def torn(self, before: datetime) -> list[str]:
+        """Backups of before that time which are not whole: whoever made them was killed."""
+        paths = await self._paths()
+        found = {path.partition("/")[0] for path in paths}
+        if isinstance(self._root, Path):  # there an object that is half written is not listed
+            found |= {each.name for each in self._root.iterdir() if each.is_dir()}
+        whole = {path.partition("/")[0] for path in paths if _whole(path)}
+        return sorted(name for name in found - whole if (at := _at(name)) and at < before)
 
     async def manifest(self, name: str) -> BackupManifest:
         """What this backup is. Raises Unknown, LedgerBehind, and BackupError where unreadable."""
@@ -137,6 +151,8 @@ class BackupStore:
         for part in (MANIFEST, LEDGER, HOME, KEYS):
             with suppress(FileNotFoundError):
                 await self._told(partial(obstore.delete, self._store(), f"{name}/{part}"))
+        if isinstance(self._root, Path):
+            await asyncio.to_thread(shutil.rmtree, self._root / name, ignore_errors=True)
 
     async def erased(self) -> set[str]:
         """The events whose erasures are noted here."""
@@ -183,3 +199,10 @@ class BackupStore:
 def _whole(path: str) -> bool:
     name, _, part = path.partition("/")
     return part == MANIFEST and name not in ("files", "erased")
+
+
+def _at(name: str) -> datetime | None:
+    try:
+        return datetime.strptime(name, NAMED).replace(tzinfo=UTC)
+    except ValueError:
+        return None

@@ -17,7 +17,7 @@ import shutil
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,11 +30,13 @@ from loopforge.app import ARTIFACTS
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_retention import held
 from loopforge.backup.backup_store import (
+    DEAD,
     FORMAT,
     HOME,
     KEYS,
     LEDGER,
     MANIFEST,
+    NAMED,
     BackupManifest,
     BackupStore,
 )
@@ -58,8 +60,6 @@ FOLDERS = ("mates", "prompts", "scenarios", "tools", "data/runs")
 """What of a home is in its backup, besides its settings, its ledger and its files."""
 WORK = "backup-"
 """How the folder begins, in the home's data, in which one is made."""
-DEAD = timedelta(days=1)
-"""Nobody works in such a folder as long as that; whoever did was killed."""
 LAST = "last-backup.json"
 """In the home's data: when and where the last one was made."""
 
@@ -93,7 +93,7 @@ async def _made(
     settings: Settings, ledger: SqlLedger, store: BackupStore, clock: Clock, passphrase: str
 ) -> tuple[str, BackupManifest]:
     at = clock.now()
-    name = at.strftime("%Y%m%dT%H%M%S%fZ")
+    name = at.strftime(NAMED)
     _sweep(settings.data, at)
     with tempfile.TemporaryDirectory(dir=settings.data, prefix=WORK) as folder:
         rows, home = Path(folder) / LEDGER, Path(folder) / HOME
