@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import psycopg
@@ -14,6 +15,7 @@ from loopforge.core.room_vocabulary import Titled
 from loopforge.core.text.erasable_text import public
 from loopforge.errors import Conflict, HostTaken
 from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.ledger.storage import host_claim
 from tests.ledger.saying import ROOM, Scribbler, opened, text_of
 
 LET_GO = "SELECT pg_terminate_backend(pid, 9000) FROM pg_locks WHERE locktype = 'advisory'"
@@ -151,6 +153,23 @@ async def test_a_host_that_lost_its_claim_writes_nothing_more(postgres_url: str)
         with pytest.raises(HostTaken, match="has taken over 'host'"):
             await one.append(ROOM, [scribbler.heard("awake still")])
         assert [text_of(event) for event in await two.read(ROOM)] == ["before", "after"]
+        await mine.release()
+
+
+@pytest.mark.postgres
+async def test_a_host_that_is_silent_for_its_lease_is_succeeded(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though its connection stands: it is frozen, or died behind a proxy that does not tell."""
+    monkeypatch.setattr(host_claim, "LEASE", 0.2)
+    async with opened(postgres_url) as one, opened(postgres_url) as two:
+        mine, theirs = await one.claim("host"), None
+        while theirs is None:
+            with suppress(HostTaken):
+                theirs = await two.claim("host")
+        with pytest.raises(HostTaken, match="has taken over 'host'"):
+            await one.append(ROOM, [Scribbler().heard("awake")])
+        await theirs.release()
         await mine.release()
 
 

@@ -55,7 +55,7 @@ SERVER_PROBES = {
     "tcp_keepalives_interval": "5",
     "tcp_keepalives_count": "3",
     "tcp_user_timeout": "30000",
-    "idle_in_transaction_session_timeout": "300000",
+    "idle_in_transaction_session_timeout": "60000",
 }
 """How the server does, which holds a host's lock until then; and how long a program that was frozen
 amid a transaction may keep rows locked (ms)."""

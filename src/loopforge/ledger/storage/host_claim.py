@@ -1,11 +1,12 @@
 """Which process is the host of a ledger on PostgreSQL, and that another writes nothing more.
 
 A host holds an advisory lock on a connection of its own: when it dies, or the connection does, the
-lock is free. Whoever takes it draws a number, and each of its transactions looks whether that is
-still the last: a host that was frozen until its lock was lost, and wakes when another has taken
-over, writes nothing more, and is told so when it asks (`overtaken`). Where nobody has, as when the
-server was restarted, it takes the lock again, so that another is still refused. On SQLite the
-home's file lock does this (host_lock.py), and nothing happens here.
+lock is free, and also where the server was asked nothing over it for as long as its LEASE. Whoever
+takes it draws a number, and each of its transactions looks whether that is still the last: a host
+that was frozen until its lock was lost, and wakes when another has taken over, writes nothing more,
+and is told so when it asks (`overtaken`). Where nobody has, as when the server was restarted, it
+takes the lock again, so that another is still refused. On SQLite the home's file lock does this
+(host_lock.py), and nothing happens here.
 """
 
 from __future__ import annotations
@@ -23,6 +24,13 @@ from sqlalchemy.exc import SQLAlchemyError
 from loopforge.errors import HostElsewhere, HostTaken, Overtaken
 from loopforge.ledger.database.database_engine import Store
 from loopforge.ledger.database.database_faults import telling
+
+LEASE = 60.0
+"""Seconds: one that is frozen, or behind a proxy that does not tell of its end, holds no longer."""
+LEASED = """
+    SELECT set_config('idle_session_timeout', %s, false) FROM pg_settings
+    WHERE name = 'idle_session_timeout'"""
+"""Of servers from 14 on; older ones hold it as long as the connection lasts."""
 
 
 class Claim:
@@ -171,6 +179,7 @@ def _locking(store: Store, name: str) -> tuple[Connection, bool]:
     key = int.from_bytes(digest[:8], "big", signed=True)
     connection = store.reader.connect()
     try:
+        connection.exec_driver_sql(LEASED, (f"{round(LEASE * 1000)}",)).all()
         got = connection.exec_driver_sql("SELECT pg_try_advisory_lock(%s)", (key,)).scalar_one()
     except BaseException:
         _let_go(connection)
