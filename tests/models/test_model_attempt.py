@@ -298,6 +298,7 @@ async def test_bytes_that_never_end(kind: str) -> None:
         (400, False, False, True),
         (401, False, True, False),
         (404, False, True, False),
+        (413, False, False, True),
     ],
 )
 async def test_errors_are_asked_once(
@@ -321,10 +322,11 @@ async def test_retry_after_is_read(kind: str) -> None:
 
 @every_protocol
 async def test_a_cut_keeps_what_came(kind: str) -> None:
-    """A connection that breaks in mid-answer fails; the text so far is kept and priced."""
+    """A connection that breaks in mid-answer fails as cut; the text so far is kept and priced."""
     for broken in (Behaviour(cut=MIDDLE[kind]), Behaviour(vanish=MIDDLE[kind])):
         tried = await ask(kind, broken)
         assert (tried.outcome, tried.text) == ("failed", "Hello, ")
+        assert (tried.cause, tried.again) == ("cut", True)
         assert tried.usage.written > 0
         assert tried.cut
 

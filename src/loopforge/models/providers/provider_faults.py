@@ -31,6 +31,8 @@ FORMS = re.compile(
 """What servers name that do not take the form an answer is asked for in."""
 TOOLS = re.compile(r"\btools?\b|tool_(choice|use|call)|function.?(call|declaration)", re.IGNORECASE)
 """What those name that take no tools, or none beside a form."""
+UNENDED = "ended without a `finish_reason`"
+"""How pydantic-ai says that a stream of chat completions ended before the answer did."""
 REFUSALS = ("content_filter", "content_policy_violation", "moderation_blocked", "safety")
 """Error codes by which services refuse a prompt instead of answering it."""
 
@@ -68,8 +70,12 @@ def fault_of(error: Exception) -> Tried:
             return Tried("failed", detail, again=True, wait=wait, cause="broken", toolless=toolless)
         case known.ModelConnectionError():
             return Tried("failed", detail, again=True, wait=wait, cause=_broken(error))
+        case known.ModelHTTPError(status_code=413):
+            return Tried("failed", detail, ours=True, cause="long")
         case known.ModelHTTPError(status_code=status) if status in (408, 409, 425):
             return Tried("failed", detail, again=True, wait=wait, cause="broken")
+        case known.ModelAPIError() if UNENDED in detail:
+            return Tried("failed", detail, again=True, cause="cut")
     network = _is_network(error)
     return Tried("failed", detail, again=network, cause=_broken(error) if network else "garbled")
 
