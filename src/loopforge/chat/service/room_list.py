@@ -11,7 +11,7 @@ from datetime import datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import false, func, not_, or_, select
+from sqlalchemy import bindparam, false, func, not_, or_, select
 from sqlalchemy.engine import Connection
 
 from loopforge.chat.room.member_visibility import MemberSight, sight, sights
@@ -108,13 +108,13 @@ def _news(
 ) -> dict[str, tuple[datetime | None, int]]:
     """When the last line was said in each stream, and how many are new."""
     found: dict[str, tuple[datetime | None, int]] = {}
+    lines = (events.c.stream == bindparam("stream")) & events.c.kind.in_(LINES)
+    last = select(events.c.at).where(lines).order_by(events.c.seq.desc()).limit(1)
+    new = select(events.c.seq).where(lines, events.c.seq > bindparam("after")).limit(MOST_UNREAD)
+    count = select(func.count()).select_from(new.subquery())
+    both = select(last.scalar_subquery(), count.scalar_subquery())
     for stream in streams:
-        mine = (events.c.stream == stream) & events.c.kind.in_(LINES)
-        at = connection.execute(
-            select(events.c.at).where(mine).order_by(events.c.seq.desc()).limit(1)
-        ).scalar()
         after = max(read.get(stream, 0), seen[stream].stays[-1].since)
-        new = select(events.c.seq).where(mine, events.c.seq > after).limit(MOST_UNREAD).subquery()
-        count = connection.execute(select(func.count()).select_from(new)).scalar() or 0
-        found[stream] = (moment(at) if at is not None else None, int(count))
+        at, unread = connection.execute(both, {"stream": stream, "after": after}).one()
+        found[stream] = (moment(at) if at is not None else None, unread)
     return found
