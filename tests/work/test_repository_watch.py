@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from loopforge.core.work.watch_events import CodePlace, CommitsSeen, DocstringsWanted, WatchBegan
-from loopforge.errors import InputError, Unknown
+from loopforge.errors import InputError, RepositoryError, Unknown
 from loopforge.runtime.ports import Question
 from loopforge.work.task_state import TaskState
 from loopforge.work.watching.watch_state import WatchState
@@ -243,6 +244,19 @@ async def test_a_watch_is_begun_and_ended_with_clear_words(place: Path, project:
         assert await home.watch.shown() == []
         with pytest.raises(Unknown, match="is not watched"):
             await home.watch.want_look("project", "ana")
+
+
+async def test_a_folder_that_is_gone_is_told(place: Path, project: Path) -> None:
+    """Nobody can begin to watch it, and hears what to do; once it is back, it is watched."""
+    async with working(place / "home", in_order()) as shop:
+        home = Watched(shop)
+        await shop.desk.places.repositories.registered.register(project)
+        away = shutil.move(project, place / "away")
+        with pytest.raises(RepositoryError, match=r"no folder .* Bring it back"):
+            await home.watch.begin("project", "ana", "every day at 9:00", 0.25)
+        shutil.move(away, project)
+        await home.begin(project)
+        assert (await home.look()).mark == git(project, "rev-parse", "main")
 
 
 def test_the_next_look_goes_by_the_clock_on_the_wall() -> None:

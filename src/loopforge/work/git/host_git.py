@@ -121,7 +121,7 @@ class HostGit:
         environment: Mapping[str, str] | None = None,
     ) -> GitEnded:
         """Run it. Raises RepositoryError for an exit code not of these, and NotInstalled."""
-        program, prlimit = await asyncio.to_thread(_found)
+        program, prlimit = await asyncio.to_thread(_found_for, self.folder)
         process = await asyncio.create_subprocess_exec(
             *(prlimit, f"--as={MEMORY}", f"--cpu={int(SECONDS)}", "--core=0", "--"),
             *(program, "--no-pager", "--no-replace-objects", "--literal-pathspecs"),
@@ -153,7 +153,7 @@ class HostGit:
 
     async def holds(self, needles: Collection[bytes], *arguments: str) -> bool:
         """Whether any of these stands in what it writes, however much that is."""
-        program, _ = await asyncio.to_thread(_found)
+        program, _ = await asyncio.to_thread(_found_for, self.folder)
         process = await asyncio.create_subprocess_exec(
             *(program, "--no-pager", "--no-replace-objects", *self._options, *arguments),
             stdin=asyncio.subprocess.DEVNULL,
@@ -194,6 +194,16 @@ class HostGit:
             **self._environment,
             **(more or {}),
         }
+
+
+def _found_for(folder: Path) -> tuple[str, str]:
+    """Both, to be run in a folder. Raises NotInstalled, RepositoryError where that is gone."""
+    if not folder.is_dir():
+        raise RepositoryError(
+            f"There is no folder {folder} any more. Bring it back, or remove that repository and "
+            "register it where it is now."
+        )
+    return _found()
 
 
 @cache
