@@ -75,7 +75,7 @@ async def test_what_was_deleted_is_forgotten_once_the_database_is_back(
         with pytest.raises(LedgerError, match="cannot be reached"):
             await home.says("ana", "hello?")
         postgres.refuse(postgres_url, False)
-        await home.clock.advance(40)
+        await home.clock.advance(70)
         (heard,) = await home.bodies(Heard)
         assert heard.text.text is None
         assert "what is said to tasks" in {task.get_name() for task in asyncio.all_tasks()}
