@@ -85,6 +85,21 @@ def test_the_example_file_states_every_default(tmp_path: Path) -> None:
     ]
 
 
+def test_a_warning_of_a_library_disturbs_no_screen(tmp_path: Path) -> None:
+    """What Python would print on standard error goes to the log of the home."""
+    make_home(tmp_path)
+    code = (
+        "import warnings; from pathlib import Path\n"
+        "from loopforge.home import keep_log; from loopforge.settings import load_settings\n"
+        f"keep_log(load_settings(Path({str(tmp_path)!r}), environ={{}}))\n"
+        "warnings.warn('this count is odd')"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stderr == ""
+    log = tmp_path / "data" / "logs" / "loopforge.log"
+    assert "UserWarning: this count is odd" in log.read_text()
+
+
 def test_the_log_is_kept_in_the_home(tmp_path: Path) -> None:
     """Warnings of everybody and more of Loopforge go to data/logs; a full file moves aside."""
     make_home(tmp_path)

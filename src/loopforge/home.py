@@ -223,6 +223,7 @@ def keep_log(settings: Settings) -> None:
         root.removeHandler(old)
         old.close()
     root.addHandler(handler)
+    logging.captureWarnings(True)  # else Python writes a library's over the screen
     logging.getLogger("loopforge").setLevel(settings.log_level.upper())
 
 

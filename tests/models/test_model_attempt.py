@@ -91,6 +91,17 @@ async def test_an_answer_streams(kind: str) -> None:
 
 
 @every_protocol
+@pytest.mark.parametrize("told", [10**30, -5])
+@pytest.mark.filterwarnings("ignore:Failed to extract usage")
+async def test_a_count_that_can_be_none_is_not_believed(kind: str, told: int) -> None:
+    """A provider that miscounts spoils no answer, and no table of what was spent."""
+    async with talking(kind, Behaviour(read=told)) as (_, provider):
+        tried = await provider.attempt(question(), lambda _: None)
+    assert (tried.outcome, tried.text) == ("answered", "Hello, ana!")
+    assert 0 <= tried.usage.read <= 10**9
+
+
+@every_protocol
 async def test_an_answer_under_a_schema(kind: str) -> None:
     """The schema goes out in the protocol's own words, and the answer comes back parsed."""
     pieces = (GOOD[:9], GOOD[9:])

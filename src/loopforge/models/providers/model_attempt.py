@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 CUT_OFF = "cut off at max_tokens"
 UNREADABLE = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL")
 """How Google ends an answer whose use of a tool it could not read; the next one mostly is well."""
+MOST_TOKENS = 10**9
+"""Tokens of one answer that are believed; sums of more would outgrow the database."""
 LONGEST_TOKEN = 48
 """Characters; a text longer than this times its `max_tokens` comes from a model that never ends."""
 
@@ -316,11 +318,15 @@ class Provider:
             read += PICTURE_TOKENS * len(question.pictures) * self.spec.vision
             counted = Usage(read=read, written=estimate(heard.text))
             return replace(counted, cost=cost(self.spec, counted))
-        counted = Usage(
-            read=used.input_tokens, cached=used.cache_read_tokens, written=used.output_tokens
-        )
-        spent = cost(self.spec, counted, stored=used.cache_write_tokens)
+        counts = (used.input_tokens, used.cache_read_tokens, used.output_tokens)
+        read, cached, written = map(_believed, counts)
+        counted = Usage(read=read, cached=cached, written=written)
+        spent = cost(self.spec, counted, stored=_believed(used.cache_write_tokens))
         return replace(counted, cost=spent)
+
+
+def _believed(tokens: int) -> int:
+    return min(max(tokens, 0), MOST_TOKENS)
 
 
 def _milliseconds(now: float, began: float) -> int:
