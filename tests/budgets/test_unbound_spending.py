@@ -8,13 +8,16 @@ from datetime import timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import pytest
+
 from loopforge.budgets.budget_book import BudgetBook, BudgetRules
-from loopforge.budgets.budget_desk import Budgets
+from loopforge.budgets.budget_desk import Budgets, Reservation
 from loopforge.budgets.metered_models import MeteredModels
 from loopforge.budgets.metered_tools import MeteredTools
 from loopforge.budgets.spending_store import Amounts, spent_since
 from loopforge.core.money.budget_limits import Charge
 from loopforge.core.money.money_amounts import DOLLAR
+from loopforge.errors import LedgerFull
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.background_tasks import Tasks
@@ -89,3 +92,32 @@ async def test_a_use_is_counted_though_all_is_closed_then(ledger_url: str) -> No
             assert (await MeteredTools(OneTool(), budgets, tasks).call("coin", use))[0]
         (amounts,) = await spent_by(ledger, ROOM)
         assert (amounts.uses, amounts.picos) == (1, DOLLAR // 2)
+
+
+class OnFullDisk(Budgets):
+    """Budgets whose ledger takes nothing while `full`."""
+
+    full = True
+
+    async def settle(self, reserved: Reservation, amounts: Amounts) -> None:
+        """Refuse it, or count it."""
+        if self.full:
+            raise LedgerFull("The disk is full.")
+        await super().settle(reserved, amounts)
+
+
+async def test_nobody_is_asked_while_the_last_answer_is_not_counted(ledger_url: str) -> None:
+    """A turn that cannot be written is tried again and again; it is paid for once, and counted."""
+    async with metered(ledger_url) as (ledger, budgets), Tasks() as tasks:
+        full = OnFullDisk(ledger, Scribbler().stamp, budgets.book)
+        script = ScriptedModels()
+        models = MeteredModels(script, full, tasks)
+        await models.ask(SAID, lambda _: None)
+        for _ in range(3):
+            with pytest.raises(LedgerFull):
+                await models.ask(SAID, lambda _: None)
+        assert len(script.asked) == 1
+        full.full = False
+        await models.ask(SAID, lambda _: None)
+        assert len(script.asked) == 2
+        assert [each.calls for each in await spent_by(ledger, ROOM)] == [2]

@@ -51,7 +51,10 @@ def test_what_cannot_be_is_refused(run: Run, home: Path) -> None:
     """One sentence that says what may be; nothing is saved."""
     code, out, err = run("set", "idle_minutes", "soon")
     assert (code, out) == (2, "")
-    assert "`idle_minutes` (data/settings.json) is 'soon'; it must be a number, at least 0." in err
+    assert (
+        "`idle_minutes` (data/settings.json) is 'soon'; it must be a number from 0 to 5,256,000."
+        in err
+    )
     code, _, err = run("set", "idle_minuets", "5")
     assert (code, "There is no setting `idle_minuets`" in err) == (2, True)
     assert not (home / "data/settings.json").exists()

@@ -10,6 +10,7 @@ Factory's runs have models, and bounds, of their own.
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
@@ -64,9 +65,11 @@ class MeteredModels:
 
     def __init__(self, models: Models, budgets: Budgets, tasks: Tasks) -> None:
         self._models, self._budgets, self._tasks = models, budgets, tasks
+        self._owed = deque[tuple[Reservation, Amounts]]()
 
     async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
-        """Ask, where budgets allow it."""
+        """Ask, where budgets allow it and what was asked before is counted. Raises LedgerError."""
+        await self._pay_owed()
         wanted = self.estimate(question)
         held = Amounts(picos=picos(wanted.cost) or 0, calls=1)
         reserved = await self._budgets.reserve(question.charge, held)
@@ -106,13 +109,22 @@ class MeteredModels:
 
     async def _settle(self, reserved: Reservation, usages: Sequence[Usage]) -> None:
         """Count what was used. An answer is not lost because that cannot be written down now."""
+        amounts = _amounts(usages)
         try:
-            await self._budgets.settle(reserved, _amounts(usages))
+            await self._budgets.settle(reserved, amounts)
         except LedgerError as error:
-            what = (
-                "what was held for it counts when that ends" if reserved.hold else "budgets miss it"
-            )
-            log.warning("what an answer cost could not be counted, %s: %s", what, error)
+            self._owed.append((reserved, amounts))
+            log.warning("what an answer cost is counted before the next one is asked: %s", error)
+
+    async def _pay_owed(self) -> None:
+        """Count what could not be counted before: else a turn that cannot be written asks on."""
+        while self._owed:
+            owed = self._owed.popleft()
+            try:
+                await self._budgets.settle(*owed)
+            except LedgerError:
+                self._owed.appendleft(owed)
+                raise
 
     def estimate(self, question: Question, heard: str | None = None) -> Usage:
         """See `PricedModels.estimate`; nothing of models that do not know."""
