@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import sys
 import tempfile
@@ -198,6 +199,24 @@ async def test_a_stop_while_it_starts_leaves_nothing(sandbox: Sandbox) -> None:
                 await asyncio.wait({running})
         assert running.cancelled()
         assert not alive("517.25"), moment
+
+
+async def test_a_second_stop_leaves_nothing_either(sandbox: Sandbox) -> None:
+    """Cancelled while it is being ended, such as by the end of the home, it is ended all the same."""
+    for moment in range(25):
+        async with Tasks() as tasks:
+            work = run_confined(sandbox, ("sleep", "519.25"))
+            running = tasks.spawn(work, "what is stopped")
+            while not alive("519.25"):
+                await asyncio.sleep(0.002)
+            running.cancel()
+            for _ in range(moment):
+                await asyncio.sleep(0.0003 if moment % 2 else 0)
+            running.cancel()
+            await asyncio.wait({running})
+        del running, work
+        assert not alive("519.25"), moment
+    gc.collect()  # a process that nobody waited for would be told of here
 
 
 async def test_limits_of_a_run_are_its_own(sandbox: Sandbox) -> None:

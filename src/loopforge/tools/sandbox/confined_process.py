@@ -20,7 +20,7 @@ from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from loopforge.errors import InputError, NotInstalled
 from loopforge.runtime.background_tasks import Tasks
@@ -36,6 +36,7 @@ from loopforge.tools.sandbox.sandbox_limits import limited
 from loopforge.tools.sandbox.syscall_filter import sealed, syscall_filter
 from loopforge.tools.sandbox.usage_watch import Limit, disk_over, memory_used
 
+T = TypeVar("T")
 TICK = 0.05
 """Seconds between two looks at memory; the disk is looked at every DISK looks."""
 DISK = 4
@@ -152,7 +153,15 @@ class ConfinedServer:
             self._complaints = (self._complaints + piece)[-KEPT:]
 
     async def close(self) -> None:
-        """End it, and let go of what is held of it."""
+        """End it, and let go of what is held of it; who is cancelled meanwhile is when it is over.
+
+        Else a second cancelling, such as the end of the program behind a stop, leaves it unreaped.
+        """
+        _, stopped = await _finished(self._close(), "a program ends")
+        if stopped:
+            raise asyncio.CancelledError
+
+    async def _close(self) -> None:
         try:
             await self.stop()
             if self._process.stdin is not None:
@@ -296,7 +305,7 @@ async def _begin(sandbox: Sandbox, command: Sequence[str], stdin: int | None) ->
         user = runner()
         groups: list[int] | None = None if user is None else []
         pipe, together = asyncio.subprocess.PIPE, asyncio.subprocess.STDOUT
-        process, stopped = await _started(
+        process, stopped = await _finished(
             asyncio.create_subprocess_exec(
                 *program,
                 stdin=pipe if stdin is None else stdin,
@@ -309,7 +318,8 @@ async def _begin(sandbox: Sandbox, command: Sequence[str], stdin: int | None) ->
                 user=user,
                 group=user,
                 extra_groups=groups,
-            )
+            ),
+            "a program begins",
         )
     except (OSError, ValueError) as error:
         os.close(status)
@@ -327,22 +337,22 @@ async def _begin(sandbox: Sandbox, command: Sequence[str], stdin: int | None) ->
     return server
 
 
-async def _started(starting: Coroutine[Any, Any, Process]) -> tuple[Process, bool]:
-    """The process once it has begun, and whether it was cancelled meanwhile.
+async def _finished(work: Coroutine[Any, Any, T], name: str) -> tuple[T, bool]:
+    """What comes of a beginning or an end, and whether it was cancelled meanwhile.
 
     A start that is broken off waits in asyncio for pipes that nobody closes any more, for ever; and
     bubblewrap that is killed before its first child looks for it leaves that behind.
     """
     async with Tasks() as tasks:
-        start, stopped = tasks.spawn(starting, "a program begins"), False
-        while not start.done():
+        task, stopped = tasks.spawn(work, name), False
+        while not task.done():
             try:
-                await asyncio.wait({start})
+                await asyncio.wait({task})
             except asyncio.CancelledError:
                 stopped = True
-        if stopped and start.exception() is not None:
+        if stopped and task.exception() is not None:
             raise asyncio.CancelledError
-        return start.result(), stopped
+        return task.result(), stopped
 
 
 def _refusal(output: bytes) -> NotInstalled:
