@@ -52,6 +52,17 @@ ELSEWHERE = {
     "document_kinds.py": "artifacts/test_document_process.py",
 }
 """Values, vocabularies and texts, which are tested where they go through a codec."""
+ENTRIES = {".ci", "bench", "deploy", "docs", "examples", "requirements", "src", "tests"} | {
+    ".dockerignore",
+    ".gitignore",
+    "CHANGELOG.md",
+    "Containerfile",
+    "LICENSE",
+    "Makefile",
+    "README.md",
+    "pyproject.toml",
+}
+"""What stands at the root of the repository."""
 VAGUE = {"utils", "util", "helpers", "helper", "manager", "base", "common", "misc"}
 
 
@@ -178,6 +189,14 @@ def test_a_folder_holds_some_fifteen_modules() -> None:
 
 
 @pytest.mark.xdist_group("sources")
+def test_nothing_is_left_at_the_root() -> None:
+    """What a command wrote where it was tried out is no part of the repository."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert {name.partition("/")[0] for name in listed.stdout.split("\0") if name} == ENTRIES
+
+
 def test_every_import_is_declared(outlines: Outlines) -> None:
     """What src imports from outside stands in pyproject's dependencies, or extras, and in a lock."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

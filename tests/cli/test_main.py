@@ -71,6 +71,20 @@ def test_bytes_that_are_no_text_are_called_so(home: Path) -> None:
     assert out.stderr.endswith("xxx: File name too long.\n")
 
 
+def test_a_terminal_that_cannot_show_it_is_told_so() -> None:
+    """What the machine's encoding has no signs for is no fault of what was typed."""
+    code = "import sys; from loopforge.cli import main; print(main(['--help']), file=sys.stderr)"
+    odd = f"import loopforge.cli; loopforge.cli.COMMANDS['x'] = ('x', '\u2192'); {code}"
+    out = subprocess.run(
+        [sys.executable, "-c", odd],
+        capture_output=True,
+        text=True,
+        env={"PYTHONIOENCODING": "latin-1"},
+    )
+    assert "cannot be written as latin-1; set PYTHONUTF8=1." in out.stderr
+    assert out.stderr.endswith("\n1\n")
+
+
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     """--version prints the version and ends well."""
     from loopforge import __version__

@@ -15,6 +15,7 @@ from loopforge.core.policy import (
     Ask,
     Call,
     Message,
+    Policy,
     Result,
     Thinking,
     as_policy,
@@ -28,6 +29,7 @@ from loopforge.policies.chain import chain
 from loopforge.policies.stub import stub
 from loopforge.policies.talk import talk
 from loopforge.runtime.ports import Draft, ToolCall
+from loopforge.runtime.turn_driver import Turn, TurnEnding
 from tests.playbook import PROMPTS, heard, shown
 from tests.runtime.conftest import STREAM, Stage
 
@@ -88,6 +90,16 @@ async def test_what_goes_wrong_is_an_outcome_and_asked_once(
     assert [(answer.outcome, str(answer.text)) for answer in answers] == [(outcome, "hm")]
 
 
+async def asking(
+    stage: Stage, turn: Turn, policy: Policy, seen: AgentPerception
+) -> asyncio.Task[TurnEnding]:
+    """A turn whose model was asked, and has not answered yet."""
+    running = stage.tasks.spawn(turn.run(policy, seen), "turn")
+    while not stage.models.asked:
+        await asyncio.sleep(0)
+    return running
+
+
 async def test_stop_halts_at_once_and_keeps_what_came(stage: Stage, seen: AgentPerception) -> None:
     """Stop cancels the model's answer where it is; what it had said so far is in the record."""
     stage.script(lambda question: ScriptedAnswer(text="I was about to say", pieces=4, pause=60))
@@ -107,9 +119,7 @@ async def test_a_stop_hides_no_end_of_the_program(stage: Stage, seen: AgentPerce
     """Stopped and cancelled in one moment, a turn ends as cancelled: whoever drives it ends, too."""
     stage.script(lambda question: ScriptedAnswer(text="slow", wait=60))
     turn = stage.turn(seen)
-    running = stage.tasks.spawn(turn.run(TALK, seen), "turn")
-    while not stage.models.asked:
-        await asyncio.sleep(0)
+    running = await asking(stage, turn, TALK, seen)
     turn.stop("a person said stop")
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -207,9 +217,7 @@ async def test_a_mind_that_will_not_be_closed_is_stopped_all_the_same(
 
     stage.script(lambda question: ScriptedAnswer(text="slow", wait=60))
     turn = stage.turn(seen)
-    running = stage.tasks.spawn(turn.run(policy, seen), "turn")
-    while not stage.models.asked:
-        await asyncio.sleep(0)
+    running = await asking(stage, turn, policy, seen)
     turn.stop("a person said stop")
     ended = await running
     assert (ended.outcome, ended.why) == ("stopped", "a person said stop")

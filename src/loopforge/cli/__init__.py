@@ -281,10 +281,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LoopforgeError as error:
         print(f"loopforge: {error}", file=sys.stderr)  # noqa: T201 - the one line a person gets
         return 2 if isinstance(error, InputError) else 3 if isinstance(error, HostTaken) else 1
-    except UnicodeEncodeError:
-        print("loopforge: What was typed is no UTF-8; nothing was done.", file=sys.stderr)  # noqa: T201
-        return 2
+    except UnicodeEncodeError as error:
+        typed = error.reason == "surrogates not allowed"
+        told = (
+            "What was typed is no UTF-8; nothing was done."
+            if typed
+            else f"What there is to say cannot be written as {error.encoding}; set PYTHONUTF8=1."
+        )
+        print(f"loopforge: {told}", file=sys.stderr)  # noqa: T201
+        return 2 if typed else 1
     except OSError as error:
+        import logging
+
+        logging.getLogger(__name__).info("a command ended", exc_info=True)
         named = f"{str(error.filename)[:200]}: " if error.filename else ""
         print(f"loopforge: {named}{error.strerror or error}.", file=sys.stderr)  # noqa: T201
         return 1
