@@ -14,8 +14,10 @@ from loopforge.artifacts.file_retention import Kept
 from loopforge.budgets.model_usage import UsageTally
 from loopforge.chat.room.member_visibility import Members
 from loopforge.chat.room.platform_channels import Places
+from loopforge.ledger.schema_migration import UnopenedTables, status
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.ledger.storage.folded_views import FoldedView
+from loopforge.ledger.table_access import Tables
 from loopforge.mates.request_grounds import RequestGrounds
 from loopforge.memory.beliefs.derived_items import memories_view
 from loopforge.memory.transcript_index import TranscriptIndex
@@ -43,6 +45,16 @@ async def open_ledger_of(
         yield ledger
     finally:
         await ledger.close()
+
+
+@asynccontextmanager
+async def open_tables_of(settings: Settings) -> AsyncIterator[Tables]:
+    """The ledger of a home for reading its rows alone; one of an older schema stays as it is."""
+    if status(settings.database_url) == "behind":
+        yield UnopenedTables(settings.database_url)
+        return
+    async with open_ledger_of(settings) as ledger:
+        yield ledger
 
 
 def views(settings: Settings) -> tuple[FoldedView, ...]:

@@ -68,12 +68,18 @@ def before(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def today(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """The home of schema 0002, on SQLite, then on PostgreSQL, brought to today's schema."""
+def older(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The home of schema 0002, on SQLite, then on PostgreSQL."""
     home = unpacked(TODAY, tmp_path / "home")
     if request.param == "postgres":
         put(home, request.getfixturevalue("postgres_url"))
-    return brought(home)
+    return home
+
+
+@pytest.fixture
+def today(older: Path) -> Path:
+    """The same, brought to today's schema."""
+    return brought(older)
 
 
 def told(home: Path, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
@@ -231,3 +237,19 @@ async def test_a_backup_of_before_is_restored(
         assert len(await said(ledger)) == 4
         heard = [e.body for e in await ledger.read("room:commons") if isinstance(e.body, Heard)]
         assert [line.text.text for line in heard].count(None) == 1
+
+
+def test_a_backup_is_made_before_the_schema_is_brought_up(
+    older: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the refusal of an older ledger asks for: of the old schema, whole, files and all."""
+    assert told(older, capsys, "ledger", "verify")[0] == 1
+    code, out = told(older, capsys, "backup", str(tmp_path / "kept"))
+    assert (code, "1 files" in out) == (0, True)
+    assert told(older, capsys, "ledger", "migrate") == (0, "Brought up to date.\n")
+    new = tmp_path / "new"
+    there = f"sqlite:///{new}/data/loopforge.db"
+    assert told(new, capsys, "restore", str(tmp_path / "kept"), "--ledger", there)[0] == 0
+    ledgers = [told(home, capsys, "ledger", "verify") for home in (older, new)]
+    assert ledgers[0] == ledgers[1]
+    assert list((new / "data" / ARTIFACTS).rglob("*/*"))

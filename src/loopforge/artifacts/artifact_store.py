@@ -44,7 +44,9 @@ PAUSE = 0.01
 READING = 2
 """Files of a store that may be read at once, where reading takes a process."""
 
-_HASH = re.compile(r"[0-9a-f]{64}")
+DIGITS = 64
+"""Of a hash."""
+_HASH = re.compile(rf"[0-9a-f]{{{DIGITS}}}")
 _CODE = re.compile(r"\(os error (\d+)\)")
 _FULL = frozenset({"28", "122"})
 """ENOSPC and EDQUOT."""

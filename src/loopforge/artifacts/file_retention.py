@@ -10,12 +10,12 @@ Does not know what the files are, or who may see them.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 
-from sqlalchemy import Column, PrimaryKeyConstraint, Table, select
+from sqlalchemy import Column, PrimaryKeyConstraint, Table, func, select
 from sqlalchemy.engine import Connection
 
-from loopforge.artifacts.artifact_store import YOUNG, Artifacts
+from loopforge.artifacts.artifact_store import DIGITS, YOUNG, Artifacts
 from loopforge.core.effect_states import EffectReturned
 from loopforge.core.events import Erased, Event
 from loopforge.core.people_events import PictureSet
@@ -77,6 +77,12 @@ def held(connection: Connection, stream: str = "") -> frozenset[str]:
     if stream:
         query = query.where(kept.c.stream == stream)
     return frozenset(connection.execute(query).scalars())
+
+
+def named(connection: Connection, hashes: Set[str]) -> frozenset[str]:
+    """Which of these some text of the ledger is, whatever views an older program left."""
+    query = select(texts.c.text).where(func.length(texts.c.text) == DIGITS)
+    return frozenset(connection.execute(query).scalars()).intersection(hashes)
 
 
 async def sweep(ledger: Tables, artifacts: Artifacts) -> list[str]:

@@ -19,7 +19,6 @@ import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 from sqlalchemy import select
@@ -28,7 +27,7 @@ from sqlalchemy.engine import Connection
 from loopforge import __version__
 from loopforge.app import ARTIFACTS
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.artifacts.file_retention import held
+from loopforge.artifacts.file_retention import held, named
 from loopforge.backup.backup_store import (
     DEAD,
     FORMAT,
@@ -41,19 +40,18 @@ from loopforge.backup.backup_store import (
     BackupStore,
 )
 from loopforge.backup.sealed_keys import sealed
-from loopforge.core.events import Erased
+from loopforge.core.events import Erased, Event
 from loopforge.errors import BackupError, LedgerBroken, Unknown
 from loopforge.ledger.database.table_schema import events
 from loopforge.ledger.row_dump import Anchors, check, dump
-from loopforge.ledger.schema_migration import NEWEST
+from loopforge.ledger.schema_migration import NEWEST, stands, version
 from loopforge.ledger.storage.one_moment import one_moment
+from loopforge.ledger.storage.row_codec import events_of
+from loopforge.ledger.table_access import Tables
 from loopforge.runtime.installation.settings_file import FILE
 from loopforge.runtime.ports import Clock
 from loopforge.settings import SAVED
 from loopforge.settings_table import Settings
-
-if TYPE_CHECKING:
-    from loopforge.ledger.sql_ledger import SqlLedger
 
 log = logging.getLogger(__name__)
 FOLDERS = ("mates", "prompts", "scenarios", "tools", "data/runs")
@@ -73,11 +71,12 @@ class LastBackup(msgspec.Struct, frozen=True):
 
 
 async def back_up(
-    settings: Settings, ledger: SqlLedger, store: BackupStore, clock: Clock, passphrase: str = ""
+    settings: Settings, ledger: Tables, store: BackupStore, clock: Clock, passphrase: str = ""
 ) -> tuple[str, BackupManifest]:
     """Make a backup and check it; its name, and what it is. Raises BackupError, LedgerError.
 
-    With a `passphrase`, keys and tokens are in it, sealed.
+    The ledger may have an older schema; the backup has it, then. With a `passphrase`, keys and
+    tokens are in it, sealed.
     """
     try:
         return await _made(settings, ledger, store, clock, passphrase)
@@ -90,22 +89,26 @@ async def back_up(
 
 
 async def _made(
-    settings: Settings, ledger: SqlLedger, store: BackupStore, clock: Clock, passphrase: str
+    settings: Settings, ledger: Tables, store: BackupStore, clock: Clock, passphrase: str
 ) -> tuple[str, BackupManifest]:
     at = clock.now()
     name = at.strftime(NAMED)
     _sweep(settings.data, at)
     with tempfile.TemporaryDirectory(dir=settings.data, prefix=WORK) as folder:
         rows, home = Path(folder) / LEDGER, Path(folder) / HOME
+        files = Artifacts(settings.data / ARTIFACTS, clock)
+        here = set(await files.hashes())
 
-        def read(connection: Connection) -> frozenset[str]:
+        def read(connection: Connection) -> tuple[str, frozenset[str]]:
             with one_moment(connection), gzip.open(rows, "wb", 6) as file:
                 dump(connection, file.write)
-                return held(connection)
+                if stands(connection) == "ok":
+                    return NEWEST, held(connection)
+                return version(connection) or "", named(connection, here)
 
-        wanted = await ledger.look(read)
+        schema, wanted = await ledger.look(read)
         await asyncio.to_thread(_pack, settings.home, home)
-        absent = await _keep(wanted, Artifacts(settings.data / ARTIFACTS, clock), store.files)
+        absent = await _keep(wanted, files, store.files)
         made = [rows, home]
         if passphrase:
             made.append(Path(folder) / KEYS)
@@ -117,7 +120,7 @@ async def _made(
         manifest = BackupManifest(
             format=FORMAT,
             program=__version__,
-            schema=NEWEST,
+            schema=schema,
             at=at,
             home=settings.home.name,
             parts=parts,
@@ -191,19 +194,17 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-async def note_erasures(ledger: SqlLedger, store: BackupStore) -> None:
+async def note_erasures(ledger: Tables, store: BackupStore) -> None:
     """Note beside the backups what was forgotten, so that none of them brings it back."""
-
-    def ids(connection: Connection) -> list[str]:
-        query = select(events.c.id).where(events.c.kind == "ledger.erased")
-        return list(connection.execute(query).scalars())
-
     known = await store.erased()
-    for id in await ledger.look(ids):
-        if id not in known:
-            body = (await ledger.event(id)).body
-            assert isinstance(body, Erased)
-            await store.write(f"erased/{id}", "\n".join(body.refs).encode())
+
+    def unnoted(connection: Connection) -> list[Event]:
+        rows = connection.execute(select(events).where(events.c.kind == "ledger.erased"))
+        return events_of(connection, [row for row in rows if row.id not in known])
+
+    for event in await ledger.look(unnoted):
+        assert isinstance(event.body, Erased)
+        await store.write(f"erased/{event.id}", "\n".join(event.body.refs).encode())
 
 
 def last_backup(settings: Settings) -> LastBackup | None:

@@ -45,7 +45,7 @@ def command(
     from loopforge.backup.backup_retention import prune
     from loopforge.backup.backup_store import BackupStore
     from loopforge.backup.make_backup import back_up
-    from loopforge.ledger_opening import open_ledger_of
+    from loopforge.ledger_opening import open_tables_of
     from loopforge.runtime.plugins.setting_checks import keep_rule
     from loopforge.runtime.system_clock import SystemClock
 
@@ -63,7 +63,7 @@ def command(
         if check:
             await _checked(store, check)
             return
-        async with open_ledger_of(there) as ledger:
+        async with open_tables_of(there) as ledger:
             name, manifest = await back_up(there, ledger, store, clock, passphrase)
         typer.echo(f"Made and checked: {told(name, manifest)}")
         for each in await prune(store, keep_rule(there.backup_keep)):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import LargeBinary, Table, select
+from sqlalchemy import LargeBinary, Table, inspect, select
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import GENESIS, chained
@@ -41,8 +41,12 @@ Anchors = Mapping[str, tuple[int, str]]
 
 
 def dump(connection: Connection, write: Callable[[bytes], object]) -> None:
-    """Write every row; the caller holds the database to one moment."""
-    for table in DUMPED.values():
+    """Write every row; the caller holds the database to one moment.
+
+    Tables that an older schema has not are left out.
+    """
+    there = set(inspect(connection).get_table_names())
+    for table in (each for name, each in DUMPED.items() if name in there):
         columns = [str(column.name) for column in table.columns]
         write(msgspec.json.encode({"table": str(table.name), "columns": columns}) + b"\n")
         query = select(table).order_by(*table.primary_key).execution_options(yield_per=PAGE)
