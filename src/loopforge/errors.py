@@ -22,7 +22,8 @@
         LedgerBroken        what is stored does not agree with its hashes
         LedgerBehind        the schema is older or newer than this program
         Conflict            the stream moved on meanwhile; nothing was written
-      ArtifactError         a kept file cannot be written or read, or is damaged
+      ArtifactError         a kept file cannot be written or read
+        DamagedArtifact     its bytes are no longer those that were given
       BackupError           backups cannot be reached, or one is damaged
       RepositoryError       git did not do what was asked, or what a task made is not taken over
       NotInstalled          a library that only some homes need is missing
@@ -137,7 +138,11 @@ class Conflict(LedgerError):
 
 
 class ArtifactError(LoopforgeError):
-    """A kept file cannot be written or read, or is damaged."""
+    """A kept file cannot be written or read."""
+
+
+class DamagedArtifact(ArtifactError):
+    """The bytes of a kept file are no longer those that were given."""
 
 
 class BackupError(LoopforgeError):

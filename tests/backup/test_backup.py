@@ -17,9 +17,9 @@ from loopforge.app import ARTIFACTS
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.backup.backup_retention import kept, prune
 from loopforge.backup.backup_schedule import BackupSchedule
-from loopforge.backup.backup_store import BackupManifest, BackupStore
-from loopforge.backup.make_backup import LAST, LastBackup, back_up, last_backup
-from loopforge.backup.restore_backup import inspected, newest, restore, unpack
+from loopforge.backup.backup_store import MANIFEST, BackupManifest, BackupStore
+from loopforge.backup.make_backup import LAST, LastBackup, back_up, last_backup, note_erasures
+from loopforge.backup.restore_backup import Restored, inspected, newest, restore, unpack
 from loopforge.core.room_vocabulary import File
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.errors import BackupError, BadSettings, InputError, LedgerBehind, Unknown
@@ -32,7 +32,7 @@ from loopforge.runtime.system_clock import SimClock
 from loopforge.settings import load_settings, with_ledger
 from loopforge.settings_table import Settings
 from tests.full_disk import full_disk
-from tests.rooms.conftest import Home, living
+from tests.rooms.conftest import START, Home, living
 from tests.still import still
 
 PICTURE = b"\x89PNG a slug"
@@ -53,8 +53,8 @@ async def backed_up(home: Home, store: BackupStore) -> tuple[str, BackupManifest
 
 async def restored(
     store: BackupStore, path: Path, folder: Path, name: str = "", url: str = ""
-) -> tuple[Settings, int]:
-    """A new home from a backup; its settings, and how much was forgotten again."""
+) -> tuple[Settings, Restored]:
+    """A new home from a backup; its settings, and how it came back."""
     folder.mkdir()  # noqa: ASYNC240  quick
     clock = SimClock(datetime(2027, 1, 1, tzinfo=UTC))
     manifest = await inspected(store, name or await newest(store), folder)
@@ -96,8 +96,8 @@ async def test_a_home_is_itself_again(home: Home, tmp_path: Path, way: str) -> N
     lines = await home.lines()
     await home.says("ana", "said after it was made")
 
-    settings, forgotten = await restored(store, tmp_path / "new", tmp_path / "parts")
-    assert (settings.history_lines, settings.line_limit, forgotten) == (7, 70, 0)
+    settings, done = await restored(store, tmp_path / "new", tmp_path / "parts")
+    assert (settings.history_lines, settings.line_limit, done) == (7, 70, (0, 0))
     assert (tmp_path / "new/data/runs/one/rows.jsonl").read_text() == "{}\n"
     assert sorted(path.name for path in (tmp_path / "new/mates").iterdir()) == [
         "maya.md",
@@ -125,7 +125,7 @@ def test_nothing_is_put_outside_a_home(tmp_path: Path, name: str, kind: str) -> 
         tar.addfile(odd)
     with pytest.raises(BackupError, match="is no file of a home"):
         unpack(tmp_path, tmp_path / "new")
-    assert list((tmp_path / "new").iterdir()) == []
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.postgres
@@ -171,8 +171,8 @@ async def test_what_was_forgotten_since_is_forgotten_again(
     await home.app.ledger.erase(Wish(person=home.people["ana"], by="ana"))
     await home.clock.advance(60)
     await backed_up(home, store)
-    settings, forgotten = await restored(store, tmp_path / "new", tmp_path / "parts", first)
-    assert forgotten > 0
+    settings, done = await restored(store, tmp_path / "new", tmp_path / "parts", first)
+    assert done.forgotten > 0
     async with open_ledger_of(settings) as ledger:
         assert (await ledger.verify()).sound
         told = "".join([line async for line in ledger.export()])
@@ -204,6 +204,52 @@ async def test_a_damaged_backup_is_found(home: Home, store: BackupStore, tmp_pat
     with pytest.raises(Unknown, match="no backup"):
         await newest(store)
     assert manifest.events > 0
+
+
+def flip(path: Path) -> None:
+    """Alter the last byte of a file."""
+    data = path.read_bytes()
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 0x80]))
+
+
+@pytest.mark.parametrize("how", ["damaged", "gone"])
+async def test_a_file_that_is_lost_keeps_no_home_away(
+    home: Home, store: BackupStore, tmp_path: Path, how: str
+) -> None:
+    """Of a backup in which a picture is damaged or gone, all else is restored, and it is told."""
+    hash = await talk(home)
+    await backed_up(home, store)
+    path = tmp_path / "kept/files" / hash[:2] / hash
+    flip(path) if how == "damaged" else path.unlink()
+    settings, done = await restored(store, tmp_path / "new", tmp_path / "parts")
+    assert done == (0, 1)
+    async with open_ledger_of(settings) as ledger:
+        assert (await ledger.verify()).sound
+
+
+async def test_a_file_that_is_damaged_in_the_home_keeps_no_backup_away(
+    home: Home, store: BackupStore
+) -> None:
+    """A backup is made without it and names it; the one that has it whole keeps it."""
+    hash = await talk(home)
+    flip(home.path / "data" / ARTIFACTS / hash[:2] / hash)
+    name, manifest = await backed_up(home, store)
+    assert (await store.names(), manifest.files, manifest.damaged) == ([name], (), (hash,))
+
+
+async def test_what_is_restored_holds_nothing_forgotten_at_any_moment(
+    home: Home, store: BackupStore, tmp_path: Path
+) -> None:
+    """Where an erasure cannot be read no ledger comes about."""
+    await talk(home)
+    await backed_up(home, store)
+    await home.app.ledger.erase(Wish(person=home.people["ana"], by="ana"))
+    await note_erasures(home.app.ledger, store)
+    for noted in (tmp_path / "kept/erased").iterdir():
+        flip(noted)
+    with pytest.raises(BackupError, match="would come back"):
+        await restored(store, tmp_path / "new", tmp_path / "parts")
+    assert not list((tmp_path / "new").glob("data/*.db"))
 
 
 DAYS = [datetime(2026, 11, 22, tzinfo=UTC) - timedelta(days=n) for n in range(400)]
@@ -263,6 +309,47 @@ async def test_what_was_never_finished_is_not_kept(home: Home, tmp_path: Path) -
     assert sorted(each.name for each in place.iterdir()) == sorted([at_work, made, "files"])
 
 
+class Hurried(BackupStore):
+    """Somebody else prunes whenever a part is written to it."""
+
+    async def write(self, path: str, data: bytes | Path) -> None:
+        """See BackupStore."""
+        await prune(BackupStore(self.where, SimClock(START)), keep_rule("1 day"))
+        await super().write(path, data)
+
+
+async def test_two_backups_at_once_take_nothing_from_each_other(
+    home: Home, tmp_path: Path, store: BackupStore
+) -> None:
+    """A file that only an unfinished backup needs stays, whoever prunes meanwhile."""
+    hash = await talk(home)
+    await backed_up(home, store)
+    async with living(tmp_path / "second", clock=home.clock) as second:
+        await home.clock.advance(24 * 3600)
+        await backed_up(second, store)
+        await home.clock.advance(60)
+        _, manifest = await backed_up(home, Hurried(store.where, home.clock))
+    assert manifest.files == (hash,)
+    assert await store.files.hashes() == [hash]
+
+
+async def test_what_cannot_be_finished_leaves_nothing(
+    home: Home, tmp_path: Path, store: BackupStore
+) -> None:
+    """A full disk where backups lie holds no half of one."""
+    await talk(home)
+
+    class Full(BackupStore):
+        async def write(self, path: str, data: bytes | Path) -> None:
+            if path.endswith(MANIFEST):
+                raise BackupError("The disk is full.")
+            await super().write(path, data)
+
+    with pytest.raises(BackupError, match="full"):
+        await backed_up(home, Full(store.where, home.clock))
+    assert [each.name for each in (tmp_path / "kept").iterdir()] == ["files"]
+
+
 @asynccontextmanager
 async def scheduled(home: Home, place: Path) -> AsyncIterator[BackupStore]:
     """A home that makes its own backups, once a day."""
@@ -291,6 +378,34 @@ async def test_a_home_makes_its_own_backups(home: Home, tmp_path: Path) -> None:
     async with scheduled(home, tmp_path / "kept") as store:
         await home.clock.advance(60)
         assert (await store.names())[-1] == last.name, "it was made less than a day ago"
+
+
+async def test_a_backup_that_cannot_be_read_costs_no_other(home: Home, tmp_path: Path) -> None:
+    """One that is damaged goes when its time is over; none is made anew each hour because of it."""
+    hash = await talk(home)
+    async with scheduled(home, tmp_path / "kept") as store:
+        await home.clock.advance(60)
+        [first] = await store.names()
+        flip(tmp_path / "kept" / first / MANIFEST)
+        await home.clock.advance(24 * 3600)
+        assert len(await store.names()) == 2
+        assert await store.files.hashes() == [hash]
+        await home.clock.advance(24 * 3600)
+        assert len(await store.names()) == 2
+        assert first not in await store.names()
+
+
+async def test_what_was_forgotten_while_the_home_was_down_is_noted(
+    home: Home, tmp_path: Path
+) -> None:
+    """As it starts, and not only by its next backup."""
+    await talk(home)
+    async with scheduled(home, tmp_path / "kept"):
+        await home.clock.advance(60)
+    await home.app.ledger.erase(Wish(person=home.people["ana"], by="ana"))
+    async with scheduled(home, tmp_path / "kept") as store:
+        await home.clock.advance(60)
+        assert len(await store.erased()) > 0
 
 
 async def test_a_backup_that_cannot_be_made_is_tried_again(home: Home, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from loopforge.errors import ArtifactError, InputError, Unknown
+from loopforge.errors import ArtifactError, DamagedArtifact, InputError, Unknown
 from loopforge.runtime.ports import Clock
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Artifacts:
         return hash
 
     async def get(self, hash: str) -> bytes:
-        """The bytes. Raises Unknown, or ArtifactError when they are damaged or out of reach."""
+        """The bytes. Raises Unknown, DamagedArtifact, or ArtifactError when out of reach."""
         import obstore
 
         self._check(hash)
@@ -104,7 +104,7 @@ class Artifacts:
         except BaseException as error:
             self._tell(error, "read")
         if await asyncio.to_thread(hash_of, data) != hash:
-            raise ArtifactError(
+            raise DamagedArtifact(
                 f"The kept file {hash[:12]} in {self._where} is damaged: its bytes are no longer "
                 "those that were given. Take it from a backup, or give it to the room again."
             )

@@ -1,15 +1,20 @@
 """Which backups are kept: "7 days, 4 weeks, 12 months".
 
 Of each of the last so many days, weeks (from Monday) and months that have a backup, the newest one
-is kept, in UTC; the newest of all always. Files that no backup names any more go with the others.
+is kept, in UTC; the newest of all always. Files that no backup names any more go with the others,
+unless another backup is being made there, or one that stays cannot be read: it may need them.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
-from loopforge.backup.backup_store import DEAD, BackupStore
+from loopforge.backup.backup_store import DEAD, BackupManifest, BackupStore, made_at
+from loopforge.errors import BackupError, LedgerBehind, Unknown
+
+log = logging.getLogger(__name__)
 
 PERIODS: dict[str, Callable[[datetime], tuple[int, ...]]] = {
     "day": lambda at: (at.year, at.month, at.day),
@@ -33,14 +38,27 @@ def kept(made: Iterable[datetime], keep: dict[str, int]) -> set[datetime]:
 
 async def prune(store: BackupStore, keep: dict[str, int]) -> list[str]:
     """Take away what the rule does not keep, and what was never finished; names of the former."""
-    manifests = {name: await store.manifest(name) for name in await store.names()}
-    if not manifests:
+    unfinished = await store.unfinished()  # before the others: one that is done by then is there
+    manifests = {name: await _readable(store, name) for name in await store.names()}
+    made = {name: one.at if one else made_at(name) for name, one in manifests.items()}
+    if not (times := [at for at in made.values() if at]):
         return []
-    stays = kept((one.at for one in manifests.values()), keep)
-    gone = [name for name, one in manifests.items() if one.at not in stays]
-    for name in (*gone, *await store.torn(max(stays) - DEAD)):
+    stays = kept(times, keep)
+    gone = [name for name, at in made.items() if at and at not in stays]
+    dead = [name for name, at in unfinished.items() if at < max(stays) - DEAD]
+    for name in (*gone, *dead):
         await store.drop(name)
-    needed = {hash for one in manifests.values() if one.at in stays for hash in one.files}
-    for hash in set(await store.files.hashes()) - needed:
-        await store.files.drop(hash)
+    staying = [one for name, one in manifests.items() if name not in gone]
+    if len(dead) == len(unfinished) and None not in staying:
+        needed = {hash for one in staying if one for hash in one.files}
+        for hash in set(await store.files.hashes()) - needed:
+            await store.files.drop(hash)
     return gone
+
+
+async def _readable(store: BackupStore, name: str) -> BackupManifest | None:
+    try:
+        return await store.manifest(name)
+    except (Unknown, BackupError, LedgerBehind) as error:
+        log.warning("files of backups that are kept no longer stay: %s", error)
+        return None

@@ -39,6 +39,7 @@ class BackupSchedule:
     def open(self, tasks: Tasks) -> None:
         """Begin."""
         self._ledger.subscribe(self._follow, kinds=["ledger.erased"])
+        self._erased.set()  # what was forgotten while the home did not run is noted, too
         tasks.spawn(self._noting(), "erasures noted beside backups")
         tasks.spawn(self._making(), "backups")
 
@@ -58,13 +59,19 @@ class BackupSchedule:
         wait = self._due()
         while True:
             await self._clock.sleep(wait.total_seconds())
-            try:
-                await back_up(self._settings, self._ledger, self._store, self._clock)
-                await prune(self._store, self._keep)
-                wait = self._every
-            except LoopforgeError as error:
-                log.warning("no backup was made; it is tried again in an hour: %s", error)
-                wait = RETRY
+            wait = self._every if await self._made() else RETRY
+
+    async def _made(self) -> bool:
+        try:
+            await back_up(self._settings, self._ledger, self._store, self._clock)
+        except LoopforgeError as error:
+            log.warning("no backup was made; it is tried again in an hour: %s", error)
+            return False
+        try:
+            await prune(self._store, self._keep)
+        except LoopforgeError as error:
+            log.warning("older backups are kept until the next one is made: %s", error)
+        return True
 
     def _due(self) -> timedelta:
         """How long until the next one; never longer than between two, whatever the clock was."""

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 from msgspec import Struct
 
-from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.artifacts.artifact_store import Artifacts, is_hash
 from loopforge.errors import BackupError, LedgerBehind, Unknown
 from loopforge.runtime.ports import Clock
 
@@ -42,7 +42,10 @@ DEAD = timedelta(days=1)
 
 
 class BackupManifest(Struct, frozen=True, kw_only=True):
-    """What a backup is. `parts` are the SHA-256 of its parts, `heads` those of the ledger."""
+    """What a backup is. `parts` are the SHA-256 of its parts, `heads` those of the ledger.
+
+    `absent` are files that were forgotten meanwhile, `damaged` those that the home's disk has.
+    """
 
     format: int
     program: str
@@ -53,6 +56,7 @@ class BackupManifest(Struct, frozen=True, kw_only=True):
     heads: dict[str, tuple[int, str]]
     files: tuple[str, ...]
     absent: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
 
     @property
     def events(self) -> int:
@@ -90,14 +94,14 @@ class BackupStore:
         """Backups that are whole, oldest first."""
         return sorted(path.partition("/")[0] for path in await self._paths() if _whole(path))
 
-    async def torn(self, before: datetime) -> list[str]:
-        """Backups of before that time which are not whole: whoever made them was killed."""
+    async def unfinished(self) -> dict[str, datetime]:
+        """Backups that are not whole, and when they began; some are at work, some were killed."""
         paths = await self._paths()
         found = {path.partition("/")[0] for path in paths}
         if isinstance(self._root, Path):  # there an object that is half written is not listed
             found |= {each.name for each in self._root.iterdir() if each.is_dir()}
         whole = {path.partition("/")[0] for path in paths if _whole(path)}
-        return sorted(name for name in found - whole if (at := _at(name)) and at < before)
+        return {name: at for name in found - whole if (at := made_at(name))}
 
     async def manifest(self, name: str) -> BackupManifest:
         """What this backup is. Raises Unknown, LedgerBehind, and BackupError where unreadable."""
@@ -159,10 +163,16 @@ class BackupStore:
         return {path.partition("/")[2] for path in await self._paths("erased")}
 
     async def forgotten(self) -> set[str]:
-        """The refs of all texts that are noted to be forgotten."""
+        """The refs of all texts that are noted to be forgotten. Raises BackupError."""
         found: set[str] = set()
         for event in await self.erased():
-            found.update((await self.read(f"erased/{event}")).decode().split())
+            refs = (await self.read(f"erased/{event}")).decode("utf-8", "replace").split()
+            if not all(map(is_hash, refs)):
+                raise BackupError(
+                    f"erased/{event} in {self.where} is damaged: what was forgotten there would "
+                    "come back. If you would have it back, delete that file."
+                )
+            found.update(refs)
         return found
 
     async def _paths(self, prefix: str | None = None) -> list[str]:
@@ -201,7 +211,8 @@ def _whole(path: str) -> bool:
     return part == MANIFEST and name not in ("files", "erased")
 
 
-def _at(name: str) -> datetime | None:
+def made_at(name: str) -> datetime | None:
+    """When the backup of this name was made; None where it is called otherwise."""
     try:
         return datetime.strptime(name, NAMED).replace(tzinfo=UTC)
     except ValueError:

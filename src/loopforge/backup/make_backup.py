@@ -1,10 +1,12 @@
 """Making a backup, also while the home runs, and looking at it once it is made.
 
     one moment of the ledger -> its rows, and which files it holds -> settings, mates, runs
-      -> everything is written -> read back from there, every hash derived again -> backup.json
+      -> everything is written -> read back from there, every hash derived again
+      -> files that are not there yet -> backup.json
 
 What is left out: keys and tokens, who is signed in, logs. An event that comes meanwhile is in the
-next one. Files of which the words were forgotten meanwhile are absent, and the manifest says so.
+next one. Files of which the words were forgotten meanwhile are absent, and those that the home's
+disk has damaged; the manifest says so. What fails leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import shutil
 import tarfile
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -41,7 +44,7 @@ from loopforge.backup.backup_store import (
 )
 from loopforge.backup.sealed_keys import sealed
 from loopforge.core.events import Erased, Event
-from loopforge.errors import BackupError, LedgerBroken, Unknown
+from loopforge.errors import BackupError, DamagedArtifact, LedgerBroken, Unknown
 from loopforge.ledger.database.table_schema import events
 from loopforge.ledger.row_dump import Anchors, check, dump
 from loopforge.ledger.schema_migration import NEWEST, stands, version
@@ -108,14 +111,11 @@ async def _made(
 
         schema, wanted = await ledger.look(read)
         await asyncio.to_thread(_pack, settings.home, home)
-        absent = await _keep(wanted, files, store.files)
-        made = [rows, home]
+        made = [home, rows]
         if passphrase:
             made.append(Path(folder) / KEYS)
             made[-1].write_bytes(await asyncio.to_thread(sealed, settings.data, passphrase))
         parts = {each.name: await asyncio.to_thread(_sha256, each) for each in made}
-        for each in made:
-            await store.write(f"{name}/{each.name}", each)
         heads = await asyncio.to_thread(check_ledger, rows)
         manifest = BackupManifest(
             format=FORMAT,
@@ -125,17 +125,32 @@ async def _made(
             home=settings.home.name,
             parts=parts,
             heads=dict(heads),
-            files=tuple(sorted(wanted - absent)),
-            absent=tuple(sorted(absent)),
+            files=tuple(sorted(wanted)),
         )
-        for part in parts:
-            await fetch(store, name, part, manifest, Path(folder) / "again")
-    await store.write(f"{name}/{MANIFEST}", msgspec.json.format(msgspec.json.encode(manifest)))
+        try:
+            manifest = await _written(store, name, made, manifest, files)
+        except Exception:
+            with suppress(BackupError):
+                await store.drop(name)
+            raise
     await note_erasures(ledger, store)
     last = msgspec.json.encode(LastBackup(at, store.where, name))
     (settings.data / LAST).write_bytes(last)
     log.info("backup %s: %d events in %s", name, manifest.events, store.where)
     return name, manifest
+
+
+async def _written(
+    store: BackupStore, name: str, made: list[Path], manifest: BackupManifest, files: Artifacts
+) -> BackupManifest:
+    """Put everything there, and its manifest last."""
+    for each in made:
+        await store.write(f"{name}/{each.name}", each)
+    for each in made:
+        await fetch(store, name, each.name, manifest, each.with_name("again"))
+    manifest = await _kept(manifest, files, store.files)
+    await store.write(f"{name}/{MANIFEST}", msgspec.json.format(msgspec.json.encode(manifest)))
+    return manifest
 
 
 def _sweep(data: Path, now: datetime) -> None:
@@ -163,15 +178,28 @@ def check_ledger(rows: Path) -> Anchors:
         raise BackupError(f"The ledger in this backup is damaged: {error}") from error
 
 
-async def _keep(wanted: frozenset[str], files: Artifacts, kept: Artifacts) -> set[str]:
-    """Put files where backups are that are not there yet; those that are gone from the home."""
-    absent = set[str]()
-    for hash in wanted.difference(await kept.hashes()):
+async def _kept(manifest: BackupManifest, files: Artifacts, there: Artifacts) -> BackupManifest:
+    """Put files where backups are that are not there yet; the manifest, with those that are lost.
+
+    While parts of an unfinished backup lie there nobody takes a file away.
+    """
+    absent, damaged = set[str](), set[str]()
+    for hash in {*manifest.files}.difference(await there.hashes()):
         try:
-            await kept.put(await files.get(hash))
+            data = await files.get(hash)
         except Unknown:
             absent.add(hash)
-    return absent
+        except DamagedArtifact as error:
+            log.warning("it is in no backup: %s", error)
+            damaged.add(hash)
+        else:
+            await there.put(data)
+    return msgspec.structs.replace(
+        manifest,
+        files=tuple(hash for hash in manifest.files if hash not in absent | damaged),
+        absent=tuple(sorted(absent)),
+        damaged=tuple(sorted(damaged)),
+    )
 
 
 def _pack(home: Path, into: Path) -> None:

@@ -1,7 +1,7 @@
 """A home from a backup: in an empty folder, with its ledger in SQLite or PostgreSQL.
 
-    checked -> settings, mates, runs -> the ledger in one transaction, its views folded anew
-      -> files -> what was forgotten since is forgotten again
+    checked -> settings, mates, runs -> files -> the ledger in one transaction, its views folded
+      anew, and in the same one what was forgotten since is forgotten again
 
 Does not cover: keys and tokens, which no backup holds; people sign in anew.
 """
@@ -12,11 +12,13 @@ import asyncio
 import gzip
 import shutil
 import tarfile
+from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import IO, NamedTuple
 
 from loopforge.app import ARTIFACTS
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.artifacts.file_retention import sweep
+from loopforge.artifacts.file_retention import held, sweep
 from loopforge.backup.backup_store import (
     HOME,
     KEYS,
@@ -26,8 +28,7 @@ from loopforge.backup.backup_store import (
     newer,
 )
 from loopforge.backup.make_backup import check_ledger, fetch
-from loopforge.errors import BackupError, InputError, Unknown
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.errors import BackupError, DamagedArtifact, InputError, Unknown
 from loopforge.ledger.schema_migration import NEWEST
 from loopforge.ledger_opening import open_ledger_of
 from loopforge.runtime.ports import Clock
@@ -55,42 +56,69 @@ async def inspected(store: BackupStore, name: str, folder: Path) -> BackupManife
 
 
 def unpack(folder: Path, home: Path) -> None:
-    """Put settings, mates and runs into a new home; only files, and only within it.
+    """Put settings, mates and runs into a new home; only files, only within it, all or none.
 
     Raises InputError for a folder with files, BackupError for what no backup of ours holds.
     """
     if home.exists() and any(home.iterdir()):
         raise InputError(f"{home} is not empty; restore into a new folder: `loopforge --home NEW`.")
-    home.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(folder / HOME, "r:gz") as tar:
-        for each in tar:  # tarfile's own filters came with Python 3.11.4; Debian 12 has 3.11.2
-            place = home / each.name
-            held = tar.extractfile(each) if each.isfile() else None
-            if held is None or not place.resolve().is_relative_to(home.resolve()):
-                raise BackupError(f"{each.name!r} in this backup is no file of a home.")
-            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with place.open("wb") as file:
-                place.chmod(each.mode & 0o755)
-                shutil.copyfileobj(held, file)
+    try:
+        (home / "mates").mkdir(parents=True, exist_ok=True)  # where there are none, none are new
+        with tarfile.open(folder / HOME, "r:gz") as tar:
+            for each in tar:  # tarfile's own filters came with Python 3.11.4; Debian 12 has 3.11.2
+                _put(home, each, tar.extractfile(each) if each.isfile() else None)
+    except BaseException:
+        shutil.rmtree(home, ignore_errors=True)
+        raise
+
+
+def _put(home: Path, each: tarfile.TarInfo, content: IO[bytes] | None) -> None:
+    place = home / each.name
+    if content is None or not place.resolve().is_relative_to(home.resolve()):
+        raise BackupError(f"{each.name!r} in this backup is no file of a home.")
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with place.open("wb") as file:
+        place.chmod(each.mode & 0o755)
+        shutil.copyfileobj(content, file)
+
+
+class Restored(NamedTuple):
+    """How many texts were forgotten again, and how many files are damaged or gone in the backup."""
+
+    forgotten: int
+    missing: int
 
 
 async def restore(
     settings: Settings, store: BackupStore, manifest: BackupManifest, folder: Path, clock: Clock
-) -> int:
-    """Bring the ledger and its files back; how many texts were forgotten again.
+) -> Restored:
+    """Bring the files and the ledger back, and forget again what was forgotten since.
 
-    `folder` holds the checked parts. Raises InputError where the ledger is not empty.
+    `folder` holds the checked parts. Raises InputError where the ledger is not empty. A file that
+    cannot be had keeps nothing else away.
     """
+    forgotten = sorted(await store.forgotten())
+    files = Artifacts(settings.data / ARTIFACTS, clock)
+    missing = set[str]()
+    async for hash, data in kept_files(store, manifest):
+        if data is None:
+            missing.add(hash)
+        else:
+            await files.put(data)
     async with open_ledger_of(settings, clock) as ledger:
         with gzip.open(folder / LEDGER, "rb") as rows:
-            await ledger.load(rows)
-    files = Artifacts(settings.data / ARTIFACTS, clock)
+            erasure = await ledger.load(rows, forgotten)
+        await sweep(ledger, Artifacts(settings.data / ARTIFACTS, clock))
+        missing &= await ledger.look(held)
+    return Restored(len(erasure.refs), len(missing))
+
+
+async def kept_files(
+    store: BackupStore, manifest: BackupManifest
+) -> AsyncIterator[tuple[str, bytes | None]]:
+    """The hash of each file of a backup, with its bytes; None where they are damaged or gone."""
     for hash in manifest.files:
-        await files.put(await store.files.get(hash))
-    async with open_ledger_of(settings, clock) as ledger:
-        known = list(await ledger.texts(sorted(await store.forgotten())))
-        if known:
-            why = "forgotten after this backup was made"
-            await ledger.erase(Wish(refs=tuple(known), exactly=True, by="restore", why=why))
-            await sweep(ledger, Artifacts(settings.data / ARTIFACTS, clock))
-    return len(known)
+        try:
+            yield hash, await store.files.get(hash)
+        except (Unknown, DamagedArtifact):
+            yield hash, None

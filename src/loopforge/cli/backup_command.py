@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loopforge.cli import existing
-from loopforge.errors import InputError
+from loopforge.core.text.spoken_lists import counted
+from loopforge.errors import BackupError, InputError, LoopforgeError
 
 if TYPE_CHECKING:
     from loopforge.backup.backup_store import BackupManifest, BackupStore
@@ -58,7 +59,7 @@ def command(
     async def work() -> None:
         if listed:
             for name in await store.names():
-                typer.echo(told(name, await store.manifest(name)))
+                typer.echo(await _line(store, name))
             return
         if check:
             await _checked(store, check)
@@ -89,18 +90,34 @@ async def _checked(store: BackupStore, name: str) -> None:
     import tempfile
     from pathlib import Path
 
-    from loopforge.backup.restore_backup import inspected, newest
+    from loopforge.backup.restore_backup import inspected, kept_files, newest
 
     name = await newest(store) if name == "newest" else name
     with tempfile.TemporaryDirectory() as folder:
         manifest = await inspected(store, name, Path(folder))
-    for hash in manifest.files:
-        await store.files.get(hash)
+    lost = [hash async for hash, data in kept_files(store, manifest) if data is None]
+    for hash in lost:
+        typer.echo(f"damaged or gone: {store.where}/files/{hash[:2]}/{hash}")
+    if lost:
+        raise BackupError(
+            f"Of {counted(len(manifest.files), 'file')} {len(lost)} cannot be brought back; all "
+            f"else in {name} can. Delete what is damaged there: the next backup brings it anew."
+        )
     typer.echo(f"All of it is as it was written: {told(name, manifest)}")
+
+
+async def _line(store: BackupStore, name: str) -> str:
+    try:
+        return told(name, await store.manifest(name))
+    except LoopforgeError as error:
+        return f"{name}  {error}"
 
 
 def told(name: str, manifest: BackupManifest) -> str:
     """A backup in one line."""
-    absent = f", {len(manifest.absent)} files forgotten meanwhile" if manifest.absent else ""
-    files = f"{len(manifest.files)} files{absent}"
+    files = f"{len(manifest.files)} files"
+    if manifest.absent:
+        files += f", {len(manifest.absent)} files forgotten meanwhile"
+    if manifest.damaged:
+        files += f", not {counted(len(manifest.damaged), 'file')} that the home's disk has damaged"
     return f"{name}  {manifest.events} events, {files}, by Loopforge {manifest.program}"

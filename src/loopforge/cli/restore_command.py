@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from loopforge.cli import settings
+from loopforge.core.text.spoken_lists import counted
 from loopforge.errors import InputError
 
 
@@ -57,14 +58,19 @@ def command(
             try:
                 make_home(there.home)
                 found = with_ledger(settings(context), ledger)
-                forgotten = await restore(found, store, manifest, Path(folder), clock)
+                done = await restore(found, store, manifest, Path(folder), clock)
                 put_back(found.data, keys)
             except BaseException:  # the ledger is not empty, say: the folder was, so it is again
                 shutil.rmtree(there.home, ignore_errors=True)
                 raise
         typer.echo(f"{there.home} is what it was in {which}: {manifest.events} events.")
-        if forgotten:
-            typer.echo(f"{forgotten} texts that were forgotten since are forgotten here, too.")
+        if done.forgotten:
+            typer.echo(f"{done.forgotten} texts that were forgotten since are forgotten here, too.")
+        if done.missing:
+            typer.echo(
+                f"Not here: {counted(done.missing, 'file')} that people gave; all else is. "
+                f"`loopforge backup {source} --check {which}` names what is damaged or gone."
+            )
         if ledger:
             typer.echo(f"Set `database_url` in {found.file} to where its ledger is now.")
 

@@ -326,10 +326,21 @@ class SqlLedger:
                 return
             place = (events[-1].stream, events[-1].seq)
 
-    async def load(self, rows: Iterable[bytes]) -> None:
-        """Put dumped rows into this ledger, which is empty (see row_dump.py), all or none."""
-        load = partial(row_dump.load, lines=rows, views=self._views)
-        await self._writer.do(lambda connection: (load(connection), ()))
+    async def load(self, rows: Iterable[bytes], forgotten: Sequence[str] = ()) -> Erasure:
+        """Put dumped rows into this ledger, which is empty (see row_dump.py), all or none.
+
+        Those of these refs that have a text are forgotten in the same moment.
+        """
+
+        def work(connection: Connection) -> tuple[Erasure, tuple[Event, ...]]:
+            row_dump.load(connection, rows, self._views)
+            known = tuple(read.texts(connection, forgotten))
+            why = "forgotten after this backup was made"
+            wish = Wish(refs=known, exactly=True, by="restore", why=why)
+            return erase.forget(connection, wish, self._stamp, self._views, pretend=False)
+
+        erasure = await self._writer.do(work)
+        return await self._scrubbed(erasure) if erasure.refs else erasure
 
     async def verify(
         self, prefix: str = "", anchors: Mapping[str, Anchor] | None = None
@@ -365,10 +376,13 @@ class SqlLedger:
             )
             if pretend:
                 return (await self._reading(forget))[0]
-            erasure = await self._writer.do(forget)
-            tables = [table.name for view in self._views for table in view.tables]
-            clean = await self._writer.run(lambda: (scrub(self._store, tables), ()))
-            return msgspec.structs.replace(erasure, clean=clean)
+            return await self._scrubbed(await self._writer.do(forget))
+
+    async def _scrubbed(self, erasure: Erasure) -> Erasure:
+        """Leave nothing of it in the database's files."""
+        tables = [table.name for view in self._views for table in view.tables]
+        clean = await self._writer.run(lambda: (scrub(self._store, tables), ()))
+        return msgspec.structs.replace(erasure, clean=clean)
 
     async def tail(self, count: int = 20, stream: str = "") -> list[Event]:
         """The newest events of one stream, or of all, oldest first."""
