@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from openpyxl import Workbook
 
 from loopforge.artifacts import document_readers
 from loopforge.artifacts.artifact_store import Artifacts
@@ -136,6 +138,62 @@ async def test_nothing_of_the_machine_gets_into_a_letter(tmp_path: Path) -> None
     read = await read_document(DOCX, data, 5000)
     assert "rhubarb" not in read.text
     assert "AAAA" not in read.text
+
+
+PARAGRAPH = b"<w:t>Bed two, since spring.</w:t></w:r></w:p>"
+CHANGED = b"""<w:t>Bed </w:t></w:r><w:del><w:r><w:delText>one</w:delText></w:r></w:del>
+<w:moveFrom><w:r><w:t>nine</w:t></w:r></w:moveFrom><w:ins><w:r><w:t>two, since spring.</w:t></w:r></w:ins></w:p>"""
+FRAMED = b"<w:sdt><w:sdtContent><w:p><w:r>%s</w:sdtContent></w:sdt>" % PARAGRAPH
+IN_CELL = b"<w:tbl><w:tr><w:tc><w:p><w:r><w:t>two</w:t></w:r></w:p></w:tc></w:tr></w:tbl>"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (PARAGRAPH, CHANGED),
+        (b"<w:p><w:r>" + PARAGRAPH, FRAMED),
+        (b"<w:p><w:r><w:t>two</w:t></w:r></w:p>", IN_CELL),
+        (b"wordprocessingml.document.main+xml", b"wordprocessingml.template.main+xml"),
+        (
+            b"vnd.openxmlformats-officedocument.wordprocessingml.document.main",
+            b"vnd.ms-word.document.macroEnabled.main",
+        ),
+    ],
+    ids=["changed", "framed", "table in a table", "template", "macros"],
+)
+async def test_a_letter_that_was_made_otherwise(old: bytes, new: bytes) -> None:
+    """Changes that wait to be accepted, fields to fill in, tables in tables, macros: words are words."""
+    data = repacked(letter(), old, new)
+    assert data != repacked(letter(), b"", b""), "what is to be changed is in it"
+    assert (await read_document(DOCX, data, 5000)).text == LETTER
+
+
+async def test_a_show_of_slides_is_a_presentation() -> None:
+    """One that is saved to be shown, not edited, says the same."""
+    data = repacked(talk(), b"presentation.main+xml", b"slideshow.main+xml")
+    assert (await read_document(PPTX, data, 5000)).text == TALK
+
+
+async def test_a_cell_far_away_is_read() -> None:
+    """A million empty rows of sixteen thousand cells are no work."""
+    book = Workbook()
+    book.active["A1"], book.active["XFD1048576"] = "near", "far"
+    held = io.BytesIO()
+    book.save(held)
+    read = await read_document(XLSX, held.getvalue(), 80_000)
+    assert read.text.replace(" | ", "") == "[sheet 1 of 1: Sheet]\nnear\nfar\n"
+
+
+def test_what_was_read_until_time_is_over_is_told() -> None:
+    """A letter of which there was no time to read all says what its first lines say."""
+
+    def lines() -> Iterator[str]:
+        yield "Beans grow."
+        raise document_readers.LimitReached
+
+    part = document_readers.DocumentPart("", lines)
+    read = document_readers._read([part], (0, ""), 5000, 9, (MemoryError,))
+    assert read == (0, "Beans grow.\n\n[cut here]", "")
 
 
 async def test_a_long_table_is_cut_after_the_rows_that_fit() -> None:

@@ -103,7 +103,12 @@ def test_a_broken_head_is_no_error(way: dict[str, Any], cut: int, damage: bytes)
     assert all(side >= 0 for side in sides_of(data))
 
 
-@pytest.mark.parametrize("data", [b"", b"plain words", b"\x89PNG\r\n\x1a\n" + b"\x00" * 50])
+ENDLESS = drawn(33, 44, format="JPEG").replace(b"\xff\xdb", b"\xff" * 20_000 + b"\xdb", 1)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"plain words", b"\x89PNG\r\n\x1a\n" + b"\x00" * 50, ENDLESS]
+)
 def test_what_has_no_sides(data: bytes) -> None:
-    """What is no picture, or says nothing of its sides, has none."""
+    """What is no picture, or says nothing of its sides, has none; nor what never comes to them."""
     assert sides_of(data) == (0, 0)

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple, NoReturn
 
 _AROUND = 80
 """Bytes that the mark at the end may take."""
+_LATE = "late"
 _STATES = {"": "without text", "heavy": "too much to be read", "damaged": "damaged"}
 
 
@@ -79,30 +80,66 @@ def pdf(data: bytes) -> Opened:
 
 
 def docx(data: bytes) -> Opened:
-    """A letter or report as a whole: paragraphs, headings, lists and tables, in their order."""
-    from docx import Document
+    """A letter or report as a whole: paragraphs, headings, lists and tables, in their order.
 
-    document = Document(io.BytesIO(data))
-    return 0, [DocumentPart("", lambda: _blocks(document))]
+    As it reads with its changes accepted; also one with macros, and a template.
+    """
+    from docx.opc.part import PartFactory
+    from docx.package import Package
+    from docx.parts.document import DocumentPart as Letter
+
+    PartFactory.part_type_for.update(dict.fromkeys(_LETTERS, Letter))
+    part: Any = Package.open(io.BytesIO(data)).main_document_part
+    styles = {style.style_id: style.name or "" for style in part.document.styles}
+    return 0, [DocumentPart("", lambda: _blocks(part.element.body, styles))]
 
 
-def _blocks(document: Any) -> Iterator[str]:
-    for block in document.iter_inner_content():
-        if hasattr(block, "rows"):
-            yield from (_row(cell.text for cell in row.cells) for row in block.rows)
+_LETTERS = (
+    "application/vnd.ms-word.document.macroEnabled.main+xml",
+    "application/vnd.ms-word.template.macroEnabledTemplate.main+xml",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml",
+)
+_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_SIGNS = {"t": "", "tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+_UNSAID = {"pPr", "rPr", "del", "moveFrom", "drawing", "pict", "object"}
+"""What holds none of a letter's words: how it looks, what was taken out, and pictures."""
+
+
+def _nearest(element: Any, *names: str) -> Iterator[Any]:
+    """The elements of these names in another one, but those in one another, in their order."""
+    for child in element.iterchildren("*"):
+        name = child.tag.removeprefix(_WORD)
+        if name in names:
+            yield child
+        elif name not in _UNSAID:
+            yield from _nearest(child, *names)
+
+
+def _blocks(body: Any, styles: dict[str, str]) -> Iterator[str]:
+    for block in _nearest(body, "p", "tbl"):
+        if block.tag == f"{_WORD}tbl":
+            for row in _nearest(block, "tr"):
+                yield _row(
+                    " ".join(map(_words, cell.iter(f"{_WORD}p"))) for cell in _nearest(row, "tc")
+                )
             continue
-        style = block.style.name if block.style is not None else ""
+        style, text = styles.get(block.style or "", ""), _words(block)
         if style.startswith("Heading ") and style[8:].isdigit():
-            yield f"{'#' * int(style[8:])} {block.text}"
+            yield f"{'#' * int(style[8:])} {text}"
         else:
-            yield f"- {block.text}" if style.startswith("List") else block.text
+            yield f"- {text}" if style.startswith("List") else text
+
+
+def _words(paragraph: Any) -> str:
+    found = _nearest(paragraph, *_SIGNS)
+    return "".join(one.text or _SIGNS[one.tag.removeprefix(_WORD)] for one in found)
 
 
 def pptx(data: bytes) -> Opened:
     """The slides of a presentation, each with its speaker's notes, which are marked."""
-    from pptx import Presentation
+    from pptx.package import Package
 
-    slides = Presentation(io.BytesIO(data)).slides
+    slides = Package.open(io.BytesIO(data)).presentation_part.presentation.slides
 
     def slide(one: Any) -> DocumentPart:
         hidden = one.element.get("show") in ("0", "false")
@@ -131,6 +168,7 @@ def xlsx(data: bytes) -> Opened:
     sheets = load_workbook(io.BytesIO(data), read_only=True, data_only=True).worksheets
 
     def sheet(one: Any) -> DocumentPart:
+        one.reset_dimensions()  # else each row has as many cells as the widest one of them says
         hidden = ", hidden" if one.sheet_state != "visible" else ""
         return DocumentPart(one.title + hidden, lambda: filter(None, map(_row, one.values)))
 
@@ -216,7 +254,7 @@ def _read(
     """The text of its parts, one after the other, as far as limits go."""
     count, unit = whole
     told: list[str] = []
-    left, last, words, trouble = most - _AROUND, 0, False, ""
+    left, last, words, trouble, late = most - _AROUND, 0, False, "", False
     if left < 0:
         return ExtractedText(count, "", "")
     try:
@@ -224,6 +262,8 @@ def _read(
             if last == parts or left < 0:
                 break
             state, text = _taken(part, left, heavy)
+            if state == _LATE and not text:
+                raise LimitReached
             last += 1
             trouble, words = trouble or state, words or bool(text)
             asides = [part.aside] if part.aside else []
@@ -233,12 +273,14 @@ def _read(
             raw = f"{mark}{text}".encode("utf-8", "replace")
             told.append(raw[:left].decode("utf-8", "ignore"))
             left -= len(raw)
+            if late := state == _LATE:
+                break
     except LimitReached:
         trouble = "heavy"
     if not words:
         empty = "scanned" if count or not unit else "damaged"
         return ExtractedText(count, "", trouble or empty)
-    if left < 0 or last < count:
+    if late or left < 0 or last < count:
         told.append(f"\n[cut here{f', at {unit} {last} of {count}' if unit else ''}]")
     return ExtractedText(count, "".join(told), "")
 
@@ -246,21 +288,24 @@ def _read(
 def _taken(part: DocumentPart, most: int, heavy: tuple[type[Exception], ...]) -> tuple[str, str]:
     """What is wrong with a part, and its text with a line's end, if there are words in it.
 
-    Lines are taken until there are more than `most` characters.
+    Lines are taken until there are more than `most` characters, or the time is over (_LATE).
     """
     lines: list[str] = []
+    state = ""
     try:
         for line in part.lines():
             lines.append(line)
             most -= len(line) + 1
             if most < 0:
                 break
-        text = "\n".join(lines).strip()
+    except LimitReached:
+        state = _LATE
     except heavy:
         return "heavy", ""
     except Exception:
         return "damaged", ""
-    return "", f"{text}\n" if any(map(str.isalnum, text)) else ""
+    text = "\n".join(lines).strip()
+    return state, f"{text}\n" if any(map(str.isalnum, text)) else ""
 
 
 def main() -> None:

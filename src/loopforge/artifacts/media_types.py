@@ -29,7 +29,7 @@ SIGNS: tuple[tuple[re.Pattern[bytes], str], ...] = (
     (re.compile(rb"fLaC"), "audio/flac"),
     (re.compile(rb".{4}ftyp", re.DOTALL), "audio/mp4"),
     (re.compile(rb"\x1a\x45\xdf\xa3"), "audio/webm"),
-    (re.compile(rb"%PDF-\d"), PDF),
+    (re.compile(rb"(?:\xef\xbb\xbf)?\s{0,99}%PDF-\d"), PDF),
     (re.compile(rb"PK\x03\x04"), BYTES),
 )
 """How a file of each kind begins."""
@@ -81,6 +81,8 @@ def sides_of(data: bytes) -> tuple[int, int]:
 
 _HEAD = 16
 """Bytes that tell a picture's kind."""
+_SEGMENTS = 10_000
+"""Segments, and bytes of filling, that may stand before a frame: someone else's rooms wait."""
 _NO_SIZES = frozenset({0xC4, 0xC8, 0xCC})
 """Markers of JPEG among those of frames that begin no frame."""
 
@@ -93,7 +95,7 @@ def _png(data: bytes) -> tuple[int, int]:
 def _jpeg(data: bytes) -> tuple[int, int]:
     """From the first frame's head; what stands before it is passed over, segment by segment."""
     at = 2
-    while True:
+    for _ in range(_SEGMENTS):
         sign, marker, length = unpack_from(">BBH", data, at)
         if sign != 0xFF:
             return (0, 0)
@@ -104,6 +106,7 @@ def _jpeg(data: bytes) -> tuple[int, int]:
             return (width, height)
         else:
             at += 2 + length
+    return (0, 0)
 
 
 def _webp(data: bytes) -> tuple[int, int]:
