@@ -26,6 +26,7 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError
+from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.runtime.ports import Question
 from loopforge.work.task_store import TaskStore
 from tests.rooms.conftest import write_mates
@@ -299,6 +300,24 @@ async def test_files_come_in_and_signs_count(place: Path) -> None:
             await room.app.front.rooms.add("commons", person, body)
             await room.rest()
             assert (await room.shop.state(task)).stage == stage
+
+
+async def test_a_thumb_on_what_was_forgotten_means_nothing(
+    place: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A sign on a line of a task that is forgotten by now rates nothing, and is no fault."""
+    async with commons(place, in_order(says("question", "Which port?"))) as room:
+        await room.hears("otto, write a Python server in serve.py")
+        (task,) = await room.tasks()
+        line = await room.line_of("Which port?")
+        stream = (await room.shop.state(task)).stream
+        given = (await room.app.ledger.read(stream, kinds=["task.opened"]))[0]
+        await room.app.ledger.erase(Wish(events=(given.id,)))
+        assert (await room.shop.state(task)).forgotten
+        body = PersonReacted(person=room.ana, to=line, emoji="👎")
+        await room.app.front.rooms.add("commons", room.ana, body)
+        await room.rest()
+        assert [one.message for one in caplog.records if one.levelname == "ERROR"] == []
 
 
 async def test_a_new_start_says_nothing_twice(place: Path) -> None:

@@ -172,7 +172,7 @@ class ThreadPosts:
             return
         if halt:
             await self._desk.stop(state.id, body.person)
-        else:
+        elif not state.forgotten:
             await self._desk.rate(state.id, body.person, up=body.emoji[:1] == UP, line=body.to)
 
     def _erased(self, _stream: str, _events: Sequence[Event]) -> None:
