@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.artifacts.file_intake import LONGEST_NAME, FileLimits, plain_name, receive
+from loopforge.artifacts.file_intake import (
+    LONGEST_NAME,
+    NAME_BYTES,
+    FileLimits,
+    plain_name,
+    receive,
+)
 from loopforge.errors import BadLine, TooLarge
 from loopforge.runtime.system_clock import SimClock
 
@@ -78,6 +84,7 @@ async def test_what_cannot_be_taken_is_refused(
         ("two\nlines.txt", "twolines.txt"),
         ("x" * 300 + ".txt", "x" * (LONGEST_NAME - 4) + ".txt"),
         ("x" * 300, "x" * LONGEST_NAME),
+        ("文" * 100 + ".pdf", "文" * 65 + ".pdf"),
     ],
 )
 def test_names_are_made_plain(given_name: str, shown: str) -> None:
@@ -91,4 +98,5 @@ def test_any_name_becomes_one_that_can_be_shown(name: str) -> None:
     shown = plain_name(name)
     assert shown.isprintable()
     assert 0 < len(shown) <= LONGEST_NAME
+    assert len(shown.encode()) <= NAME_BYTES
     assert "/" not in shown

@@ -22,6 +22,8 @@ from loopforge.core.text.name_labels import unseen
 from loopforge.errors import BadLine, TooLarge
 
 LONGEST_NAME = 120
+NAME_BYTES = 200
+"""In UTF-8; most systems take 255, and where files are packed a number comes before the name."""
 
 
 class FileLimits(NamedTuple):
@@ -104,9 +106,11 @@ def plain_name(name: str) -> str:
     last = name.replace("\\", "/").rpartition("/")[2]
     seen = "".join(sign for sign in last if not unseen(sign))
     seen = " ".join(seen.split()).strip(". ") or "file"
-    stem, dot, ending = seen.rpartition(".")
-    if len(seen) <= LONGEST_NAME:
+    if len(seen) <= LONGEST_NAME and len(seen.encode()) <= NAME_BYTES:
         return seen
+    stem, dot, ending = seen.rpartition(".")
     if not dot or len(ending) > 10:
-        return seen[:LONGEST_NAME]
-    return stem[: LONGEST_NAME - len(ending) - 1] + dot + ending
+        stem, dot, ending = seen, "", ""
+    most = NAME_BYTES - len(f"{dot}{ending}".encode())
+    stem = stem[: LONGEST_NAME - len(f"{dot}{ending}")].encode()[:most].decode("utf-8", "ignore")
+    return f"{stem}{dot}{ending}"

@@ -25,7 +25,7 @@ from loopforge.tools.sandbox.bubblewrap import Sandbox
 from loopforge.tools.sandbox.call_workspace import workspace_in, workspace_name
 from loopforge.tools.sandbox.confined_process import Ended, run_confined
 from loopforge.tools.sandbox.sandbox_limits import MIB, SandboxLimits, narrowed
-from loopforge.tools.sandbox.workspace_files import WorkspaceEntry, WorkspaceFiles
+from loopforge.tools.sandbox.workspace_files import WorkspaceEntry, WorkspaceFiles, apart
 
 MOST_GIVEN, LARGEST_GIVEN = 8, 5_000_000
 """Files that come back from one use, and bytes of one."""
@@ -110,9 +110,10 @@ class Shell:
 
 
 def _put(files: WorkspaceFiles, given: list[ToolFile]) -> list[str]:
-    for file in given:
-        files.write(f"in/{_named(file.name)}", file.data)
-    return [f"[in/{_named(file.name)} is there]" for file in given]
+    paths = [f"in/{name}" for name in apart([_named(file.name) for file in given])]
+    for path, file in zip(paths, given, strict=True):
+        files.write(path, file.data)
+    return [f"[{path} is there]" for path in paths]
 
 
 def _named(name: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.errors import InputError, TooLarge, Unknown
-from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
+from loopforge.tools.sandbox.workspace_files import WorkspaceFiles, apart
 
 SECRET = b"of the host"
 
@@ -229,3 +229,10 @@ def test_removing_follows_no_link(root: Path) -> None:
     assert (key.read_bytes(), key.stat().st_mode & 0o777) == (SECRET, 0o400)
     assert not root.exists()
     WorkspaceFiles(root).remove()
+
+
+def test_files_of_one_name_stay_apart() -> None:
+    """Photos that phones call alike are put side by side, none over another one."""
+    assert apart(["photo.jpg", "photo.jpg", "photo-2.jpg", "a", "a", ".b", ".b"]) == [
+        *("photo.jpg", "photo-2.jpg", "photo-2-2.jpg", "a", "a-2", ".b", ".b-2")
+    ]

@@ -37,6 +37,9 @@ async def test_uploads_come_in_and_are_there_for_programs(workspaces: Workspaces
     assert await does(place, "cat in/data.csv; echo out > made.txt; pwd") == "1\n/workspace\n"
     assert place.files.read("made.txt", 10) == b"out\n"
     assert (place.place).name == "thread-1"
+    photos = [ToolFile(name="photo.jpg", data=data) for data in (b"one", b"two")]
+    assert await place.take_in(photos) == ["in/photo.jpg", "in/photo-2.jpg"]
+    assert await does(place, "cat in/photo.jpg in/photo-2.jpg") == "onetwo"
 
 
 @pytest.mark.parametrize(

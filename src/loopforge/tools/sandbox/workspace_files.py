@@ -15,9 +15,10 @@ import os
 import stat
 import subprocess
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Literal
 
@@ -54,6 +55,16 @@ class WorkspaceEntry:
 def _visible(sign: str) -> str:
     odd = unicodedata.category(sign)[0] in "CZ" and sign != " "
     return sign.encode("unicode_escape").decode() if odd or sign == "\\" else sign
+
+
+def apart(names: Sequence[str]) -> list[str]:
+    """These names, as phones give them to all photos: one that came before gets a number."""
+    found: list[str] = []
+    for name in names:
+        stem, dot, ending = name.rpartition(".") if "." in name[1:] else (name, "", "")
+        numbered = (f"{stem}-{nth}{dot}{ending}" for nth in count(2))
+        found.append(name if name not in found else next(n for n in numbered if n not in found))
+    return found
 
 
 class WorkspaceFiles:

@@ -32,7 +32,7 @@ from loopforge.tools.sandbox.bubblewrap import Sandbox, make_workspace
 from loopforge.tools.sandbox.call_workspace import FOLDER
 from loopforge.tools.sandbox.confined_process import Ended, run_confined
 from loopforge.tools.sandbox.sandbox_limits import SandboxLimits, narrowed
-from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
+from loopforge.tools.sandbox.workspace_files import WorkspaceFiles, apart
 from loopforge.work.workspace.checkpoint_archive import CheckpointArchive, WorkspaceCheckpoint
 from loopforge.work.workspace.sent_files import named_files, without_marks
 from loopforge.work.workspace.tree_capture import (
@@ -95,7 +95,7 @@ class TaskWorkspace:
     # ------------------------------------------------------------ files and commands
 
     async def take_in(self, files: Sequence[ToolFile]) -> list[str]:
-        """Put in what people gave; the paths. One of the same name is replaced.
+        """Put in what people gave; the paths. One that came before by the same name is replaced.
 
         Raises InputError for one that holds a key of the home; then none is put in.
         """
@@ -104,7 +104,8 @@ class TaskWorkspace:
                 raise InputError(f"{upload_name(file.name)} {HELD}; it is not put in.")
 
         def put() -> list[str]:
-            paths = [f"{UPLOADS}/{upload_name(file.name)}" for file in files]
+            names = apart([upload_name(file.name) for file in files])
+            paths = [f"{UPLOADS}/{name}" for name in names]
             for path, file in zip(paths, files, strict=True):
                 self.files.write(path, file.data, self.limits.disk)
             return paths
