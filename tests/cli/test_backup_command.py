@@ -45,9 +45,9 @@ def test_there_and_back(run: Run, tmp_path: Path) -> None:
     kept, new = str(tmp_path / "kept"), tmp_path / "new"
     code, out, _ = run("backup", kept)
     assert (code, out.partition(":")[0]) == (0, "Made and checked")
-    code, listed, _ = run("backup", kept, "--list")
+    code, listed, _ = run("backup", kept, "--list", home=new)
     assert out.endswith(listed)
-    code, out, _ = run("backup", kept, "--check", "newest")
+    code, out, _ = run("backup", kept, "--check", "newest", home=new)
     assert (code, out.partition(":")[0]) == (0, "All of it is as it was written")
 
     code, out, _ = run("restore", kept, home=new)
@@ -64,8 +64,15 @@ def test_nowhere(run: Run, tmp_path: Path) -> None:
     assert (code, "`backup_to`" in err) == (2, True)
     away = tmp_path / "away"
     for command in (["backup", str(away), "--list"], ["restore", str(away)]):
-        code, _, err = run(*command, home=tmp_path / ("home" if "--list" in command else "new"))
-        assert (code, "cannot be reached" in err) == (1, True)
+        code, _, err = run(*command, home=tmp_path / "new")
+        assert (code, err) == (
+            1,
+            f"loopforge: There is no folder {away}, where backups could lie.\n",
+        )
+    (tmp_path / "file").write_text("no folder")
+    for place in (str(tmp_path / "file/kept"), "elsewhere://kept"):
+        code, _, err = run("backup", place)
+        assert (code, err.count("\n"), "cannot be reached" in err) == (1, 1, True)
     run("backup", str(away))
     code, _, err = run("restore", str(away), "--name", "yesterday", home=tmp_path / "new")
     assert (code, "There is no backup 'yesterday'" in err) == (2, True)

@@ -152,9 +152,12 @@ class BackupStore:
         """Take a backup away, first what makes it one."""
         import obstore
 
+        def delete(part: str) -> None:
+            obstore.delete(self._store(), f"{name}/{part}")
+
         for part in (MANIFEST, LEDGER, HOME, KEYS):
             with suppress(FileNotFoundError):
-                await self._told(partial(obstore.delete, self._store(), f"{name}/{part}"))
+                await self._told(partial(delete, part))
         if isinstance(self._root, Path):
             await asyncio.to_thread(shutil.rmtree, self._root / name, ignore_errors=True)
 
@@ -201,8 +204,12 @@ class BackupStore:
         if self._opened is None:
             from obstore.store import LocalStore, from_url
 
-            local = isinstance(self._root, Path)
-            self._opened = LocalStore(self._root) if local else from_url(str(self._root))
+            if not isinstance(self._root, Path):
+                self._opened = from_url(self._root)
+            elif self._root.is_dir():
+                self._opened = LocalStore(self._root)
+            else:
+                raise BackupError(f"There is no folder {self._root}, where backups could lie.")
         return self._opened
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import existing
+from loopforge.cli import existing, settings
 from loopforge.core.text.spoken_lists import counted
 from loopforge.errors import BackupError, InputError, LoopforgeError
 
@@ -50,7 +50,7 @@ def command(
     from loopforge.runtime.plugins.setting_checks import keep_rule
     from loopforge.runtime.system_clock import SystemClock
 
-    there = existing(context)
+    there = settings(context) if listed or check else existing(context)
     if not (where := to or there.backup_to):
         raise InputError("Say where to: `loopforge backup FOLDER`, or set `backup_to`.")
     passphrase = asked("The passphrase for the keys", again=True) if with_keys else ""
