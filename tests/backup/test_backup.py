@@ -440,6 +440,16 @@ async def test_a_full_disk_ends_no_schedule(home: Home, tmp_path: Path) -> None:
             await backed_up(home, store)
 
 
+async def test_where_there_is_no_room_to_unpack(
+    home: Home, store: BackupStore, tmp_path: Path
+) -> None:
+    """A full disk here is not taken for a place of backups that is out of reach."""
+    await backed_up(home, store)
+    with full_disk(100), pytest.raises(BackupError, match="name another folder by TMPDIR"):
+        await restored(store, tmp_path / "new", tmp_path / "parts")
+    assert not (tmp_path / "new").exists()
+
+
 async def test_what_a_killed_one_left_goes(home: Home, tmp_path: Path) -> None:
     """The folder of a backup that was killed goes with the next one; that of one at work stays."""
     data, now = home.app.settings.data, home.clock.now().timestamp()

@@ -124,13 +124,19 @@ class BackupStore:
         return await self._told(lambda: bytes(obstore.get(self._store(), path).bytes()))
 
     async def fetch(self, path: str, to: Path) -> None:
-        """A large object into a file."""
+        """A large object into a file. Raises BackupError, also where that one's disk is full."""
         import obstore
 
         def copy() -> None:
-            with to.open("wb") as file:
-                for piece in obstore.get(self._store(), path).stream():
-                    file.write(piece)
+            pieces = obstore.get(self._store(), path).stream()
+            try:
+                with to.open("wb") as file:
+                    file.writelines(pieces)
+            except OSError as error:
+                raise BackupError(
+                    f"{to.parent}, where parts of a backup are read, cannot be written: "
+                    f"{error.strerror or error}. Make room there, or name another folder by TMPDIR."
+                ) from error
 
         try:
             await self._told(copy)
