@@ -155,6 +155,7 @@ class SendFailed(LoopforgeError):
     `final`: trying again would not help. `gone`: nor would sending anything else to that place.
     `uncertain`: it may have arrived, and must not be sent again. `unsent`: nothing was sent, for
     certain. `mistake`: our own, which waiting does not mend. `after`: seconds to wait first.
+    `moved`: the place has another key now, under which what is owed can be sent.
     """
 
     def __init__(
@@ -167,10 +168,11 @@ class SendFailed(LoopforgeError):
         unsent: bool = False,
         mistake: bool = False,
         after: float = 0.0,
+        moved: str = "",
     ) -> None:
-        self.why, self.final, self.gone = why, final or gone, gone
+        self.why, self.final, self.gone = why, final or gone or bool(moved), gone
         self.uncertain, self.unsent, self.mistake = uncertain, unsent, mistake
-        self.after = after
+        self.after, self.moved = after, moved
         super().__init__(why)
 
 

@@ -150,7 +150,11 @@ class Town:
         return room.count
 
     def upgrade(self, old: Room) -> Room:
-        """A supergroup in place of a group, with the same members and none of the messages."""
+        """A supergroup in place of a group, with the same members and none of the messages.
+
+        Bots are told that they came there, and never that they left the group
+        (https://github.com/tdlib/telegram-bot-api/issues/266).
+        """
         if old.kind != "group" or old.closed:
             raise ValueError(f"{old.title} is no group that can be upgraded")
         new = self.found("supergroup", old.title)
@@ -158,6 +162,8 @@ class Town:
             who: Member(m.account, m.status, m.sees_all) for who, m in old.members.items()
         }
         owner = next(m.account for m in old.inside() if m.status == "creator")
+        for bot in new.bots():
+            self._told_of(new, bot, owner, "left")
         self.write(old, owner, service=("migrate_to_chat_id", new.id))
         old.closed, old.moved, new.moved = True, new.id, old.id
         self.write(new, owner, service=("migrate_from_chat_id", old.id))
@@ -221,24 +227,27 @@ class Town:
     ) -> None:
         """Let somebody stand otherwise in a group, and tell those who are told of it."""
         old = room.status(account.id)
-        was = shapes.member(account, old)
         sees_all = account.reads_all
         if old in INSIDE and account.id in room.members:
             sees_all = room.members[account.id].sees_all
         room.members[account.id] = Member(account, status, sees_all)
-        change = {
-            "from": shapes.user(by),
-            "date": self.now(),
-            "old_chat_member": was,
-            "new_chat_member": shapes.member(account, status),
-        }
         if account.is_bot:
-            chat = shapes.chat(room)
-            self.tell(account, "my_chat_member", {"chat": chat, **change})
+            self._told_of(room, account, by, old)
         came, stays = old not in INSIDE, status in INSIDE
         if room.kind != "private" and came == stays and not quiet:
             self._announce(room, account, by, came=came)
         self.touch()
+
+    def _told_of(self, room: Room, bot: Account, by: Account, old: str) -> None:
+        """Tell a bot how it stands in a chat now."""
+        change = {
+            "chat": shapes.chat(room),
+            "from": shapes.user(by),
+            "date": self.now(),
+            "old_chat_member": shapes.member(bot, old),
+            "new_chat_member": shapes.member(bot, room.status(bot.id)),
+        }
+        self.tell(bot, "my_chat_member", change)
 
     def _announce(self, room: Room, account: Account, by: Account, *, came: bool) -> None:
         person = shapes.user(account)

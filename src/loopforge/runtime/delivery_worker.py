@@ -77,6 +77,7 @@ class Undelivered(NamedTuple):
 
     `gone`: nor will any other to that place; otherwise others may go through, if not now, then
     later. `told`: a word about something that was lost as this waits to go to that place already.
+    `moved`: the key that the place has now, if it has another one.
     """
 
     pending: Pending
@@ -84,6 +85,7 @@ class Undelivered(NamedTuple):
     why: str
     gone: bool
     told: bool
+    moved: str = ""
 
 
 class Delayed(NamedTuple):
@@ -364,7 +366,7 @@ class Deliveries:
         )
         late = await self._delayed(pending)
         told = bool(self._late[place].words) and not failure.final
-        lost = Undelivered(pending, event, why, failure.gone, told)
+        lost = Undelivered(pending, event, why, failure.gone, told, failure.moved)
         found = self._consequences(lost, self._stamp)
         self._late[place].words |= {
             fact.id

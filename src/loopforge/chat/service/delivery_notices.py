@@ -3,7 +3,8 @@
 The place is told too, as soon as it can be: else people there would wait, or take an old answer for
 a new one. Where much is lost one after the other, one word tells it. A platform's place that cannot
 be reached any more (the bot was sent away, the channel is gone) is no part of the room from then
-on, so that nothing else is tried there.
+on, so that nothing else is tried there. What is owed to a place that has another key now is owed
+there.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from datetime import timedelta
 
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.turns.apply_acts import queued
-from loopforge.core.delivery_states import What
+from loopforge.core.delivery_states import Queued, What
 from loopforge.core.events import Event, Fact
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, PlaceLeft, Said, Told
@@ -33,6 +34,10 @@ WHAT: Mapping[What, str] = {
 }
 
 
+FOLLOWS: Sequence[What] = ("line", "reminder")
+"""What is of use also where nothing else of its room stands yet."""
+
+
 class LostNotices:
     """Says what follows from something that was late or not delivered."""
 
@@ -43,13 +48,17 @@ class LostNotices:
         """The facts to be added together with the failure, or with what arrived late."""
         pending = what.pending
         state = self._known(pending.stream)
-        place = state.places.get(pending.surface) if state else None
+        moved = what.moved if isinstance(what, Undelivered) else ""
+        if moved and pending.what in FOLLOWS:
+            owed = Queued(surface=moved, of=pending.of, what=pending.what)  # type: ignore[arg-type]
+            return [stamp.fact(owed, actor="runtime", cause=pending.delivery)]
+        place = state.places.get(moved or pending.surface) if state else None
         where = str(place.name) if place else pending.surface.partition(":")[0]
         if isinstance(what, Delayed):
             said, told = self._late(what, state, where), True
         else:
             said = self._lost(what, state, where)
-            told = pending.what in ("line", "reminder") and not (what.gone or what.told)
+            told = pending.what in FOLLOWS and not (what.gone or what.told)
         found: list[Fact] = []
         if said:
             word = Told(text=Words(said))

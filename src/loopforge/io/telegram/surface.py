@@ -44,6 +44,7 @@ from loopforge.io.telegram.sending.message_delivery import Sending
 from loopforge.io.telegram.sending.typing_indicator import TelegramStage
 from loopforge.io.telegram.text import incoming_message
 from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import Outgoing
 
 log = logging.getLogger(__name__)
 AGAIN = 4.5
@@ -54,6 +55,7 @@ TOGETHER = (
 )
 TOAST, GLANCE = 200, 60
 """Signs that Telegram shows of an answer to a press; more than a glance stays until it is read."""
+UNKNOWN = "the group became another one, and nobody can tell whether it arrived before that."
 PRIVATELY = "This is for you alone: write to me in private first, then ask again."
 
 
@@ -84,7 +86,7 @@ class Telegram:
         self._watch = RoomWatch(
             parts.front, stage, clock, again=AGAIN, streams=streams, marks=marks
         )
-        self.send, self.sent, self.attend = sending.send, sending.sent, self._watch.room
+        self.attend = self._watch.room
 
     # ------------------------------------------------------------ running
 
@@ -112,6 +114,27 @@ class Telegram:
             + (TOGETHER if poll.for_all and poll.state == "connected" else "")
             for poll in self._polls
         }
+
+    # ------------------------------------------------------------ deliveries
+
+    async def send(self, out: Outgoing) -> str:
+        """Send what is missing. Raises SendFailed; a group's new number is taken from a refusal."""
+        try:
+            return await self._sending.send(out)
+        except SendFailed as refused:
+            if refused.moved and (room := await self._reception.sessions.known(out.place)):
+                name = str((await self._front.rooms.state(room)).places[out.place].name)
+                await self._moved(where(out.place).chat, ChannelSpot(refused.moved, name, "group"))
+            raise
+
+    async def sent(self, out: Outgoing) -> str | None:
+        """Find out what is there. Raises SendFailed, uncertain where that place is no more."""
+        try:
+            return await self._sending.sent(out)
+        except SendFailed as refused:
+            if refused.moved:
+                raise SendFailed(UNKNOWN, uncertain=True) from None
+            raise
 
     # ------------------------------------------------------------ updates
 

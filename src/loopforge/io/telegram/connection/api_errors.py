@@ -4,6 +4,7 @@
     retry after                   nothing was sent: try again then
     502, cut off, no answer       it may have been sent: look before sending again
     forbidden, chat not found     the place is gone
+    migrated                      the place has another number: send it there
     any other refusal             trying again would not help
 
 Nothing of an error is passed on that could hold the token, which stands in every address.
@@ -26,6 +27,7 @@ from telegram.error import (
 )
 
 from loopforge.errors import SendFailed
+from loopforge.io.telegram.connection.chat_keys import ChatKey
 
 GONE = (
     "chat not found",
@@ -38,6 +40,7 @@ GONE = (
 )
 """Also of a forum's topic that is no more, or where no bot may write."""
 OUT = "Telegram does not let the bot in. The owner of this home finds the reason under Admin."
+MOVED = "the group became another one; what is said goes on there."
 TOO_LARGE = "(413)"
 """How the library ends the message of an error whose status it does not know."""
 UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
@@ -71,7 +74,7 @@ def failure(error: TelegramError) -> SendFailed:
             why = "Telegram refuses: the bot was sent away or blocked. Let it in again"
             return SendFailed(f"{why}.", gone=True)
         case ChatMigrated():
-            return SendFailed("the group became another one; it is followed there.", unsent=True)
+            return SendFailed(MOVED, unsent=True, moved=ChatKey(error.new_chat_id).key)
         case InvalidToken():
             return SendFailed(OUT, unsent=True)
         case BadRequest():

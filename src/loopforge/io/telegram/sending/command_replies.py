@@ -17,9 +17,10 @@ from collections.abc import Callable
 from itertools import chain, repeat
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from loopforge.errors import SendFailed
-from loopforge.io.telegram.connection.chat_keys import ChatKey
+from loopforge.io.telegram.connection.chat_keys import ChatKey, where
 from loopforge.io.telegram.connection.polling import Poll
 from loopforge.io.telegram.sending.arrival_check import Look
 from loopforge.io.telegram.sending.message_delivery import Part, Sending, Upload, parts_of
@@ -73,6 +74,9 @@ class CommandReplies:
             if refused is None:
                 return
             log.info("telegram: an answer could not be sent: %s", refused.why)
+            if refused.moved:
+                await self.say(replace(answer, at=where(refused.moved), reply=None))
+                return
             if answer.otherwise is not None:
                 await self.say(answer.otherwise(refused))
             elif answer.patience < WORD and not refused.final:

@@ -1,0 +1,101 @@
+"""A group that becomes a supergroup keeps its room and what it is owed, whoever says so first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.delivery_states import Failed
+from loopforge.core.room_vocabulary import Heard, Told
+from loopforge.io.platforms.manners import Manners
+from tests.telegram.city import City
+from tests.telegram.homes import on_telegram
+from tests.telegram.twin import Twin
+
+pytestmark = pytest.mark.anyio
+PLAIN = Manners(streams=False, marks=False)
+
+
+async def flooded(city: City) -> None:
+    """Wait until Telegram has asked for patience."""
+
+    async def asked() -> bool:
+        return any(call.code == 429 for call in await city.calls("sendMessage"))
+
+    await city.until(asked)
+
+
+async def test_what_waits_follows_the_group(tmp_path: Path, twin: Twin, city: City) -> None:
+    """An answer that waits while its group moves arrives under the new number, as if in time."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    ana = await city.person("Ana", "ana")
+    lab = await city.group("Lab", [ana, maya])
+    async with on_telegram(tmp_path, maya, twin.base, manners=PLAIN) as home:
+        await city.say(ana, lab, "maya, one")
+        await city.heard(lab, by=maya)
+        await city.fault("sendMessage", "flood", retry_after=20)
+        await city.say(ana, lab, "maya, two")
+        await flooded(city)
+        great = await city.upgrade(lab)
+        (late,) = await city.heard(great, by=maya)
+        await city.say(ana, great, "and why?", reply_to=late)
+        await city.heard(great, by=maya, count=2)
+        (room,) = await home.rooms()
+        events = [event.body for event in await home.events(room)]
+    assert late.text == "This is answer 2."
+    assert [str(each.why) for each in events if isinstance(each, Failed)] == [
+        "the group became another one; what is said goes on there."
+    ]
+    assert [each.reply_to != "" for each in events if isinstance(each, Heard)] == [
+        False,
+        False,
+        True,
+    ]
+    assert not [each for each in events if isinstance(each, Told)]
+
+
+async def test_a_group_that_moved_while_nobody_listened(
+    tmp_path: Path, twin: Twin, city: City
+) -> None:
+    """Where only a refusal tells of the new number, the room goes along, and what is in doubt."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    ana = await city.person("Ana", "ana")
+    lab = await city.group("Lab", [ana, maya])
+    async with on_telegram(tmp_path, maya, twin.base, manners=PLAIN):
+        await city.say(ana, lab, "maya, one")
+        await city.heard(lab, by=maya)
+        await city.fault("sendMessage", "flood", retry_after=600)
+        await city.say(ana, lab, "maya, two")
+        await flooded(city)
+    great = await city.upgrade(lab)
+    twin.town.accounts[maya.id].box.waiting.clear()  # Telegram keeps what it tells for a day
+    async with on_telegram(tmp_path, maya, twin.base, manners=PLAIN) as home:
+        (word,) = await city.heard(great, by=maya)
+        await city.say(ana, great, "maya, three")
+        await city.heard(great, by=maya, count=2)
+        (room,) = await home.rooms()
+        state = await home.app.front.rooms.state(room)
+    assert word.text == (
+        "What Maya said did not reach Lab: the group became another one, and nobody can tell "
+        "whether it arrived before that."
+    )
+    assert {key: str(place.name) for key, place in state.places.items()} == {
+        f"telegram:{great.id}": "Lab"
+    }
+
+
+async def test_an_answer_to_a_command_follows_the_group(
+    tmp_path: Path, twin: Twin, city: City
+) -> None:
+    """What a command comes to is said under the new number, where the group moved meanwhile."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    ana = await city.person("Ana", "ana")
+    lab = await city.group("Lab", [ana, maya])
+    async with on_telegram(tmp_path, maya, twin.base, manners=PLAIN):
+        await city.fault("sendMessage", "flood", retry_after=20)
+        await city.command(ana, lab, "energy")
+        await flooded(city)
+        great = await city.upgrade(lab)
+        (said,) = await city.heard(great, by=maya)
+    assert "lines" in said.text
