@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.artifacts.artifact_store import READING, YOUNG, Artifacts
 from loopforge.artifacts.file_intake import (
     LONGEST_NAME,
     NAME_BYTES,
@@ -18,7 +19,9 @@ from loopforge.artifacts.file_intake import (
     receive,
 )
 from loopforge.errors import BadLine, TooLarge
+from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.system_clock import SimClock
+from tests import documents
 
 LIMITS = FileLimits(size=5000, text=100)
 PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 50
@@ -90,6 +93,27 @@ async def test_what_cannot_be_taken_is_refused(
 def test_names_are_made_plain(given_name: str, shown: str) -> None:
     """Folders and hidden signs are left out, and a long name keeps its ending."""
     assert plain_name(given_name) == shown
+
+
+async def test_what_waits_to_be_read_is_not_swept_away(tmp_path: Path) -> None:
+    """A document that comes after many others is there for its line, however long that took."""
+    clock = SimClock(datetime(2026, 11, 21, 9, 0, tzinfo=UTC))
+    artifacts = Artifacts(tmp_path, clock)
+    async with Tasks() as tasks:
+        for _ in range(READING):
+            await artifacts.reading.acquire()
+        data = documents.saying("Beans grow.")
+        coming = tasks.spawn(receive(artifacts, "a.pdf", data, LIMITS), "a file comes in")
+        while not artifacts.reading._waiters:
+            await asyncio.sleep(0.01)
+        await clock.advance(YOUNG + 1)
+        assert await artifacts.sweep(_nothing) == []
+        artifacts.reading.release()
+        assert await artifacts.get(str((await coming).hash)) == data
+
+
+async def _nothing() -> frozenset[str]:
+    return frozenset()
 
 
 @given(name=st.text(max_size=300))

@@ -47,12 +47,8 @@ async def receive(artifacts: Artifacts, name: str, data: bytes, limits: FileLimi
             f"{shown} is too large: {len(data):,} bytes of at most {limits.size:,}. "
             "Give a part of it."
         )
+    read = await _read(artifacts, media_of(data), data, limits)  # kept bytes would grow old
     kept = await keep(artifacts, name, data)
-    try:
-        read = await _read(artifacts, kept.media, data, limits)
-    except BaseException:
-        artifacts.settle(str(kept.hash))
-        raise
     return replace(
         kept,
         text=Words(read.text) if read.text.strip() else public(""),
