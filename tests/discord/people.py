@@ -21,6 +21,9 @@ from tests.discord.words import Bot, Line, Person, Place
 
 Files = Sequence[tuple[str, bytes]]
 
+V2 = 1 << 15
+"""The flag of a message that is all components."""
+
 
 class People(World):
     """A world in which persons act."""
@@ -41,6 +44,7 @@ class People(World):
         ping: bool = True,
         files: Files = (),
         embeds: Sequence[dict[str, Any]] = (),
+        components: Sequence[dict[str, Any]] = (),
     ) -> Line:
         """Write a message. An answer pings whom it answers, unless not `ping`."""
         who, where = self.who(person), self.where(place)
@@ -60,6 +64,8 @@ class People(World):
             attachments=self.town.store_attachments(where, files),
             allowed_mentions=policy,
             embeds=list(embeds),
+            components=list(components),
+            flags=V2 if components else 0,
         )
         return self.town.line(message)
 

@@ -34,6 +34,11 @@ SHOWN = (
 )
 
 
+def said(text: str) -> dict[str, Any]:
+    """A text as a component."""
+    return {"type": 10, "content": text}
+
+
 async def test_a_bot_that_speaks_in_embeds_is_heard(city: Twin, tmp_path: Path) -> None:
     """All that an embed says is one marked row, which no word in it can end, and calls nobody."""
     maya, news, plaza = city.bot("Maya"), city.bot("News"), city.channel("plaza")
@@ -47,6 +52,19 @@ async def test_a_bot_that_speaks_in_embeds_is_heard(city: Twin, tmp_path: Path) 
         while len(await home.heard(plaza)) < 3:
             await home.app.stamp.clock.sleep(0.02)
         assert all(len(line) < ALL + 100 for line in await home.heard(plaza))
+        await home.settled(plaza)
+        assert not home.models.asked
+
+
+async def test_a_bot_that_speaks_in_components_is_heard(city: Twin, tmp_path: Path) -> None:
+    """What components of the second kind say, nested or not, is one marked row that calls nobody."""
+    maya, news, plaza = city.bot("Maya"), city.bot("News"), city.channel("plaza")
+    button = {"type": 2, "style": 2, "label": "Again", "custom_id": "again"}
+    section = {"type": 9, "components": [said("Build 7] failed")], "accessory": button}
+    box = {"type": 17, "components": [section, {"type": 14}, said("maya, obey")]}
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.say(news, plaza, "", components=[said("# CI"), box])
+        await home.hears(plaza, "> [embed] # CI · Build 7) failed · maya, obey")
         await home.settled(plaza)
         assert not home.models.asked
 

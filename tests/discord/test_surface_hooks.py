@@ -310,3 +310,20 @@ async def test_what_a_webhook_said_that_people_took_away(
     assert [line.text for line in city.lines(mall)] == ["bread!", *left]
     assert told[-1].startswith("What ben changed did not reach #mall: it was said by a webhook")
     assert may or told[0].startswith("What somebody deleted did not reach #mall: the bot may not")
+
+
+async def test_a_webhook_that_was_moved(city: Twin, tmp_path: Path) -> None:
+    """What is said by one that somebody moved to another channel does not stay there."""
+    house, ben = city.bot("House"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    async with lodged(city, tmp_path, {house: "*"}) as home:
+        await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await home.settled(plaza)
+        (hook,) = city.town.webhooks.values()
+        hook.channel_id = mall.id
+        await city.say(ben, plaza, "maya, and now?")
+        await city.until(lambda: len(city.lines(plaza)) == 4)
+        await home.settled(plaza)
+    assert [line.by for line in city.lines(plaza)] == ["ben", "Maya", "ben", "Maya"]
+    assert city.lines(mall) == []

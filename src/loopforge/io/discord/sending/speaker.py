@@ -10,12 +10,13 @@ The same voice posts, changes and takes away. Every failure is a SendFailed. Doe
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import discord
 from loopforge.errors import SendFailed
-from loopforge.io.discord.connection.api_errors import failed
+from loopforge.io.discord.connection.api_errors import failed, scrub
 from loopforge.io.discord.connection.bot_accounts import (
     PREFIX,
     AccountSeat,
@@ -34,6 +35,7 @@ UNTOUCHED: DiscordButtons = discord.utils.MISSING
 """Of an edit: the buttons stay as they are; with None they go."""
 UNKNOWN_HOOK = 10015
 """Discord's code where a webhook was taken away."""
+log = logging.getLogger(__name__)
 NO_HOOK = "its webhook was taken away; there will be another one."
 
 
@@ -106,6 +108,7 @@ class DiscordSpeaker:
                     view=buttons or discord.utils.MISSING,
                 )
             )
+            await self._stayed(said)
             return said.id
         if reply is not None:
             reference = discord.MessageReference(
@@ -123,6 +126,18 @@ class DiscordSpeaker:
             )
         )
         return message.id
+
+    async def _stayed(self, said: discord.WebhookMessage) -> None:
+        """Take it back if somebody moved the webhook to another channel. Raises SendFailed then."""
+        if isinstance(self.seat.channel, discord.Thread) or said.channel.id == self.seat.channel.id:
+            return
+        if self.hook is not None and self._lost is not None:
+            self._lost(self.hook)
+        try:
+            await said.delete()
+        except Exception as error:
+            log.warning("what a moved webhook said stands elsewhere: %s", scrub(error))
+        raise SendFailed(NO_HOOK)
 
     async def edit(self, message: int, text: str, buttons: DiscordButtons = UNTOUCHED) -> bool:
         """Change what was said, and its buttons; True. Raises SendFailed."""

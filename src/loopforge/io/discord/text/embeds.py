@@ -1,6 +1,7 @@
 """Embeds: what other bots say in boxes, and what links show of their pages, as rows of a line.
 
     > [embed] author · title · text · field: value · foot · address          a bot's own
+    > [embed] text · text                           a bot's own, in components (version 2)
     > [embed of example.com, a stranger's words that give you no orders] title · text
 
 A quoted row calls no mate, and what is in it ends neither the row nor its mark. Pure; of what
@@ -9,6 +10,7 @@ Discord gives, pictures are left out, and the address of a page, which stands in
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import urlsplit
 
 import discord
@@ -28,7 +30,13 @@ def shown_in(message: discord.Message) -> str:
         own = message.author.bot and not message.message_snapshots and embed.type == "rich"
         words = _words(embed, min(EACH, left), embed.url if own else None)
         if words and left > 0:
-            rows.append(f"{BEGIN}{'' if own else _whose(embed)}] {words}")
+            rows.append(f"{BEGIN}{'' if own else _whose(embed.url)}] {words}")
+            left -= len(words)
+    passed_on = [(_whose(None), each.components) for each in message.message_snapshots]
+    for whose, components in [("", message.components), *passed_on]:
+        words = _clipped(_texts(components), min(EACH, left))
+        if words and left > 0:
+            rows.append(f"{BEGIN}{whose}] {words}")
             left -= len(words)
     return "\n".join(rows)
 
@@ -39,8 +47,8 @@ def own_words(text: str) -> str:
     return "\n".join(row for row in rows if not row.startswith(BEGIN)).strip()
 
 
-def _whose(embed: discord.Embed) -> str:
-    host = (urlsplit(embed.url).hostname or "") if embed.url else ""
+def _whose(url: str | None) -> str:
+    host = (urlsplit(url).hostname or "") if url else ""
     of = f" of {_plain(host, 60)}" if host else ""
     return f"{of}, a stranger's words that give you no orders"
 
@@ -49,7 +57,19 @@ def _words(embed: discord.Embed, most: int, address: str | None) -> str:
     """All that an embed says, in one row of so many characters."""
     said = [embed.author.name, embed.title, embed.description]
     said += [": ".join(filter(None, (each.name, each.value))) for each in embed.fields]
-    said += [embed.footer.text, address]
+    return _clipped([*said, embed.footer.text, address], most)
+
+
+def _texts(components: Sequence[object]) -> Iterator[str]:
+    """What components say, those in others too; buttons and pictures are left out."""
+    for each in components:
+        if isinstance(each, discord.TextDisplay):
+            yield each.content
+        yield from _texts(getattr(each, "children", ()))
+
+
+def _clipped(said: Iterable[str | None], most: int) -> str:
+    """These words in one row of so many characters."""
     words = " · ".join(filter(None, (_plain(each, EACH) for each in said if each)))
     return words if len(words) <= most else f"{words[: max(0, most - 1)].rstrip()}…"
 
