@@ -202,7 +202,7 @@ class Provider:
         except AnswerCut as error:
             return Tried("answered", str(error))
         except Exception as error:
-            return fault_of(error)
+            return fault_of(error, begun=_begun(heard))
         return None
 
     async def _shown(self, question: Question) -> dict[str, bytes]:
@@ -284,8 +284,10 @@ class Provider:
             told = f"the model broke off: {_details(heard)}"
             return Tried("failed", told, cause="broken"), None
         if finish is None and "finish_reason" not in _details(heard):
-            told = "the stream ended before the answer did"
-            return Tried("failed", told, again=True, cause="cut"), None
+            if _begun(heard):
+                told = "the stream ended before the answer did"
+                return Tried("failed", told, again=True, cause="cut"), None
+            return Tried("failed", "the stream ended, and held no answer", cause="garbled"), None
         if calls := calls_of(heard.response, question):
             if finish == "length":
                 return Tried("malformed", CUT_OFF), None
@@ -323,6 +325,11 @@ class Provider:
         counted = Usage(read=read, cached=cached, written=written)
         spent = cost(self.spec, counted, stored=_believed(used.cache_write_tokens))
         return replace(counted, cost=spent)
+
+
+def _begun(heard: StreamedText) -> bool:
+    """Whether anything of an answer came: words, a thought, or a use of a tool."""
+    return heard.response is not None and bool(heard.response.parts)
 
 
 def _believed(tokens: int) -> int:

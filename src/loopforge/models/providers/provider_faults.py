@@ -37,8 +37,8 @@ REFUSALS = ("content_filter", "content_policy_violation", "moderation_blocked", 
 """Error codes by which services refuse a prompt instead of answering it."""
 
 
-def fault_of(error: Exception) -> Tried:
-    """What to make of an exception that ended an attempt."""
+def fault_of(error: Exception, *, begun: bool = False) -> Tried:
+    """What to make of an exception that ended an attempt, after something of an answer or before."""
     from pydantic_ai import exceptions as known
 
     detail = _told(error)
@@ -74,7 +74,7 @@ def fault_of(error: Exception) -> Tried:
             return Tried("failed", detail, ours=True, cause="long")
         case known.ModelHTTPError(status_code=status) if status in (408, 409, 425):
             return Tried("failed", detail, again=True, wait=wait, cause="broken")
-        case known.ModelAPIError() if UNENDED in detail:
+        case known.ModelAPIError() if begun and UNENDED in detail:
             return Tried("failed", detail, again=True, cause="cut")
     network = _is_network(error)
     return Tried("failed", detail, again=network, cause=_broken(error) if network else "garbled")
