@@ -38,7 +38,7 @@ REFUSALS = ("content_filter", "content_policy_violation", "moderation_blocked", 
 
 
 def fault_of(error: Exception, *, begun: bool = False) -> Tried:
-    """What to make of an exception that ended an attempt, after something of an answer or before."""
+    """What to make of an exception that ended an attempt; `begun`: something of an answer came."""
     from pydantic_ai import exceptions as known
 
     detail = _told(error)
