@@ -212,15 +212,19 @@ def flip(path: Path) -> None:
     path.write_bytes(data[:-1] + bytes([data[-1] ^ 0x80]))
 
 
-@pytest.mark.parametrize("how", ["damaged", "gone"])
+@pytest.mark.parametrize("how", ["damaged", "gone", "misnamed"])
 async def test_a_file_that_is_lost_keeps_no_home_away(
     home: Home, store: BackupStore, tmp_path: Path, how: str
 ) -> None:
-    """Of a backup in which a picture is damaged or gone, all else is restored, and it is told."""
+    """Where a picture in a backup is damaged, or gone, all else is restored, and it is told."""
     hash = await talk(home)
     await backed_up(home, store)
     path = tmp_path / "kept/files" / hash[:2] / hash
-    flip(path) if how == "damaged" else path.unlink()
+    if how == "misnamed":
+        [listed] = (tmp_path / "kept").glob("*/backup.json")
+        listed.write_text(listed.read_text().replace(hash, f"{hash[:-1]}?"))
+    else:
+        flip(path) if how == "damaged" else path.unlink()
     settings, done = await restored(store, tmp_path / "new", tmp_path / "parts")
     assert done == (0, 1)
     async with open_ledger_of(settings) as ledger:
@@ -386,7 +390,8 @@ async def test_a_backup_that_cannot_be_read_costs_no_other(home: Home, tmp_path:
     async with scheduled(home, tmp_path / "kept") as store:
         await home.clock.advance(60)
         [first] = await store.names()
-        flip(tmp_path / "kept" / first / MANIFEST)
+        damaged = tmp_path / "kept" / first / MANIFEST
+        damaged.write_bytes(damaged.read_bytes().replace(b"0", b"\xb0", 1))  # no longer UTF-8
         await home.clock.advance(24 * 3600)
         assert len(await store.names()) == 2
         assert await store.files.hashes() == [hash]
@@ -426,6 +431,15 @@ async def test_a_clock_that_was_wrong_keeps_no_backup_away(home: Home, tmp_path:
     async with scheduled(home, tmp_path / "kept") as store:
         await home.clock.advance(24 * 3600 + 60)
         assert len(await store.names()) == 1
+
+
+def test_a_last_backup_that_cannot_be_read_is_none(tmp_path: Path) -> None:
+    """What the disk made of that note keeps no home from starting."""
+    settings = load_settings(tmp_path, environ={})
+    settings.data.mkdir()
+    for data in (b"", b"{", b'{"where": "\xb0"}'):
+        (settings.data / LAST).write_bytes(data)
+        assert last_backup(settings) is None
 
 
 async def test_a_full_disk_ends_no_schedule(home: Home, tmp_path: Path) -> None:

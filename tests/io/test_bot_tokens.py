@@ -105,9 +105,10 @@ async def test_a_token_that_came_later_is_not_said(tmp_path: Path) -> None:
     assert [str(body.text) for body in said] == ["It is [redacted], I think."]
 
 
-def test_a_damaged_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("data", [b'[{"token": "secret"', b'[{"token": "secret\xb0"}]'])
+def test_a_damaged_file(tmp_path: Path, data: bytes) -> None:
     """A damaged file is named, with what to do, and nothing of it is shown."""
-    (tmp_path / "accounts.json").write_text('[{"token": "secret"')
+    (tmp_path / "accounts.json").write_bytes(data)
     with pytest.raises(BadSettings, match="connect the mates anew") as caught:
         BotTokens(tmp_path, {}).accounts()
     assert "secret" not in str(caught.value)

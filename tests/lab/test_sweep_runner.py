@@ -133,11 +133,12 @@ def test_a_damaged_line_is_named_and_left(tmp_path: Path) -> None:
     out = tmp_path / "sweep"
     sweep(laid(), out)
     lines = written(out).splitlines(keepends=True)
-    (out / "results.jsonl").write_bytes(lines[0] + b'{"cell": "x"}\n' + lines[1])
-    before = written(out)
-    with pytest.raises(BadRun, match="line 2"):
-        sweep(laid(), out)
-    assert written(out) == before
+    for damage in (b'{"cell": "x"}\n', b'{"cell": "\xb0"}\n'):
+        (out / "results.jsonl").write_bytes(lines[0] + damage + lines[1])
+        before = written(out)
+        with pytest.raises(BadRun, match="line 2"):
+            sweep(laid(), out)
+        assert written(out) == before
     (out / "results.jsonl").write_bytes(lines[0].replace(b'"seed":1', b'"seed":99'))
     with pytest.raises(BadRun, match="99"):
         sweep(laid(), out)

@@ -83,7 +83,7 @@ def _put(home: Path, each: tarfile.TarInfo, content: IO[bytes] | None) -> None:
 
 
 class Restored(NamedTuple):
-    """How many texts were forgotten again, and how many files are damaged or gone in the backup."""
+    """How many texts were forgotten again, and how many files the backup no longer has."""
 
     forgotten: int
     missing: int
@@ -99,17 +99,14 @@ async def restore(
     """
     forgotten = sorted(await store.forgotten())
     files = Artifacts(settings.data / ARTIFACTS, clock)
-    missing = set[str]()
-    async for hash, data in kept_files(store, manifest):
-        if data is None:
-            missing.add(hash)
-        else:
+    async for _, data in kept_files(store, manifest):
+        if data is not None:
             await files.put(data)
     async with open_ledger_of(settings, clock) as ledger:
         with gzip.open(folder / LEDGER, "rb") as rows:
             erasure = await ledger.load(rows, forgotten)
         await sweep(ledger, Artifacts(settings.data / ARTIFACTS, clock))
-        missing &= await ledger.look(held)
+        missing = (await ledger.look(held)).difference(await files.hashes())
     return Restored(len(erasure.refs), len(missing))
 
 
@@ -120,5 +117,5 @@ async def kept_files(
     for hash in manifest.files:
         try:
             yield hash, await store.files.get(hash)
-        except (Unknown, DamagedArtifact):
+        except (InputError, DamagedArtifact):  # not there, or its name is damaged
             yield hash, None

@@ -154,7 +154,7 @@ def _opened(path: Path) -> Segment | None:
             length = int.from_bytes(file.read(8), "little")
             raw = file.read(length) if length < path.stat().st_size else b""
         head = msgspec.json.decode(raw, type=SegmentHead)
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
     return Segment(path, head, 8 + length) if head.form == FORM else None
 

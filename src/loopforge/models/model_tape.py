@@ -165,7 +165,7 @@ def read_tape(path: Path, *, mend: bool) -> list[TapeEntry]:
     for number, line in enumerate(data.splitlines(), 1):
         try:
             entries.append(_decoder.decode(line))
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise BadRun(f"{path}, line {number}: this is no entry of a tape: {error}.") from error
     return entries
 

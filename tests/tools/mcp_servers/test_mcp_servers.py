@@ -481,6 +481,17 @@ def test_names_are_such_as_services_take() -> None:
     assert long != tool_name("git", "x" * 91)
 
 
+def test_a_damaged_listing_is_made_anew(tmp_path: Path) -> None:
+    """What the disk made of a server's list of tools is none."""
+    server = read_server("git", {"command": ["true"]}, {})
+    listing = listing_of(tmp_path, "git", server)
+    listing.tools = (ListedMcpTool(name="open"),)
+    keep_listing(tmp_path, "git", listing)
+    [kept] = tmp_path.rglob("git.json")
+    kept.write_bytes(kept.read_bytes().replace(b"open", b"\xb0pen"))
+    assert listing_of(tmp_path, "git", server).tools == ()
+
+
 def test_of_two_tools_called_alike_the_first_is_offered(tmp_path: Path) -> None:
     """A server's name and a tool's may make the name of another's: nothing takes its place unseen."""
     servers = {}

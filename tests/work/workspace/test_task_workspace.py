@@ -193,6 +193,10 @@ async def test_a_damaged_checkpoint_is_not_put_back(
     held.write_bytes(b"other")
     with pytest.raises(ArtifactError, match="damaged"):
         await place.restore(first.number)
+    for told in (open_place / "checkpoints/t").rglob("*.json"):
+        told.write_bytes(told.read_bytes().replace(b'"a"', b'"\xb0"'))
+    with pytest.raises(ArtifactError, match="damaged"):
+        await place.restore(first.number)
     assert await does(place, "cat a") == "2\n"
 
 

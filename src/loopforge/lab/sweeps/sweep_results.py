@@ -89,7 +89,7 @@ def _plain(path: Path) -> dict[str, Any]:
         raise BadRun(
             f"{path.parent} holds no {path.name}: it is no sweep. `loopforge lab sweep` makes one."
         ) from None
-    except (OSError, msgspec.MsgspecError) as error:
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise BadRun(f"{path} cannot be read: {error}.") from error
     return found
 
@@ -129,7 +129,7 @@ def _lines(path: Path) -> Iterator[tuple[bytes, RunResult]]:
                 return
             try:
                 yield line, _decoder.decode(line)
-            except msgspec.MsgspecError as error:
+            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                 raise BadRun(f"{path}, line {number}: this is no result: {error}.") from error
 
 

@@ -99,7 +99,7 @@ def read_question(file: ToolFile) -> AskedInput:
     """The question that a file holds. Raises InputError."""
     try:
         return msgspec.json.decode(file.data, type=AskedInput)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise InputError(NOTHING_LIKE_IT) from error
 
 

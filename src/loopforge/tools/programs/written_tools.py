@@ -160,7 +160,7 @@ def _read(path: Path) -> WrittenTool | str:
     """A tool, or what is wrong with its file."""
     try:
         tool = msgspec.json.decode(path.read_bytes(), type=WrittenTool)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         return f"{path.name}: {error}"
     for one in tool.versions:
         if one != one.sealed:

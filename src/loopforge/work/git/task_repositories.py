@@ -323,7 +323,7 @@ class TaskRepositories:
             return None
         try:
             return msgspec.json.decode(data, type=_TaskRecord)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise RepositoryError(f"What is kept of this task is damaged: {error}.") from error
 
     def _record(self, task: str) -> _TaskRecord:

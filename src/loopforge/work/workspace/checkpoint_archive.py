@@ -93,7 +93,7 @@ class CheckpointArchive:
             return msgspec.json.decode(data, type=WorkspaceCheckpoint)
         except FileNotFoundError:
             raise Unknown(f"There is no checkpoint {number} of this work.") from None
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise ArtifactError(f"The checkpoint {number} is damaged: {error}.") from error
 
     async def save(
