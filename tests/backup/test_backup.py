@@ -364,11 +364,14 @@ async def scheduled(home: Home, place: Path) -> AsyncIterator[BackupStore]:
         yield BackupStore(str(place), home.clock)
 
 
-async def test_a_home_makes_its_own_backups(home: Home, tmp_path: Path) -> None:
+async def test_a_home_makes_its_own_backups(
+    home: Home, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """At once, then once a day, as many as are kept; what is forgotten is noted at once."""
     await talk(home)
     async with scheduled(home, tmp_path / "kept") as store:
         await home.clock.advance(60)
+        assert [one.message for one in caplog.records if one.levelname == "WARNING"] == []
         [first] = await store.names()
         await home.app.ledger.erase(Wish(person=home.people["ana"], by="ana"))
         await home.clock.advance(60)

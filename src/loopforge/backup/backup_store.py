@@ -168,7 +168,9 @@ class BackupStore:
             await asyncio.to_thread(shutil.rmtree, self._root / name, ignore_errors=True)
 
     async def erased(self) -> set[str]:
-        """The events whose erasures are noted here."""
+        """The events whose erasures are noted here; none where no backup was made yet."""
+        if isinstance(self._root, Path) and not self._root.exists():
+            return set()
         return {path.partition("/")[2] for path in await self._paths("erased")}
 
     async def forgotten(self) -> set[str]:
