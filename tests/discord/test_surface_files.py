@@ -55,6 +55,51 @@ async def test_a_file_that_is_forwarded(city: Twin, tmp_path: Path) -> None:
         assert [str(file.name) for file in _files(heard)] == ["notes.txt"]
 
 
+async def test_a_file_that_comes_as_its_client_ends(
+    city: Twin, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The next client of that account fetches it, and nothing is said to be lost."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        gate = city.faults.hold("GET /attachments/**")
+        await city.say(ben, plaza, "look", files=[("notes.txt", b"buy bread")])
+        await gate.reached.wait()
+        await next(home.surface._crowd.clients()).close()
+        gate.release()
+        await home.hears(plaza, "look")
+        (heard,) = [e.body for e in await home.events(plaza) if isinstance(e.body, Heard)]
+    assert [str(file.name) for file in _files(heard)] == ["notes.txt"]
+    assert "not heard" not in caplog.text
+
+
+async def test_a_file_that_discord_cannot_give_at_once(city: Twin, tmp_path: Path) -> None:
+    """It is asked for again where that is Discord's own trouble."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        city.faults.fail("GET /attachments/**", 503)
+        await city.say(ben, plaza, "look", files=[("notes.txt", b"buy bread")])
+        await home.hears(plaza, "look")
+        (heard,) = [e.body for e in await home.events(plaza) if isinstance(e.body, Heard)]
+    assert [str(file.name) for file in _files(heard)] == ["notes.txt"]
+
+
+async def test_a_stop_sign_whose_answer_breaks_off(
+    city: Twin, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What it stopped is stopped; that this could not be said is no alarm."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        line = await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await home.settled(plaza)
+        city.faults.lose(SEND, carried=False)
+        await city.react(ben, line, "\U0001f6d1")
+        await city.until(lambda: not city.faults.left)
+        await city.say(ben, plaza, "so?")
+        await home.hears(plaza, "maya, hello", "so?")
+    assert "not heard" not in caplog.text
+
+
 async def test_a_voice_message_is_heard(city: Twin, tmp_path: Path) -> None:
     """Its words stand in its line, there for mates and in the room's other places; who is called answers."""
     maya, ben = city.bot("Maya"), city.person("ben")

@@ -91,3 +91,24 @@ async def test_a_line_that_cannot_be_kept_at_once(
     assert troubles == []
     assert "taken in by half: RuntimeError in troubled" in caplog.text
     assert "secret" not in caplog.text
+
+
+async def test_an_account_that_was_deleted_since(
+    tmp_path: Path, twin: Twin, city: City, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Telegram has no name for it any more; what it said, and who mentions it, is heard."""
+    maya, ana = await pair(city)
+    ghost = await city.person("")
+    lab = await city.supergroup("Lab", [ana, ghost, maya], admins=[maya])
+    user = {"id": ghost.id, "is_bot": False, "first_name": ""}
+    mention = {"type": "text_mention", "offset": 0, "length": 6, "user": user}
+    async with on_telegram(tmp_path, maya, twin.base) as home:
+        line = await city.say(ghost, lab, "I am gone")
+        await city.react(ghost, line, "🤔")
+        await city.say(ana, lab, "@Ghost who is that?", entities=[mention])
+
+        async def both() -> bool:
+            return await heard(home) == ["I am gone", "@Ghost who is that?"]
+
+        await home.until(both)
+    assert "by half" not in caplog.text

@@ -263,7 +263,9 @@ class Telegram:
         keeper = change.chat.type == ChatType.PRIVATE
         if any(map(says_something, new - old)):
             keeper = keeper or await poll.keeper(change.chat.id, user.id, now=True)
-        by = Presser(account=str(user.id), name=user.full_name, keeper=keeper, bot=user.is_bot)
+        by = Presser(
+            account=str(user.id), name=incoming_message.called(user), keeper=keeper, bot=user.is_bot
+        )
         for place in await self._places_in(change.chat.id, poll.number):
             for emoji in sorted(new ^ old):
                 await self._reception.reacted(place, number, by, emoji, back=emoji in old)
@@ -277,7 +279,7 @@ class Telegram:
             keeper = keeper or await poll.keeper(chat.id, query.from_user.id, now=True)
             by = Presser(
                 account=str(query.from_user.id),
-                name=query.from_user.full_name,
+                name=incoming_message.called(query.from_user),
                 keeper=keeper,
                 bot=query.from_user.is_bot,
             )

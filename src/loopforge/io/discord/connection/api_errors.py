@@ -41,6 +41,10 @@ FINAL = {
     160005: "the thread is locked; unlock it.",
     90001: "the one it is for has blocked the bot.",
 }
+CLOSED = (RuntimeError, AssertionError)
+"""What a client raises that was closed meanwhile: the one before a call, the other within one."""
+FAILURES = (SendFailed, discord.DiscordException, aiohttp.ClientError, OSError, *CLOSED)
+"""What a call may raise."""
 
 
 class Broken(aiohttp.ClientError):

@@ -19,7 +19,7 @@ from typing import Any, TypeGuard
 import discord
 from loopforge.chat.commands.approval_commands import LONGEST_REASON
 from loopforge.errors import LoopforgeError
-from loopforge.io.discord.connection.api_errors import scrub
+from loopforge.io.discord.connection.api_errors import FAILURES, scrub
 from loopforge.io.discord.connection.gateway_client import Client
 from loopforge.io.discord.mate_threads import Threads
 from loopforge.io.discord.receiving.slash_commands import SOON, Asked, give, keeps_place
@@ -56,7 +56,7 @@ class ButtonPresses:
                 await self._ask_why(interaction, press)
             else:
                 await give(self._tasks, interaction, self._done(interaction, press), private=True)
-        except discord.HTTPException as error:
+        except FAILURES as error:
             log.info("a press on Discord could not be answered: %s", scrub(error))
 
     async def _done(self, interaction: Asked, press: Press | None) -> str:

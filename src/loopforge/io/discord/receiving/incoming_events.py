@@ -21,7 +21,7 @@ import discord
 from loopforge.chat.speaking.stop_words import STOP_EMOJIS
 from loopforge.core.room_vocabulary import File
 from loopforge.errors import BadLine, InputError, LedgerError, TooLarge
-from loopforge.io.discord.connection.api_errors import scrub
+from loopforge.io.discord.connection.api_errors import FAILURES, scrub
 from loopforge.io.discord.connection.bot_accounts import AccountSeat, Crowd, find, place_of
 from loopforge.io.discord.connection.gateway_client import NOBODY, SAID, Client, Talk, whole
 from loopforge.io.discord.connection.options import DiscordOptions
@@ -228,11 +228,12 @@ class Inward:
         queue = self._queues[channel]
         while True:
             turn, written = await queue.get(), True
+            waits = (LedgerError, *FAILURES) if turn.message else LedgerError
             for pause in (*TRIES, None):
                 try:
                     await turn.job()
-                except LedgerError as error:
-                    log.warning("something said on Discord waits for the ledger: %s", error)
+                except waits as error:
+                    log.warning("something said on Discord waits: %s", scrub(repr(error)))
                     if pause is not None:
                         await self._clock.sleep(pause)
                         continue
@@ -292,6 +293,9 @@ class Inward:
         if message.id in self._known or not speaks(message) or await self._is_ours(message):
             return
         if await self._threads.heard(message):
+            return
+        if client.is_closed() and attachments_of(message):  # it cannot fetch files any more
+            await self._missed.again(client, message.channel.id, message.id, edited=False)
             return
         channel = client.met(message.channel) or await find(client, message.channel.id)
         if channel is not None:
@@ -415,7 +419,7 @@ class Inward:
                 allowed_mentions=NOBODY,
                 nonce=f"n{message.id}",
             )
-        except discord.HTTPException as error:
+        except FAILURES as error:
             log.info("a notice could not be shown: %s", scrub(error))
 
     # ------------------------------------------------------------ changes
@@ -456,7 +460,7 @@ class Inward:
             try:
                 nonce = f"t{event.message_id}"
                 await channel.send(f"-# *{told}*", allowed_mentions=NOBODY, nonce=nonce)
-            except discord.HTTPException as error:
+            except FAILURES as error:
                 log.info("what a stop sign did could not be shown: %s", scrub(error))
 
     async def _named(self, client: Client, event: discord.RawReactionActionEvent) -> str:
@@ -467,7 +471,7 @@ class Inward:
             try:
                 user = await client.fetch_user(event.user_id)
                 self._names[event.user_id] = user.display_name
-            except discord.HTTPException:
+            except FAILURES:
                 return ""
         return self._names[event.user_id]
 

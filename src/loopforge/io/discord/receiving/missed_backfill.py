@@ -24,11 +24,9 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from datetime import timedelta
 from functools import partial
 
-import aiohttp
-
 import discord
-from loopforge.errors import LedgerError, SendFailed
-from loopforge.io.discord.connection.api_errors import failed, scrub
+from loopforge.errors import LedgerError
+from loopforge.io.discord.connection.api_errors import FAILURES, failed, scrub
 from loopforge.io.discord.connection.bot_accounts import (
     AccountSeat,
     Crowd,
@@ -66,10 +64,6 @@ MOST_CLOSED = 1000
 """Closed threads that one channel lists: those that were closed last."""
 STAYS = timedelta(hours=1)
 """How long a thread stays open at least after its last message."""
-CLOSED = (RuntimeError, AssertionError)
-"""What a client raises that was closed meanwhile: the one before a call, the other within one."""
-FAILURES = (SendFailed, discord.DiscordException, aiohttp.ClientError, OSError, *CLOSED)
-"""What a call may raise."""
 UNKNOWN_MESSAGE = 10008
 """Discord's code for a message that is no more."""
 

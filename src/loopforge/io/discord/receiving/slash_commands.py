@@ -18,7 +18,7 @@ import discord
 from discord import app_commands
 from loopforge.chat.commands.command_catalogue import COMMANDS, RoomCommand
 from loopforge.errors import LoopforgeError
-from loopforge.io.discord.connection.api_errors import scrub
+from loopforge.io.discord.connection.api_errors import FAILURES, scrub
 from loopforge.io.discord.connection.bot_accounts import place_of
 from loopforge.io.discord.connection.gateway_client import NOBODY, Client
 from loopforge.io.discord.mate_threads import Threads
@@ -71,7 +71,7 @@ class Slash:
     async def _sync(self, client: Client) -> None:
         try:
             await client.tree.sync()
-        except discord.DiscordException as error:
+        except FAILURES as error:
             self._offered.discard(client.id)
             log.warning("Discord did not take the commands: %s", scrub(error))
 

@@ -66,8 +66,9 @@ class Files:
         for nth in range(1, TRIES + 1):
             try:
                 return await attachment.read()
-            except (discord.DiscordServerError, aiohttp.ClientError, OSError):
-                if nth == TRIES:
+            except (discord.HTTPException, aiohttp.ClientError, OSError) as error:
+                refused = isinstance(error, discord.HTTPException) and error.status < 500
+                if refused or nth == TRIES:
                     raise
                 await self._clock.sleep(float(nth))
         raise AssertionError("the last try returns or raises")

@@ -74,7 +74,12 @@ def author(message: telegram.Message) -> Author:
     user = message.from_user
     if user is None:
         return Author(str(message.chat.id), message.chat.title or "somebody", False)
-    return Author(str(user.id), user.full_name, user.is_bot)
+    return Author(str(user.id), called(user), user.is_bot)
+
+
+def called(user: telegram.User) -> str:
+    """What somebody is called; "" for an account that was deleted since, which has no name."""
+    return user.full_name or ""
 
 
 def ground(message: telegram.Message) -> ServedPlace | None:

@@ -61,7 +61,7 @@ def _written(text: str, span: EntitySpan, inner: Sequence[EntitySpan]) -> str:
         case "pre":
             return _pre(plain, entity.language or "")
         case "text_mention":
-            name = one_line(entity.user.full_name, LONGEST) if entity.user else ""
+            name = one_line(entity.user.full_name or "", LONGEST) if entity.user else ""
             return "@" + (name or plain.removeprefix("@"))
     words = _read(text, span.start, span.end, inner)
     if entity.type in _QUOTES:
