@@ -113,3 +113,20 @@ async def _insisting(
         else:
             setbacks.over()
             return
+
+
+async def finished(work: Coroutine[Any, Any, T], name: str) -> tuple[T, bool]:
+    """What comes of what must not be broken off, and whether who waits was cancelled meanwhile.
+
+    Cancelled however often, it waits; raises CancelledError where that failed, too.
+    """
+    async with Tasks() as tasks:
+        task, stopped = tasks.spawn(work, name), False
+        while not task.done():
+            try:
+                await asyncio.wait({task})
+            except asyncio.CancelledError:
+                stopped = True
+        if stopped and task.exception() is not None:
+            raise asyncio.CancelledError
+        return task.result(), stopped

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from loopforge.runtime.installation.child_process import child_process
+
 
 class LimitedRun(NamedTuple):
     """How it ended: its exit code, below 0 for a signal and None for too long; its outputs."""
@@ -26,21 +28,16 @@ async def run_limited(
     program: Path, arguments: Sequence[str], given: bytes, seconds: float
 ) -> LimitedRun:
     """Run a Python program of ours. Raises OSError where no process can be started."""
-    process = await asyncio.create_subprocess_exec(
+    child = child_process(
         *(sys.executable, "-I", str(program), *arguments),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env={},
-        start_new_session=True,
     )
     try:
-        async with asyncio.timeout(seconds):
+        async with child as process, asyncio.timeout(seconds):
             output, complaint = await process.communicate(given)
     except TimeoutError:
         return LimitedRun(None)
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
     return LimitedRun(process.returncode or 0, output, complaint)

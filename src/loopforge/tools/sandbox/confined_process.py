@@ -17,13 +17,12 @@ import math
 import os
 import signal
 from asyncio.subprocess import Process
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 from loopforge.errors import InputError, NotInstalled
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import Tasks, finished
 from loopforge.runtime.installation.library_loading import loading
 from loopforge.tools.sandbox.bubblewrap import (
     Sandbox,
@@ -36,7 +35,6 @@ from loopforge.tools.sandbox.sandbox_limits import limited
 from loopforge.tools.sandbox.syscall_filter import sealed, syscall_filter
 from loopforge.tools.sandbox.usage_watch import Limit, disk_over, memory_used
 
-T = TypeVar("T")
 TICK = 0.05
 """Seconds between two looks at memory; the disk is looked at every DISK looks."""
 DISK = 4
@@ -157,7 +155,7 @@ class ConfinedServer:
 
         Else a second cancelling, such as the end of the program behind a stop, leaves it unreaped.
         """
-        _, stopped = await _finished(self._close(), "a program ends")
+        _, stopped = await finished(self._close(), "a program ends")
         if stopped:
             raise asyncio.CancelledError
 
@@ -289,7 +287,11 @@ async def _looked_after(program: ConfinedServer) -> AsyncIterator[None]:
 
 
 async def _begin(sandbox: Sandbox, command: Sequence[str], stdin: int | None) -> ConfinedServer:
-    """Start it; `stdin` None: with pipes of its own."""
+    """Start it; `stdin` None: with pipes of its own.
+
+    bubblewrap that is killed before its first child looks for it leaves that behind: a start is
+    not broken off.
+    """
     if gone := [str(each) for each in (sandbox.workspace, *sandbox.readable) if not each.is_dir()]:
         raise InputError(f"no program can be run in the sandbox: there is no folder {gone[0]}.")
     unreachable(sandbox.workspace)
@@ -305,7 +307,7 @@ async def _begin(sandbox: Sandbox, command: Sequence[str], stdin: int | None) ->
         user = runner()
         groups: list[int] | None = None if user is None else []
         pipe, together = asyncio.subprocess.PIPE, asyncio.subprocess.STDOUT
-        process, stopped = await _finished(
+        process, stopped = await finished(
             asyncio.create_subprocess_exec(
                 *program,
                 stdin=pipe if stdin is None else stdin,
@@ -335,24 +337,6 @@ async def _begin(sandbox: Sandbox, command: Sequence[str], stdin: int | None) ->
         await server.close()
         raise asyncio.CancelledError
     return server
-
-
-async def _finished(work: Coroutine[Any, Any, T], name: str) -> tuple[T, bool]:
-    """What comes of a beginning or an end, and whether it was cancelled meanwhile.
-
-    A start that is broken off waits in asyncio for pipes that nobody closes any more, for ever; and
-    bubblewrap that is killed before its first child looks for it leaves that behind.
-    """
-    async with Tasks() as tasks:
-        task, stopped = tasks.spawn(work, name), False
-        while not task.done():
-            try:
-                await asyncio.wait({task})
-            except asyncio.CancelledError:
-                stopped = True
-        if stopped and task.exception() is not None:
-            raise asyncio.CancelledError
-        return task.result(), stopped
 
 
 def _refusal(output: bytes) -> NotInstalled:

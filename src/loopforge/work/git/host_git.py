@@ -14,14 +14,13 @@ import asyncio
 import os
 import re
 import shutil
-import signal
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from loopforge.errors import InputError, NotInstalled, RepositoryError
+from loopforge.runtime.installation.child_process import child_process
 
 OLDEST = (2, 38)
 """The git that first merges without a working tree."""
@@ -122,7 +121,7 @@ class HostGit:
     ) -> GitEnded:
         """Run it. Raises RepositoryError for an exit code not of these, and NotInstalled."""
         program, prlimit = await asyncio.to_thread(_found_for, self.folder)
-        process = await asyncio.create_subprocess_exec(
+        child = child_process(
             *(prlimit, f"--as={MEMORY}", f"--cpu={int(SECONDS)}", "--core=0", "--"),
             *(program, "--no-pager", "--no-replace-objects", "--literal-pathspecs"),
             *self._options,
@@ -132,19 +131,13 @@ class HostGit:
             stderr=asyncio.subprocess.PIPE,
             cwd=self.folder,
             env=self._variables(environment),
-            start_new_session=True,
         )
         try:
-            async with asyncio.timeout(SECONDS):
+            async with child as process, asyncio.timeout(SECONDS):
                 output, complaint = await process.communicate(stdin)
         except TimeoutError:
             told = f"git {arguments[0]} took longer than {SECONDS:g} seconds."
             raise RepositoryError(told) from None
-        finally:
-            if process.returncode is None:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                await process.wait()
         said = complaint.decode("utf-8", "replace").strip()
         code = process.returncode or 0
         if code not in ok:
@@ -154,28 +147,22 @@ class HostGit:
     async def holds(self, needles: Collection[bytes], *arguments: str) -> bool:
         """Whether any of these stands in what it writes, however much that is."""
         program, _ = await asyncio.to_thread(_found_for, self.folder)
-        process = await asyncio.create_subprocess_exec(
+        child = child_process(
             *(program, "--no-pager", "--no-replace-objects", *self._options, *arguments),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
             cwd=self.folder,
             env=self._variables(None),
-            start_new_session=True,
         )
         longest, last = max(map(len, needles), default=0), b""
-        assert process.stdout is not None
-        try:
+        async with child as process:
+            assert process.stdout is not None
             while piece := await process.stdout.read(PIECE):
                 last = last[-longest:] + piece
                 if any(needle in last for needle in needles):
                     return True
-            return False
-        finally:
-            if process.returncode is None:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
+        return False
 
     def _variables(self, more: Mapping[str, str] | None) -> dict[str, str]:
         return {
