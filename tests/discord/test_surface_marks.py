@@ -9,7 +9,7 @@ from aiohttp import TCPConnector
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from loopforge.core.delivery_states import Failed, PutOff
-from loopforge.core.room_vocabulary import Told
+from loopforge.core.room_vocabulary import PersonReacted, Told
 from loopforge.runtime.system_clock import SimClock, SystemClock
 from tests.discord.lodging import MARKS, SEND, lodged
 from tests.discord.twin import Twin
@@ -89,3 +89,25 @@ async def test_an_account_that_stays_away(city: Twin, tmp_path: Path) -> None:
     end = "It was tried for 0.5 hours. Ask again for what you still need."
     told = [str(body.text) for body in bodies if isinstance(body, Told)]
     assert told == [f"What Maya said did not reach #plaza: {why} {end}"]
+
+
+async def test_a_thumb_on_a_line_of_a_room_before(
+    city: Twin, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where its channel is part of another room by now, the line bears it in its own."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        line = await home.tell(ben, mall, "it rains")
+        before = await home.room(mall)
+        await home.join(plaza, mall)
+        await city.react(ben, line, "\U0001f44d")
+
+        async def reacted(room: str) -> bool:
+            events = await home.app.ledger.read(f"room:{room}")
+            return any(isinstance(event.body, PersonReacted) for event in events)
+
+        while not await reacted(before):
+            await home.app.stamp.clock.sleep(0.02)
+        assert not await reacted(await home.room(mall))
+    assert "not heard" not in caplog.text

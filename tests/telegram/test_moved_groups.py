@@ -10,7 +10,7 @@ from loopforge.core.delivery_states import Failed
 from loopforge.core.room_vocabulary import Heard, Told
 from loopforge.io.platforms.manners import Manners
 from tests.telegram.city import City
-from tests.telegram.homes import on_telegram
+from tests.telegram.homes import both, on_telegram
 from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
@@ -99,3 +99,25 @@ async def test_an_answer_to_a_command_follows_the_group(
         great = await city.upgrade(lab)
         (said,) = await city.heard(great, by=maya)
     assert "lines" in said.text
+
+
+async def test_who_hears_late_of_a_group_that_moved(tmp_path: Path, twin: Twin, city: City) -> None:
+    """What one of our bots is told of it after another told of the move is not heard again."""
+    maya, merlin, ana, tokens = await both(city)
+    lab = await city.group("Lab", [ana, maya, merlin])
+    async with on_telegram(tmp_path, tokens, twin.base, manners=PLAIN) as home:
+        await city.say(ana, lab, "it rains")
+        await home.until(home.rooms)
+    await city.say(ana, lab, "it pours")
+    great = await city.upgrade(lab)
+    await city.fault("getUpdates", "before", bot=merlin, times=2)
+    async with on_telegram(tmp_path, tokens, twin.base, manners=PLAIN) as home:
+        await city.say(ana, great, "it snows")
+
+        async def told() -> bool:
+            return not (await city.waiting(maya) or await city.waiting(merlin))
+
+        await home.until(told)
+        (room,) = await home.rooms()
+        heard = [e.body for e in await home.events(room) if isinstance(e.body, Heard)]
+    assert [str(each.text) for each in heard] == ["it rains", "it pours", "it snows"]

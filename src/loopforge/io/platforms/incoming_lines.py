@@ -255,7 +255,9 @@ class Reception:
         """Somebody put an emoji on a message, or took it back; a stop sign stops.
 
         A thumb up or down on a question whether a mate may use a tool answers it, if it is a
-        person's. Returns what is to be shown in private, "" for nothing.
+        person's. It is put on the line in its own room, of which its place may be no part any more;
+        what is stopped is the room that is there now. Returns what is to be shown in private, ""
+        for nothing.
         """
         plain = emoji.rstrip(SKINS)
         find = self._arrived([place], message) if plain in ANSWERS else self._find(place, message)
@@ -263,13 +265,19 @@ class Reception:
         if not line:
             return ""
         person = await self._people.meet(place.partition(":")[0], by.account, by.name)
-        await self._front.rooms.arrive(room, person.id, by.name, place.partition(":")[0])
-        await self._front.react(room, person.id, line, emoji, back=back)
+        there = await self.sessions.channels.stands(line)
+        try:
+            await self._front.rooms.arrive(there, person.id, by.name, place.partition(":")[0])
+            await self._front.react(there, person.id, line, emoji, back=back)
+        except Unknown:  # its room was deleted since
+            if emoji not in STOP_EMOJIS:
+                return ""
         command, number = ("stop", "") if emoji in STOP_EMOJIS else ("", "")
         if plain in ANSWERS and not by.bot:
-            asked = (await self._front.line(room, line)).body
+            asked = (await self._front.line(there, line)).body
             asks = asked.asks if isinstance(asked, Told) else 0
             command, number = (ANSWERS[plain], str(asks)) if asks else ("", "")
+            room = there
         if not command or back:
             return ""
         try:

@@ -75,6 +75,8 @@ class Telegram:
         self._order: dict[tuple[int, int], asyncio.Lock] = defaultdict(asyncio.Lock)
         self._moving = asyncio.Lock()
         self._ears: dict[int, Poll] = {}
+        self._grown: dict[int, Poll] = {}
+        """The last ears of groups that became supergroups, of which others of us may hear later."""
         self._fetch = Fetch(parts.artifacts, manners.limits, own=bool(base))
         self._crowd = Crowd(self._polls, parts.front.rooms.mates)
         sessions = parts.reception.sessions
@@ -386,6 +388,9 @@ class Telegram:
         async with self._moving:
             self._ears.pop(before, None)
             for place in await self._places_in(before, 0):
+                if where(there.key).bot is None:
+                    ears = [each for each in self._polls if each.number == where(place).bot]
+                    self._grown |= {before: ears[0]} if ears else {}
                 room = await self._reception.sessions.known(place)
                 if place != there.key and room:
                     state = await self._front.rooms.state(room)
@@ -396,7 +401,7 @@ class Telegram:
         """Which bot of ours hears a chat, and speaks there: in a basic group one for all."""
         if chat.type != ChatType.GROUP:
             return poll
-        if (ear := self._ears.get(chat.id)) is None:
+        if (ear := self._grown.get(chat.id) or self._ears.get(chat.id)) is None:
             known = {where(place).bot for place in await self._places_in(chat.id, 0)}
             here = await self._crowd.here(poll, chat.id, known)
             ear = self._crowd.ear(here, known)
