@@ -22,6 +22,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import hashlib
+import logging
 import os
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
@@ -34,6 +35,8 @@ from loopforge.runtime.ports import Clock
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
+
+log = logging.getLogger(__name__)
 
 YOUNG = 600.0
 """Seconds for which bytes may wait for the event that is to hold them."""
@@ -104,9 +107,10 @@ class Artifacts:
         except BaseException as error:
             self._tell(error, "read")
         if await asyncio.to_thread(hash_of, data) != hash:
+            log.warning("the kept file %s in %s is damaged", hash[:12], self._where)
             raise DamagedArtifact(
-                f"The kept file {hash[:12]} in {self._where} is damaged: its bytes are no longer "
-                "those that were given. Take it from a backup, or give it to the room again."
+                f"The kept file {hash[:12]} is damaged: its bytes are no longer those that were "
+                "given. Take it from a backup, or give it to the room again."
             )
         return data
 
