@@ -19,10 +19,11 @@ from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from loopforge.runtime.system_clock import SystemClock
+from loopforge.work import work_parts
 from loopforge.work.task_state import PREFIX
 from tests.held_clock import HeldClock
 from tests.rooms.test_budgets import CENT, budget
-from tests.work.conftest import Step, in_order, says, uses, working
+from tests.work.conftest import Step, in_order, kinds, says, uses, working
 from tests.work.test_task_forgetting import holding
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
@@ -220,3 +221,21 @@ async def test_who_waits_in_line_is_next_whatever_was_forgotten_meanwhile(place:
         async with asyncio.timeout(60):
             await shop.until(second, "task.summarized")
         assert (await shop.state(second)).stage == "finished"
+
+
+async def test_a_stop_from_another_program_is_heard_before_a_turn_ends(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No result stands behind it, though the home had not yet looked at what others wrote."""
+    monkeypatch.setattr(work_parts, "SOON", 900.0)
+    pace = HeldClock()
+    answer = ScriptedAnswer(text="It is 4.", wait=1)
+    async with working(place, lambda _: answer, pace=pace) as shop:
+        id = await shop.desk.open("what is 2 + 2?", "ana")
+        await shop.until(id, "turn.asked")
+        async with open_aside(shop.app.settings) as aside:
+            await aside.work.desk.stop(id, "ana")
+        pace.let_go()
+        await shop.until(id, "turn.ended")
+        assert "task.finished" not in kinds(await shop.events(id))
+        assert (await shop.state(id)).stage == "stopped"

@@ -291,8 +291,6 @@ class Worlds:
             ports.signals.publish(stream, Thinking(turn=id, mate=handle))
             ended = await thinking.run(begun.policy, begun.perception, begun.record)
             await self._typed(ended.plan, senses.pace, since, hurry)
-            if senses.pace and ended.plan and halted not in ("", OVERTAKEN):
-                ended.plan, ended.outcome, ended.why = None, "stopped", halted
             await self._conclude(world, stream, state, turn, ended, lambda: halted)
         except LedgerError:
             ports.recorder.forget((stream, handle))
@@ -407,7 +405,14 @@ class Worlds:
         ended: TurnEnding,
         halted: Callable[[], str],
     ) -> None:
-        """Judge the plan, apply what is allowed, end the turn; all in one append."""
+        """Judge the plan, apply what is allowed, end the turn; all in one append.
+
+        First it hears what other programs wrote: a stop may be among it.
+        """
+        ledger = self._ports.ledger
+        await ledger.told(stream, await ledger.told(stream))
+        if ended.plan is not None and halted() not in ("", OVERTAKEN):
+            ended.plan, ended.outcome, ended.why = None, "stopped", halted()
         facts, handle = list(ended.facts), turn.due.mate.handle
         verdicts: tuple[Verdict, ...] = ()
         body = TurnEnded(turn=turn.id, outcome="done", took_in=ended.took_in)
@@ -427,7 +432,7 @@ class Worlds:
             gone = Withdrawn(turn=turn.id, mate=handle, why=applied.withdrawn)
             signals.publish(stream, gone)
         facts += [*applied.facts, end, *applied.after()]
-        await self._ports.ledger.append(stream, facts)
+        await ledger.append(stream, facts)
         signals.publish(stream, Rested(turn=turn.id, mate=handle))
 
     async def _abandon(self, stream: str, due: TurnDue) -> None:
