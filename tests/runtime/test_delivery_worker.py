@@ -10,13 +10,13 @@ from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from loopforge.core.delivery_states import Attempting, Queued, nonce
+from loopforge.core.delivery_states import Attempting, Queued, Uncertain, nonce
 from loopforge.core.events import AnyBody, Body, Event, Fact, kind_of
 from loopforge.core.room_vocabulary import Said, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerBusy, SendFailed
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.runtime.delivery_worker import MOST_ATTEMPTS, PATIENCE, Deliveries
+from loopforge.runtime.delivery_worker import MOST_ATTEMPTS, PATIENCE, UNKNOWN, Deliveries
 from loopforge.runtime.ports import Outgoing
 from tests.runtime.conftest import STREAM, Stage
 
@@ -34,6 +34,7 @@ class Wall:
     def __init__(self, trouble: Trouble = lambda _when, _nth: None) -> None:
         self.posts: dict[str, AnyBody] = {}
         self.asked = self._nth = 0
+        self.hidden: SendFailed | None = None
         self._trouble = trouble
 
     async def send(self, out: Outgoing) -> str:
@@ -48,6 +49,8 @@ class Wall:
     async def sent(self, out: Outgoing) -> str | None:
         """Whether it is there."""
         self.asked += 1
+        if self.hidden:
+            raise self.hidden
         return "w0" if out.nonce in self.posts else None
 
     @property
@@ -200,6 +203,23 @@ async def test_a_doubt_outlives_the_process(stage: Stage) -> None:
         await stage.clock.advance(10)
     assert (wall.order, wall.asked) == ([ONE], 1)
     assert await became(stage) == ["queued", *("attempting", "put_off"), "attempting", "accepted"]
+
+
+async def test_a_doubt_that_nobody_can_clear_is_no_failure(stage: Stage) -> None:
+    """It arrived, the answer was lost, and then the place was gone: that it failed is not said."""
+
+    def trouble(when: str, _nth: int) -> None:
+        if when == "after":
+            raise SendFailed("The answer was lost.")
+
+    wall = Wall(trouble)
+    wall.hidden = SendFailed("The place is gone.", gone=True)
+    async with posting(stage, wall):
+        await queue(stage, ONE)
+        await stage.clock.advance(60)
+    assert wall.order == [ONE]
+    (end,) = (e.body for e in await stage.events() if isinstance(e.body, Uncertain))
+    assert str(end.why) == f"The place is gone. {UNKNOWN}"
 
 
 async def test_what_was_certainly_not_sent_is_not_looked_for(stage: Stage) -> None:

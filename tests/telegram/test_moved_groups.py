@@ -77,8 +77,8 @@ async def test_a_group_that_moved_while_nobody_listened(
         (room,) = await home.rooms()
         state = await home.app.front.rooms.state(room)
     assert word.text == (
-        "What Maya said did not reach Lab: the group became another one, and nobody can tell "
-        "whether it arrived before that."
+        "What Maya said did not reach Lab: the group became another one; what is said goes on "
+        "there. Nobody can tell whether it arrived before that."
     )
     assert {key: str(place.name) for key, place in state.places.items()} == {
         f"telegram:{great.id}": "Lab"

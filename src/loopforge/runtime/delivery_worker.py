@@ -50,6 +50,7 @@ SELDOM = 10
 LATE = timedelta(minutes=2)
 """What arrives so long after it was said is late."""
 AWAY = "the home was away."
+UNKNOWN = "Nobody can tell whether it arrived before that."
 
 
 class Pending(NamedTuple):
@@ -108,6 +109,12 @@ def _nothing(_: Undelivered | Delayed, __: Stamp) -> Sequence[Fact]:
 def _written(tries: int) -> bool:
     """Whether an attempt is written down, and that the one before it was put off."""
     return tries <= MOST_ATTEMPTS or tries % SELDOM == 0
+
+
+def _unsure(failure: SendFailed) -> SendFailed:
+    """The same for what an earlier attempt may have sent, where nobody can look for that now."""
+    why = failure.why if failure.uncertain else f"{failure.why} {UNKNOWN}"
+    return SendFailed(why, uncertain=True, gone=failure.gone)
 
 
 class _Late:
@@ -295,10 +302,10 @@ class Deliveries:
                 message = await surface.send(out) if there is None else there
             except Exception as error:
                 failure = self._weighed(pending, error)
-                doubt = doubt or not failure.unsent
                 if failure.final or failure.uncertain or self._tired(event, tries):
-                    await self._give_up(pending, event, failure)
+                    await self._give_up(pending, event, _unsure(failure) if doubt else failure)
                     return
+                doubt = doubt or not failure.unsent
                 await self._put_off(pending, failure, tries)
                 continue
             await self._accept(pending, event, message)

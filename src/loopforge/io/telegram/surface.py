@@ -55,7 +55,6 @@ TOGETHER = (
 )
 TOAST, GLANCE = 200, 60
 """Signs that Telegram shows of an answer to a press; more than a glance stays until it is read."""
-UNKNOWN = "the group became another one, and nobody can tell whether it arrived before that."
 PRIVATELY = "This is for you alone: write to me in private first, then ask again."
 
 
@@ -88,7 +87,7 @@ class Telegram:
         self._watch = RoomWatch(
             parts.front, stage, clock, again=AGAIN, streams=streams, marks=marks
         )
-        self.attend = self._watch.room
+        self.sent, self.attend = sending.sent, self._watch.room
 
     # ------------------------------------------------------------ running
 
@@ -127,15 +126,6 @@ class Telegram:
             if refused.moved and (room := await self._reception.sessions.known(out.place)):
                 name = str((await self._front.rooms.state(room)).places[out.place].name)
                 await self._moved(where(out.place).chat, ChannelSpot(refused.moved, name, "group"))
-            raise
-
-    async def sent(self, out: Outgoing) -> str | None:
-        """Find out what is there. Raises SendFailed, uncertain where that place is no more."""
-        try:
-            return await self._sending.sent(out)
-        except SendFailed as refused:
-            if refused.moved:
-                raise SendFailed(UNKNOWN, uncertain=True) from None
             raise
 
     # ------------------------------------------------------------ updates
