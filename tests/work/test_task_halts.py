@@ -223,6 +223,24 @@ async def test_who_waits_in_line_is_next_whatever_was_forgotten_meanwhile(place:
         assert (await shop.state(second)).stage == "finished"
 
 
+async def test_a_turn_goes_on_hearing_whatever_is_forgotten_elsewhere(place: Path) -> None:
+    """What it holds of its task is told of what is said, also once another task was forgotten."""
+    pace = HeldClock()
+    answer = ScriptedAnswer(text="It is 4.", wait=1)
+    async with working(place, lambda _: answer, pace=pace) as shop:
+        pace.let_go(1)
+        other = await shop.give("what is 1 + 1?")
+        id = await shop.desk.open("what is 2 + 2?", "ana")
+        await shop.until(id, "turn.asked")
+        held = await shop.state(id)
+        await shop.app.ledger.erase(Wish(stream=PREFIX + other))
+        await shop.desk.say(id, "ana", "use roman digits")
+        assert [str(each.text) for each in held.pending.values()] == ["use roman digits"]
+        assert await shop.state(id) is held
+        pace.let_go()
+        await shop.rest(id)
+
+
 async def test_a_stop_from_another_program_is_heard_before_a_turn_ends(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

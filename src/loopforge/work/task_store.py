@@ -1,8 +1,9 @@
 """The tasks of a home as they are held in memory, each the fold of its stream.
 
-A state is read when it is first needed, and follows the ledger from then on; whoever listens to a
-task hears its events. Which tasks there are is asked of the ledger. One whose record cannot be read
-is left out wherever many are looked at, and the log says so.
+A state is read when it is first needed, and follows the ledger from then on; once anything was
+forgotten it is read anew before it is looked at, into the same object where a turn may hold it.
+Whoever listens to a task hears its events. Which tasks there are is asked of the ledger. One whose
+record cannot be read is left out wherever many are looked at, and the log says so.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class TaskStore:
     def __init__(self, ledger: Ledger, signals: Signals) -> None:
         self._ledger, self._signals = ledger, signals
         self._states: dict[str, TaskState] = {}
+        self._stale: set[str] = set()
         self._threads: dict[str, set[str]] = {}
         self._indexing, self._indexed = asyncio.Lock(), False
         ledger.subscribe(self._follow, streams=PREFIX)
@@ -45,13 +47,16 @@ class TaskStore:
     async def state(self, stream: str) -> TaskState:
         """The task as it is now, as far as it is known what others wrote."""
         await self._ledger.told(stream)
-        while stream not in self._states:
+        while stream not in self._states or stream in self._stale:
             state, erasures = TaskState(stream=stream), self._erasures
             while state.seq < await self._ledger.told(stream):
                 for event in await self._ledger.read(stream, after=state.seq):
                     state.apply(event)
             if erasures == self._erasures:  # else it was read with words that are no more
-                self._states.setdefault(stream, state)
+                self._stale.discard(stream)
+                known = self._states.setdefault(stream, state)
+                for name in TaskState.__struct_fields__:
+                    setattr(known, name, getattr(state, name))
         return self._states[stream]
 
     async def states(self, streams: Iterable[str]) -> list[TaskState]:
@@ -106,7 +111,8 @@ class TaskStore:
 
     def _erased(self, _stream: str, _events: Sequence[Event]) -> None:
         self._erasures += 1
-        self._states.clear()
+        self._states = {stream: one for stream, one in self._states.items() if one.at_work}
+        self._stale = set(self._states)
 
     def _meant(self, stream: str, which: str) -> bool:
         id = stream.removeprefix(PREFIX)
