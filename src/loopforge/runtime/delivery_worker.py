@@ -303,7 +303,8 @@ class Deliveries:
             except Exception as error:
                 failure = self._weighed(pending, error)
                 if failure.final or failure.uncertain or self._tired(event, tries):
-                    await self._give_up(pending, event, _unsure(failure) if doubt else failure)
+                    lost = _unsure(failure) if doubt and failure.final else failure
+                    await self._give_up(pending, event, lost)
                     return
                 doubt = doubt or not failure.unsent
                 await self._put_off(pending, failure, tries)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from loopforge.runtime.installation.child_process import child_process
+from loopforge.runtime.installation.process_reaping import child_process
 
 
 class LimitedRun(NamedTuple):

@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 
 from loopforge.errors import InputError, NotInstalled, RepositoryError
-from loopforge.runtime.installation.child_process import child_process
+from loopforge.runtime.installation.process_reaping import child_process
 
 OLDEST = (2, 38)
 """The git that first merges without a working tree."""

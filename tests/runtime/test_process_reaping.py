@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.installation.child_process import child_process
 from loopforge.runtime.installation.limited_process import run_limited
+from loopforge.runtime.installation.process_reaping import child_process
 from loopforge.work.git.host_git import HostGit
 
 PIPE = asyncio.subprocess.PIPE
