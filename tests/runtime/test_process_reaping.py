@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import shutil
+import signal
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 
 from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.installation import process_reaping
 from loopforge.runtime.installation.limited_process import run_limited
 from loopforge.runtime.installation.process_reaping import child_process
 from loopforge.work.git.host_git import HostGit
@@ -62,3 +65,15 @@ async def test_what_nobody_read_does_not_keep_it() -> None:
         assert process.stdout is not None
         assert await process.stdout.readexactly(2) == b"y\n"
     assert process.returncode is not None
+
+
+async def test_who_holds_its_pipe_in_a_session_of_its_own_keeps_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What it left running is not waited for once it has ended itself."""
+    monkeypatch.setattr(process_reaping, "GRACE", 0.1)
+    shell = ("sh", "-c", "setsid sleep 50 & echo $!")
+    async with asyncio.timeout(40), child_process(*shell, stdout=PIPE) as process:
+        assert process.stdout is not None
+        left = int(await process.stdout.readline())
+    os.kill(left, signal.SIGKILL)

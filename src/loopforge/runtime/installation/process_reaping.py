@@ -18,6 +18,9 @@ from typing import Any
 
 from loopforge.runtime.background_tasks import finished
 
+GRACE = 5.0
+"""Seconds for what was killed to let its pipes go."""
+
 
 @asynccontextmanager
 async def child_process(*program: str, **options: Any) -> AsyncIterator[Process]:
@@ -38,11 +41,18 @@ async def child_process(*program: str, **options: Any) -> AsyncIterator[Process]
 
 
 async def _end(process: Process) -> None:
-    """Kill what still runs, and read what nobody read: until then asyncio holds on to it."""
+    """Kill what still runs, and read what nobody read: until then asyncio holds on to it.
+
+    What it started in a session of its own may hold its pipes for ever; that is not waited for.
+    """
     if process.returncode is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-    for pipe in (process.stdout, process.stderr):
-        while pipe is not None and await pipe.read(1 << 16):
-            pass
-    await process.wait()
+    try:
+        async with asyncio.timeout(GRACE):
+            for pipe in (process.stdout, process.stderr):
+                while pipe is not None and await pipe.read(1 << 16):
+                    pass
+            await process.wait()
+    except TimeoutError:
+        process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001  no other way
