@@ -166,7 +166,7 @@ class RoomWatch:
                 if isinstance(what, Event):
                     if isinstance(what.body, (PlaceJoined, PlaceLeft, RoomClosed)):
                         places = await self._places(room)
-                    self._happened(room, what, turns)
+                    self._happened(room, what, turns, places)
                     if self._marks is not None:
                         await _mark(self._marks, what, places)
                 elif (
@@ -296,7 +296,9 @@ class RoomWatch:
 
     # ------------------------------------------------------------ events
 
-    def _happened(self, room: str, event: Event, turns: dict[str, _Turn]) -> None:
+    def _happened(
+        self, room: str, event: Event, turns: dict[str, _Turn], places: Sequence[str]
+    ) -> None:
         match event.body:
             case Perceived(mate=mate) if mate in self._front.rooms.mates:
                 turns.setdefault(event.id, _Turn(mate)).answers = _answered(event.body)
@@ -305,6 +307,10 @@ class RoomWatch:
             case Said(turn=id) if id in turns:
                 turns[id].spoke = True
                 turns[id].still()
+            case TurnEnded(turn=id) if id not in turns:  # that began before this was watched
+                mate = event.actor.partition(":")[2]
+                for place in places:
+                    self._tasks.spawn(self._withdraw(Speech(room, place, id, mate)), "a draft")
             case _:
                 pass
 
