@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from loopforge.core.events import Body, Perceived
-from loopforge.core.room_vocabulary import Heard, PlaceJoined
+import pytest
+
+from loopforge.core.events import Body, Perceived, TurnEnded
+from loopforge.core.room_vocabulary import Heard, PlaceJoined, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.io.platforms.status_reactions import Mark
 from loopforge.io.platforms.typing_updates import RoomWatch, Speech
@@ -21,6 +23,7 @@ class Stage:
 
     def __init__(self) -> None:
         self.drafts: list[Speech] = []
+        self.withdrawn: list[Speech] = []
 
     async def typing(self, place: str, mate: str) -> None:
         """See UpdateStage."""
@@ -32,6 +35,7 @@ class Stage:
 
     async def withdraw(self, speech: Speech) -> None:
         """See UpdateStage."""
+        self.withdrawn.append(speech)
 
     async def mark(self, place: str, line: str, mate: str, new: Mark, old: Sequence[Mark]) -> None:
         """See Marker."""
@@ -57,3 +61,26 @@ async def test_a_turn_that_began_before_a_room_was_watched_is_a_reply_too(tmp_pa
             await home.clock.advance(1)
         await watch.close()
     assert {speech.answers for speech in stage.drafts} == {facts[1].id}
+
+
+@pytest.mark.parametrize(
+    ("then", "gone"),
+    [([], True), ([Said(mate="maya", turn="t1", text=Words("It is four."))], False)],
+    ids=["silent", "said"],
+)
+async def test_what_a_turn_showed_that_ends_as_a_room_begins_to_be_watched(
+    tmp_path: Path, then: list[Body], gone: bool
+) -> None:
+    """Its draft goes where it said nothing; where it said a line, that stands in the draft's place."""
+    async with living(tmp_path, wake=False) as home:
+        await home.enter("ana", mates=("maya",))
+        joined = PlaceJoined(place="x:1", name=Words("general"), kind="group")
+        stamp, room = home.app.stamp, f"room:{home.room}"
+        await home.app.ledger.append(room, [stamp.fact(joined, actor="person:ana")])
+        watch = RoomWatch(home.app.front, stage := Stage(), home.clock, again=5, marks=False)
+        watch.room(home.room)
+        ends: list[Body] = [*then, TurnEnded(turn="t1", outcome="done")]
+        await home.app.ledger.append(room, [stamp.fact(each, actor="mate:maya") for each in ends])
+        await home.clock.advance(1)
+        await watch.close()
+    assert stage.withdrawn == [Speech("commons", "x:1", "t1", "maya")] * gone

@@ -11,10 +11,18 @@ from loopforge.core.room_vocabulary import Heard, Told
 from loopforge.io.platforms.manners import Manners
 from tests.telegram.city import City
 from tests.telegram.homes import both, on_telegram
+from tests.telegram.records import Bot, Chat, Person
 from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
 PLAIN = Manners(streams=False, marks=False)
+
+
+async def basic_group(city: City) -> tuple[Bot, Person, Chat]:
+    """Maya and Ana in a group that is no supergroup yet."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    ana = await city.person("Ana", "ana")
+    return maya, ana, await city.group("Lab", [ana, maya])
 
 
 async def flooded(city: City) -> None:
@@ -28,9 +36,7 @@ async def flooded(city: City) -> None:
 
 async def test_what_waits_follows_the_group(tmp_path: Path, twin: Twin, city: City) -> None:
     """An answer that waits while its group moves arrives under the new number, as if in time."""
-    maya = await city.bot("Maya", "maya_bot", reads_all=True)
-    ana = await city.person("Ana", "ana")
-    lab = await city.group("Lab", [ana, maya])
+    maya, ana, lab = await basic_group(city)
     async with on_telegram(tmp_path, maya, twin.base, manners=PLAIN) as home:
         await city.say(ana, lab, "maya, one")
         await city.heard(lab, by=maya)
@@ -59,9 +65,7 @@ async def test_a_group_that_moved_while_nobody_listened(
     tmp_path: Path, twin: Twin, city: City
 ) -> None:
     """Where only a refusal tells of the new number, the room goes along, and what is in doubt."""
-    maya = await city.bot("Maya", "maya_bot", reads_all=True)
-    ana = await city.person("Ana", "ana")
-    lab = await city.group("Lab", [ana, maya])
+    maya, ana, lab = await basic_group(city)
     async with on_telegram(tmp_path, maya, twin.base, manners=PLAIN):
         await city.say(ana, lab, "maya, one")
         await city.heard(lab, by=maya)
@@ -89,9 +93,7 @@ async def test_an_answer_to_a_command_follows_the_group(
     tmp_path: Path, twin: Twin, city: City
 ) -> None:
     """What a command comes to is said under the new number, where the group moved meanwhile."""
-    maya = await city.bot("Maya", "maya_bot", reads_all=True)
-    ana = await city.person("Ana", "ana")
-    lab = await city.group("Lab", [ana, maya])
+    maya, ana, lab = await basic_group(city)
     async with on_telegram(tmp_path, maya, twin.base, manners=PLAIN):
         await city.fault("sendMessage", "flood", retry_after=20)
         await city.command(ana, lab, "energy")

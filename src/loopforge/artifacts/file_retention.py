@@ -10,7 +10,7 @@ Does not know what the files are, or who may see them.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 
 from sqlalchemy import Column, PrimaryKeyConstraint, Table, func, select
 from sqlalchemy.engine import Connection
@@ -79,10 +79,10 @@ def held(connection: Connection, stream: str = "") -> frozenset[str]:
     return frozenset(connection.execute(query).scalars())
 
 
-def named(connection: Connection, hashes: Set[str]) -> frozenset[str]:
-    """Which of these some text of the ledger is, whatever views an older program left."""
+def like_hashes(connection: Connection) -> frozenset[str]:
+    """The texts that may be hashes, by their length, whatever views an older program left."""
     query = select(texts.c.text).where(func.length(texts.c.text) == DIGITS)
-    return frozenset(connection.execute(query).scalars()).intersection(hashes)
+    return frozenset(connection.execute(query).scalars())
 
 
 async def sweep(ledger: Tables, artifacts: Artifacts) -> list[str]:

@@ -30,7 +30,7 @@ from sqlalchemy.engine import Connection
 from loopforge import __version__
 from loopforge.app import ARTIFACTS
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.artifacts.file_retention import held, named
+from loopforge.artifacts.file_retention import held, like_hashes
 from loopforge.backup.backup_store import (
     DEAD,
     FORMAT,
@@ -100,16 +100,17 @@ async def _made(
     with tempfile.TemporaryDirectory(dir=settings.data, prefix=WORK) as folder:
         rows, home = Path(folder) / LEDGER, Path(folder) / HOME
         files = Artifacts(settings.data / ARTIFACTS, clock)
-        here = set(await files.hashes())
 
         def read(connection: Connection) -> tuple[str, frozenset[str]]:
             with one_moment(connection), gzip.open(rows, "wb", 6) as file:
                 dump(connection, file.write)
                 if stands(connection) == "ok":
                     return NEWEST, held(connection)
-                return version(connection) or "", named(connection, here)
+                return version(connection) or "", like_hashes(connection)
 
         schema, wanted = await ledger.look(read)
+        if schema != NEWEST:
+            wanted = wanted.intersection(await files.hashes())
         await asyncio.to_thread(_pack, settings.home, home)
         made = [home, rows]
         if passphrase:
@@ -227,8 +228,10 @@ async def note_erasures(ledger: Tables, store: BackupStore) -> None:
     known = await store.erased()
 
     def unnoted(connection: Connection) -> list[Event]:
-        rows = connection.execute(select(events).where(events.c.kind == "ledger.erased"))
-        return events_of(connection, [row for row in rows if row.id not in known])
+        ids = connection.execute(select(events.c.id).where(events.c.kind == "ledger.erased"))
+        new = [id for id in ids.scalars() if id not in known]
+        rows = [connection.execute(select(events).where(events.c.id == id)).one() for id in new]
+        return events_of(connection, rows)
 
     for event in await ledger.look(unnoted):
         assert isinstance(event.body, Erased)

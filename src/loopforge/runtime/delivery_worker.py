@@ -113,8 +113,7 @@ def _written(tries: int) -> bool:
 
 def _unsure(failure: SendFailed) -> SendFailed:
     """The same for what an earlier attempt may have sent, where nobody can look for that now."""
-    why = failure.why if failure.uncertain else f"{failure.why} {UNKNOWN}"
-    return SendFailed(why, uncertain=True, gone=failure.gone)
+    return SendFailed(f"{failure.why} {UNKNOWN}", uncertain=True, gone=failure.gone)
 
 
 class _Late:

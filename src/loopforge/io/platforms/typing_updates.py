@@ -304,10 +304,11 @@ class RoomWatch:
                 turns.setdefault(event.id, _Turn(mate)).answers = _answered(event.body)
             case PlaceLeft(place=place) if self._mine(place):
                 self._leave(room, place, turns)
-            case Said(turn=id) if id in turns:
-                turns[id].spoke = True
-                turns[id].still()
-            case TurnEnded(turn=id) if id not in turns:  # that began before this was watched
+            case Said(turn=id, mate=mate) if id:
+                turn = turns.setdefault(id, _Turn(mate))
+                turn.spoke = True
+                turn.still()
+            case TurnEnded(turn=id) if id not in turns:  # begun before this was watched, and silent
                 mate = event.actor.partition(":")[2]
                 for place in places:
                     self._tasks.spawn(self._withdraw(Speech(room, place, id, mate)), "a draft")

@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import discord
+from loopforge.chat.room.platform_channels import PlacedDraft
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.rooms_api import Front
 from loopforge.core.delivery_states import Drafted, nonce
@@ -169,8 +170,10 @@ class DiscordStage:
         self._draft(DraftKey(place, turn)).message = 0
 
     async def withdraw(self, speech: Speech) -> None:
-        """Nothing was said after all: the draft goes."""
+        """Nothing was said after all: the draft goes, unless a line is to stand there."""
         key = DraftKey(speech.place, speech.turn)
+        if (row := await self._row(key)) is not None and row.line:
+            return
         message = await self.take(*key)
         try:
             if message:
@@ -184,8 +187,12 @@ class DiscordStage:
 
     async def _known(self, key: DraftKey) -> int:
         """The message that showed a turn before this process was there; 0 if none did."""
+        row = await self._row(key)
+        return int(row.message) if row else 0
+
+    async def _row(self, key: DraftKey) -> PlacedDraft | None:
         found = await self._front.channels.drafts(key.place)
-        return next((int(each.message) for each in found if each.turn == key.turn), 0)
+        return next((each for each in found if each.turn == key.turn), None)
 
     # ------------------------------------------------------------ showing
 
