@@ -257,3 +257,18 @@ async def test_a_stop_from_another_program_is_heard_before_a_turn_ends(
         await shop.until(id, "turn.ended")
         assert "task.finished" not in kinds(await shop.events(id))
         assert (await shop.state(id)).stage == "stopped"
+
+
+async def test_what_is_said_is_put_before_it_however_small_its_window(place: Path) -> None:
+    """A line that nobody has been shown yet is not among those that leave a window."""
+    said = ["use tabs", "name it b.py", "and be quick", "do not run it"]
+    async with working(place, in_order(ScriptedAnswer(outcome="failed", cause="busy"))) as shop:
+        id = await shop.give("Write a Python file a.py")
+        shop.models.window = 4096
+        for line in said:
+            await shop.desk.say(id, "ana", line)
+        await shop.desk.resume(id, "ana")
+        await shop.rest(id)
+        prompt = str(shop.models.asked[1].messages)
+        assert [line for line in said if line not in prompt] == []
+        assert not (await shop.state(id)).pending

@@ -2,13 +2,13 @@
 
 Truth comes in as a TaskState; out comes what one mate is shown: who it is in this task, what was
 said and seen in order, what it means to do, which tools it has. What does not fit its window leaves
-from the front, the person's words last; that is on record.
+from the front, the person's words last, and not before they were shown once; that is on record.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from zoneinfo import ZoneInfo
 
 from loopforge.core.mates.mate_file import Mate
@@ -53,7 +53,7 @@ def viewed(
     weight = len(mate.prompt) // SIGNS + sum(len(json.dumps(one.schema)) for one in offers) // SIGNS
     # A small model is shown the task alone: what came of it is for the mind that gives its steps.
     room = int(facts.window * SHARE) - (0 if facts.small else ANSWER + weight)
-    kept, gone = _fitting(lines, room)
+    kept, gone = _fitting(lines, room, state.pending)
     edits: tuple[Edit, ...] = ()
     if gone:
         why = "the window of its model is full"
@@ -120,15 +120,17 @@ def shortened(text: str, most: int) -> str:
     return f"{text[:half]}\n[{len(text) - most:,} characters left out]\n{text[-half:]}"
 
 
-def _fitting(lines: list[Line], room: int) -> tuple[list[Line], list[Line]]:
-    """The lines that fit, with the task itself always; and those that do not."""
+def _fitting(
+    lines: list[Line], room: int, pending: Collection[str]
+) -> tuple[list[Line], list[Line]]:
+    """The lines that fit, with the task itself always, and what is to be heeded; and the others."""
     sizes = [len(str(line.text)) // SIGNS + 8 for line in lines]
     total, gone = sum(sizes), set[int]()
     for kinds in (("result", "note", "told"), ("mine",), ("heard",)):
         for nth in range(1, len(lines) - 2):
             if total <= room:
                 break
-            if lines[nth].kind in kinds and nth not in gone:
+            if lines[nth].kind in kinds and lines[nth].id not in pending:
                 gone.add(nth)
                 total -= sizes[nth]
     kept = [line for nth, line in enumerate(lines) if nth not in gone]
