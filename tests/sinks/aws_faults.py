@@ -4,6 +4,7 @@
 403         not allowed
 500, 503    failed, nothing done            "late reset"  done, and cut before the answer
 "twice"     done two times                  "partial"     of a batch, the second is not taken
+"refused"   of a batch, what is second in its stream is never taken
 """
 
 from __future__ import annotations
@@ -19,8 +20,14 @@ from aiohttp import web
 from loopforge.sinks.aws_client import AwsClient
 from loopforge.sinks.dynamodb import DynamodbSettings
 
-AwsFault = Literal["reset", "late reset", "twice", "partial"] | int
+AwsFault = Literal["reset", "late reset", "twice", "partial", "refused"] | int
 REGION = "us-east-1"
+KIND = "application/x-amz-json-1.0"
+SECOND = '"sequence": "000000000002"'
+BATCHED = {
+    "partial": {"SenderFault": False, "Code": "InternalError"},
+    "refused": {"SenderFault": True, "Code": "InvalidMessageContents"},
+}
 CODES = {
     403: "AccessDeniedException",
     429: "ThrottlingException",
@@ -43,18 +50,22 @@ class FaultyAws:
         fault = self.fault(operation)
         if isinstance(fault, int):
             said = {"__type": CODES[fault], "message": "as told"}
-            return web.json_response(said, status=fault, content_type="application/x-amz-json-1.0")
+            return web.json_response(said, status=fault, content_type=KIND)
         if fault == "reset":
             assert request.transport
             request.transport.abort()
             return web.Response()
         failed: list[dict[str, object]] = []
-        if fault == "partial" and operation == "SendMessageBatch":
+        if operation == "SendMessageBatch" and fault in BATCHED:
             what = json.loads(body)
-            for entry in what["Entries"][1:2]:
-                what["Entries"].remove(entry)
-                failed.append({"Id": entry["Id"], "SenderFault": False, "Code": "InternalError"})
+            entries = what["Entries"]
+            second = [each for each in entries if SECOND in each["MessageBody"]]
+            for entry in second if fault == "refused" else entries[1:2]:
+                entries.remove(entry)
+                failed.append({"Id": entry["Id"], **BATCHED[fault]})
             body = json.dumps(what).encode()
+            if not entries:
+                return web.json_response({"Failed": failed}, content_type=KIND)
         for _ in range(2 if fault == "twice" else 1):
             status, kind, answer = await self._asked(request, body)
         if failed:
@@ -73,7 +84,7 @@ class FaultyAws:
                 request.method, self._behind + request.path_qs, data=body, headers=headers
             ) as answer,
         ):
-            kind = answer.headers.get("content-type", "application/x-amz-json-1.0")
+            kind = answer.headers.get("content-type", KIND)
             return answer.status, kind, await answer.read()
 
 

@@ -109,6 +109,29 @@ async def test_a_standard_queue_has_every_event(ledger: SqlLedger, aws: FaultyAw
         assert set(first_places(found, stream)) == set(range(1, TURNS + 1))
 
 
+async def test_a_message_that_a_queue_refuses_for_good_holds_up_its_own_task_alone(
+    ledger: SqlLedger, aws: FaultyAws
+) -> None:
+    """The others go on meanwhile; what was taken of its batch is there once, however often it is tried."""
+    url = await new_queue("picky")
+    outlet = SqsQueue(url, AwsClient("sqs", REGION), texts=False)
+    await begin(ledger, STREAMS[0])
+    await go_on(ledger, STREAMS[0], 1, 2)
+    for stream in STREAMS[1:]:
+        await begin(ledger, stream)
+    aws.fault = lambda _: "refused"
+    async with outlet_running(ledger, outlet):
+        while len(await passed(ledger)) < len(STREAMS) - 1 or aws.asked < 20:
+            await STAMP.clock.sleep(0.02)
+        assert await passed(ledger) == dict.fromkeys(STREAMS[1:], 1)
+        aws.fault = lambda _: None
+        while len(await passed(ledger)) < len(STREAMS):
+            await STAMP.clock.sleep(0.02)
+    found = await received(url)
+    places = sorted(int(each["sequence"]) for each in found if each["subject"] == STREAMS[0])
+    assert places == [1, 2, 3]
+
+
 @pytest.mark.patient
 async def test_two_hours_of_throttling_lose_nothing(ledger: SqlLedger, aws: FaultyAws) -> None:
     """While the queue takes nothing, tasks go on at once; then all of it comes, in order."""

@@ -8,7 +8,7 @@ failed of a batch is sent again before the next, and `sequence` says the place o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,6 +63,7 @@ class SqsQueue:
     def __init__(self, url: str, client: AwsClient, *, texts: bool) -> None:
         self._url, self._client, self._texts = url, client, texts
         self._fifo = url.endswith(".fifo")
+        self._taken = set[str]()  # of a batch of which something is not taken yet
         self.most = 1 if self._fifo else BATCH
 
     async def send(self, events: Sequence[Event]) -> None:
@@ -78,26 +79,34 @@ class SqsQueue:
                 message = {"QueueUrl": self._url, "MessageBody": each.text, **place}
                 await self._client.call("send_message", message)
             return
-        for batch in _batches(messages):
+        for batch in _batches([each for each in messages if each.id not in self._taken]):
             await self._send_batch(batch)
+        self._taken.difference_update(each.id for each in messages)
 
     async def _send_batch(self, batch: Sequence[_Message]) -> None:
         """Send a batch; raises SendFailed where some of it is not taken in a few tries."""
-        left, why = {str(nth): each for nth, each in enumerate(batch)}, ""
+        left, last = {str(nth): each for nth, each in enumerate(batch)}, dict[str, Any]()
         for _ in range(TRIES):
             entries = [{"Id": id, "MessageBody": each.text} for id, each in left.items()]
             asked: dict[str, Any] = {"QueueUrl": self._url, "Entries": entries}
             answer = await self._client.call("send_message_batch", asked) or {}
             failed = {each["Id"]: each for each in answer.get("Failed", ())}
+            self._taken |= {each.id for id, each in left.items() if id not in failed}
             left = {id: each for id, each in left.items() if id in failed}
             if not left:
                 return
-            why = str(next(iter(failed.values())).get("Code", ""))
-        raise SendFailed(f"sqs did not take {len(left)} of {len(batch)}: {why}")
+            last = max(failed.values(), key=_refused)
+        said = f"sqs did not take {len(left)} of {len(batch)}: {last.get('Code', '')}"
+        raise SendFailed(said, final=_refused(last))
 
     async def close(self) -> None:
         """Let the connections go."""
         self._client.close()
+
+
+def _refused(entry: Mapping[str, Any]) -> bool:
+    """Whether a message of a batch failed for what it is, and would again."""
+    return bool(entry.get("SenderFault"))
 
 
 def _batches(messages: Sequence[_Message]) -> Iterator[list[_Message]]:
