@@ -84,6 +84,13 @@ class City:
         ids = {"members": [m.id for m in members], "admins": [a.id for a in admins]}
         return await self._do(Chat, "group", kind=kind, title=title, **ids, **more)
 
+    async def channel(
+        self, title: str, owner: Person, bots: Sequence[Bot], *, linked: Chat | None = None
+    ) -> Chat:
+        """A channel, in which these bots may post; its posts are repeated in a `linked` group."""
+        ids = [bot.id for bot in bots]
+        return await self._do(Chat, "channel", title=title, owner=owner.id, bots=ids, linked=linked)
+
     async def topic(self, person: Person, chat: Chat, name: str) -> int:
         """Open a topic; its message_thread_id."""
         return await self._do(int, "topic", person=person.id, chat=chat, name=name)
@@ -101,11 +108,14 @@ class City:
         entities: Sequence[Body] | None = None,
         document: tuple[str, bytes] | None = None,
         origin: Person | None = None,
+        anonymous: bool = False,
+        poll: Sequence[str] | None = None,
     ) -> Line:
         """Say something; with a file the text is its caption.
 
         Commands, mentions and links in it become entities as Telegram's apps make them, unless
         `entities` are given. `document` is (name, bytes); `origin` whose words are forwarded.
+        `anonymous`: said as the group itself. `poll`: a question, and what may be chosen.
         """
         chat = await self._place(person, place)
         return await self._do(
@@ -120,6 +130,8 @@ class City:
             name=document[0] if document else "",
             document=b64encode(document[1]).decode() if document else None,
             origin=origin.id if origin else None,
+            anonymous=anonymous,
+            poll=list(poll) if poll else None,
         )
 
     async def _place(self, person: Person, place: Place) -> Chat:
@@ -154,9 +166,10 @@ class City:
         """Delete a message. Telegram tells no bot of it."""
         await self._do(type(None), "delete", person=person.id, key=line.key)
 
-    async def react(self, person: Person, line: Line, *emoji: str) -> None:
-        """Set the person's reactions to a message; none takes them back."""
-        await self._do(type(None), "react", person=person.id, key=line.key, emoji=list(emoji))
+    async def react(self, person: Person, line: Line, *emoji: str, anonymous: bool = False) -> None:
+        """Set the person's (or, `anonymous`, the group's) reactions to a message; none: none."""
+        given = {"person": person.id, "key": line.key, "emoji": list(emoji)}
+        await self._do(type(None), "react", **given, anonymous=anonymous)
 
     async def add(self, person: Person, bot: Bot, chat: Chat) -> None:
         """Take a bot into a group."""

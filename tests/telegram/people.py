@@ -83,6 +83,14 @@ class People:
         self._town.write(room, owner, service=(name, True))
         return room.handle
 
+    def channel(self, title: str, owner: int, bots: list[int], linked: Chat | None) -> Chat:
+        room, who = self._town.found("channel", title), self._who(owner)
+        room.linked = self._town.room(linked) if linked else None
+        self._town.place(room, who, "creator", who, quiet=True)
+        for bot in bots:
+            self._town.place(room, self._who(bot), "administrator", who, quiet=True)
+        return room.handle
+
     def topic(self, person: int, chat: Chat, name: str) -> int:
         room, who = self._here(person, chat)
         if not room.forum:
@@ -102,6 +110,8 @@ class People:
         name: str = "",
         document: str | None = None,
         origin: int | None = None,
+        anonymous: bool = False,
+        poll: list[str] | None = None,
     ) -> Line:
         room, who = self._here(person, chat)
         if topic is not None and topic not in room.topics:
@@ -110,10 +120,12 @@ class People:
         if answered is not None and topic is None:
             topic = answered.topic
         file = _file(name, document)
-        if file is None and not text.strip():
+        if file is None and not text.strip() and not poll:
             raise ValueError("nothing is said")
         body, found = _read(text, entities)
-        more = {"reply": answered, "topic": topic, "file": file}
+        more: Body = {"reply": answered, "topic": topic, "file": file, "poll": poll}
+        if anonymous:
+            more["sender"] = room
         words_of = self._who(origin) if origin else None
         return self._town.write(room, who, body, entities=found, origin=words_of, **more).line
 
@@ -132,7 +144,7 @@ class People:
         message.deleted = True
         self._town.touch()
 
-    def react(self, person: int, key: int, emoji: list[str]) -> None:
+    def react(self, person: int, key: int, emoji: list[str], anonymous: bool = False) -> None:
         if not EMOJI.issuperset(emoji):
             raise ValueError(f"Telegram has no such reaction: {' '.join(emoji)}")
         message = self._message(key)
@@ -144,7 +156,11 @@ class People:
                 body = {
                     "chat": shapes.chat(room),
                     "message_id": message.number(bot.id) or 0,
-                    "user": shapes.user(who),
+                    **(
+                        {"actor_chat": shapes.chat(room)}
+                        if anonymous
+                        else {"user": shapes.user(who)}
+                    ),
                     "date": self._town.now(),
                     "old_reaction": shapes.reactions(old),
                     "new_reaction": shapes.reactions(emoji),

@@ -12,7 +12,9 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-Kind = Literal["private", "group", "supergroup"]
+Kind = Literal["private", "group", "supergroup", "channel"]
+SHARED = frozenset({"supergroup", "channel"})
+"""Kinds of chat whose messages have the same number for everybody."""
 FaultKind = Literal["flood", "before", "after", "cut", "drop", "hold", "refuse", "again", "spoil"]
 Body = dict[str, Any]
 
@@ -56,7 +58,7 @@ class Line(Struct, frozen=True):
     """One message as it stands now.
 
     `key` counts messages over the whole city, in order. `ids` are the message ids by which each
-    bot (its id) knows it: equal in a supergroup, each bot's own elsewhere. `reply` is the key of
+    bot (its id) knows it: equal in a supergroup and a channel, each bot's own elsewhere. `reply` is the key of
     the message it answers. `edits` are its earlier texts. `service` names a service message
     ("new_chat_members"); else it is empty. `reactions`: a user's id to emoji.
     """

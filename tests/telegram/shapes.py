@@ -11,6 +11,15 @@ from tests.telegram.records import Body
 if TYPE_CHECKING:
     from tests.telegram.things import Account, File, Message, Room
 
+ANONYMOUS = {
+    "id": 1087968824,
+    "is_bot": True,
+    "first_name": "Group",
+    "username": "GroupAnonymousBot",
+}
+CHANNEL = {"id": 136817688, "is_bot": True, "first_name": "Channel", "username": "Channel_Bot"}
+SERVICE = {"id": 777000, "is_bot": False, "first_name": "Telegram"}
+"""Accounts that stand for whoever speaks as the group, as a channel, and for a channel's posts."""
 GENERAL = 1
 """The topic of a forum in which everything stands that was said in no other; it has no id."""
 RIGHTS = (
@@ -92,10 +101,10 @@ def message(it: Message, bot: Account, *, depth: int = 1) -> Body:
     """A Message as this bot is shown it; the one that it answers is shown without its own."""
     body: Body = {
         "message_id": it.number(bot.id) or 0,
-        "from": user(it.author),
         "chat": chat(it.room),
         "date": it.at,
     }
+    body |= _who(it)
     body |= _where(it, bot, depth)
     if it.service:
         name, value = it.service
@@ -110,6 +119,11 @@ def message(it: Message, bot: Account, *, depth: int = 1) -> Body:
     if it.origin:
         origin = {"type": "user", "date": it.at, "sender_user": user(it.origin)}
         body["forward_origin"] = origin
+    if it.post:
+        ids = {"chat": chat(it.post.room), "message_id": it.post.number(0) or 0}
+        body["forward_origin"] = {"type": "channel", "date": it.at, **ids}
+    if it.poll:
+        return body | {"poll": _poll(it.key, *it.poll)}
     if it.text or not it.file:
         body[text] = it.text
     if it.entities:
@@ -119,6 +133,27 @@ def message(it: Message, bot: Account, *, depth: int = 1) -> Body:
     return body
 
 
+def _who(it: Message) -> Body:
+    """Who said it: a person, or a chat, for which another account stands in older clients."""
+    if it.sender is None:
+        return {"from": user(it.author)}
+    if it.room.kind == "channel":
+        return {"sender_chat": chat(it.sender)}
+    stands = ANONYMOUS if it.sender is it.room else SERVICE if it.post else CHANNEL
+    return {"from": stands, "sender_chat": chat(it.sender)}
+
+
+def _poll(id: int, question: str, *options: str) -> Body:
+    """A Poll in which nobody has voted."""
+    shown = [
+        {"persistent_id": str(n), "text": one, "voter_count": 0} for n, one in enumerate(options)
+    ]
+    kind = {"type": "regular", "is_anonymous": True, "allows_multiple_answers": False}
+    more = {"allows_revoting": True, "members_only": False}
+    state = {"total_voter_count": 0, "is_closed": False}
+    return {"id": str(id), "question": question, "options": shown, **kind, **state, **more}
+
+
 def _where(it: Message, bot: Account, depth: int) -> Body:
     body: Body = {}
     answered = it.reply
@@ -126,6 +161,8 @@ def _where(it: Message, bot: Account, depth: int) -> Body:
         body |= {"message_thread_id": it.topic, "is_topic_message": True}
         if answered is None and not (it.service and it.service[0] == "forum_topic_created"):
             answered = it.room.topics[it.topic].root
+    elif it.post:
+        body |= {"is_automatic_forward": True}
     elif it.room.kind == "supergroup" and answered is not None:
         body["message_thread_id"] = _root(it).number(bot.id)
     known = answered is not None and answered.number(bot.id) and not answered.deleted

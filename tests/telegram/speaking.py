@@ -221,6 +221,8 @@ class Speaking(Turn):
         if call.action not in ACTIONS:
             raise bad("wrong parameter action in request")
         room = self.room(call.chat_id)
+        if room.kind == "channel":
+            raise bad("chat action can't be used in channel chats")
         if not (room.forum and call.message_thread_id == shapes.GENERAL):
             self._where(room, call.message_thread_id)
         return True

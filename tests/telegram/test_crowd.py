@@ -83,7 +83,7 @@ async def test_a_basic_group_is_heard_once(tmp_path: Path, twin: Twin, city: Cit
         assert list(heard) == ["@Merlin hello", "go on", "it rains"]
         edited = [e.body.line for e in events if isinstance(e.body, LineEdited)]
         assert edited == [heard["it rains"]]
-        assert "make it a supergroup" in home.platforms.states()["telegram"]["maya"]
+        assert "make the group a supergroup" in home.platforms.states()["telegram"]["maya"]
         great = await city.upgrade(lab)
         await city.say(ana, great, "merlin, and now?")
         (own,) = await city.heard(great, by=merlin)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.telegram.mailbox import Mailbox
-from tests.telegram.records import Body, Chat, Kind, Line, Paper
+from tests.telegram.records import SHARED, Body, Chat, Kind, Line, Paper
 
 INSIDE = frozenset({"creator", "administrator", "member"})
 
@@ -50,7 +50,10 @@ class Topic:
 
 @dataclass(eq=False)
 class Room:
-    """A chat. `bot`: whose private chat it is. `moved`: the supergroup it became, or came from."""
+    """A chat. `bot`: whose private chat it is. `moved`: the supergroup it became, or came from.
+
+    `linked`: the group in which a channel's posts are talked about.
+    """
 
     id: int
     kind: Kind
@@ -62,6 +65,7 @@ class Room:
     count: int = 0
     moved: int = 0
     closed: bool = False
+    linked: Room | None = None
     spoke: int = 0
     known: dict[tuple[int, int], Message] = field(default_factory=dict)
 
@@ -84,7 +88,7 @@ class Room:
 
     def find(self, bot: int, number: int) -> Message | None:
         """The message that a bot knows by a number, unless it was deleted."""
-        owner = 0 if self.kind == "supergroup" else bot
+        owner = 0 if self.kind in SHARED else bot
         message = self.known.get((owner, number))
         return None if message is None or message.deleted else message
 
@@ -115,7 +119,11 @@ class Query:
 
 @dataclass(eq=False)
 class Message:
-    """One message. `service` is what makes it a service message: a field's name and its value."""
+    """One message. `service` is what makes it a service message: a field's name and its value.
+
+    `sender`: the chat as which its author says it. `post`: the channel's, which it repeats by
+    itself. `poll`: a question, and what may be chosen.
+    """
 
     key: int
     room: Room
@@ -129,6 +137,9 @@ class Message:
     markup: Body | None = None
     preview: Body | None = None
     origin: Account | None = None
+    sender: Room | None = None
+    post: Message | None = None
+    poll: list[str] | None = None
     service: tuple[str, Any] | None = None
     edited: int = 0
     edits: list[str] = field(default_factory=list)

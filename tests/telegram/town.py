@@ -3,8 +3,8 @@
 What it knows of Telegram: ids (a supergroup numbers its messages for all; elsewhere every bot has
 numbers of its own), privacy mode, that bots do not hear bots, that bots are told neither of what
 was before they came nor of deletions. It does not know HTTP (twin.py), what people may do
-(people.py) or what bots may do (twin.py). It does not cover channels, business accounts, payments,
-polls, stickers and inline mode.
+(people.py) or what bots may do (twin.py). It does not cover business accounts, payments, stickers and
+inline mode, nor votes in polls.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.telegram import shapes
 from tests.telegram.faults import Faults
 from tests.telegram.floods import Floods
 from tests.telegram.mailbox import Mailbox
-from tests.telegram.records import Body, Call, Chat, Draft, Kind, Line
+from tests.telegram.records import SHARED, Body, Call, Chat, Draft, Kind, Line
 from tests.telegram.things import INSIDE, Account, File, Member, Message, Query, Room, Topic
 from tests.telegram.wire import Judge
 
@@ -115,7 +115,9 @@ class Town:
         """Put a message into a chat, number it for every bot there, and tell who may hear it."""
         entities = more.pop("entities", [])
         message = Message(len(self.messages) + 1, room, author, self.now(), text, entities, **more)
-        if room.kind == "supergroup":
+        if room.kind == "channel":
+            message.sender = room
+        if room.kind in SHARED:
             room.count += 1
             self._know(message, 0, room.count)
         else:
@@ -130,10 +132,14 @@ class Town:
                 self.files[shapes.file_id(message.file, bot)] = message.file
         self.messages.append(message)
         for bot in self._hearers(message):
-            self.tell(bot, "message", shapes.message(message, bot))
+            kind = "channel_post" if room.kind == "channel" else "message"
+            self.tell(bot, kind, shapes.message(message, bot))
         if author.is_bot:
             room.spoke = author.id
         self.touch()
+        if room.linked is not None:
+            copy = {"entities": entities, "file": message.file, "poll": message.poll}
+            self.write(room.linked, author, text, sender=room, post=message, **copy)
         return message
 
     def rewrite(self, message: Message, text: str, entities: list[Body]) -> None:
@@ -182,14 +188,17 @@ class Town:
     def retell(self, message: Message) -> None:
         """Tell of an edit."""
         for bot in self._hearers(message):
-            self.tell(bot, "edited_message", shapes.message(message, bot))
+            kind = "edited_channel_post" if message.room.kind == "channel" else "edited_message"
+            self.tell(bot, kind, shapes.message(message, bot))
 
     def _hearers(self, message: Message) -> list[Account]:
         """Who is told, as https://core.telegram.org/bots/faq and /api/bots/bot-to-bot have it."""
         room, author = message.room, message.author
         here = [bot for bot in room.bots() if bot is not author]
-        if room.kind == "private" or message.service:
+        if room.kind in ("private", "channel") or message.service:
             return here
+        if message.post:
+            return [bot for bot in room.bots() if self._sees_all(room, bot)]
         if author.is_bot:
             return []
         called, named = self._called(message, here), self._named(message, here)
@@ -234,7 +243,7 @@ class Town:
         if account.is_bot:
             self._told_of(room, account, by, old)
         came, stays = old not in INSIDE, status in INSIDE
-        if room.kind != "private" and came == stays and not quiet:
+        if room.kind not in ("private", "channel") and came == stays and not quiet:
             self._announce(room, account, by, came=came)
         self.touch()
 

@@ -2,7 +2,8 @@
 
 Several of our bots in a group are told the same: `acts` lets the first of them that comes do it. In
 a basic group they do not even know it for the same, since each has numbers of its own for the
-messages: one of them, the `ear`, hears and speaks there for all.
+messages, and in a channel not who of us says something: one of them, the `ear`, hears and speaks
+there for all.
 
 Does not know rooms, and does not send.
 """
@@ -75,7 +76,7 @@ class Crowd:
         ]
 
     def ear(self, here: Sequence[Poll], known: Collection[int | None]) -> Poll:
-        """Who of those in a basic group is its ear: who was, or else one that hears all of it."""
+        """Who of those in a chat is its ear: who was, or else one that hears all of it."""
         were = [each for each in here if each.number in known]
         may = [e for e in here if not e.known or e.bot.can_read_all_group_messages]
         return [*were, *may, *here][0]

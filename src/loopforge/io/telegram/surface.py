@@ -50,8 +50,8 @@ log = logging.getLogger(__name__)
 AGAIN = 4.5
 """Seconds after which Telegram lets a typing sign fade."""
 TOGETHER = (
-    "; in a group that is no supergroup it hears and speaks for all mates: make it a supergroup, "
-    "and each has its own voice"
+    "; in a channel, or a group that is no supergroup, it hears and speaks for all mates: make the "
+    "group a supergroup, and each has its own voice"
 )
 TOAST, GLANCE = 200, 60
 """Signs that Telegram shows of an answer to a press; more than a glance stays until it is read."""
@@ -172,6 +172,11 @@ class Telegram:
                     await self._reception.sessions.part(place, "the bot was sent away")
 
     async def _message(self, poll: Poll, message: telegram.Message) -> None:
+        if (
+            message.chat.type == ChatType.CHANNEL
+            and await self._ear(poll, message.chat) is not poll
+        ):
+            return
         spot, by = incoming_message.spot(message, poll.number), incoming_message.author(message)
         if by.account not in map(str, self._crowd.ours()):
             self._sending.met(poll, spot.key, message.message_id)
@@ -388,14 +393,14 @@ class Telegram:
                     await self._front.rooms.unsettle(room, place, "the group became another one")
 
     async def _ear(self, poll: Poll, chat: telegram.Chat) -> Poll:
-        """Which bot of ours hears a chat, and speaks there: in a basic group one for all."""
-        if chat.type != ChatType.GROUP:
+        """Which bot of ours hears a chat, and speaks there: in some kinds one for all."""
+        if chat.type not in incoming_message.EARED:
             return poll
         if (ear := self._grown.get(chat.id) or self._ears.get(chat.id)) is None:
             known = {where(place).bot for place in await self._places_in(chat.id, 0)}
             here = await self._crowd.here(poll, chat.id, known)
             ear = self._crowd.ear(here, known)
-            await self._moved(chat.id, incoming_message.basic(chat, ear.number))
+            await self._moved(chat.id, incoming_message.eared(chat, ear.number))
             self._ears[chat.id] = ear
             if len(here) > 1 and not ear.for_all:
                 ear.for_all = True

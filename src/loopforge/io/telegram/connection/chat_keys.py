@@ -4,9 +4,10 @@
     telegram:-1001234/7      a topic in it
     telegram:501@42          the private chat of person 501 with bot 42
     telegram:-4001@42        a basic group, as bot 42 hears it
+    telegram:-1009876#42     a channel, as bot 42 hears it
 
-Where a bot stands in the key, messages are numbered for that bot, over all its chats. Pure. Knows
-no rooms.
+Behind @ stands the bot for which messages are numbered, over all its chats; elsewhere they are
+numbered in the chat itself. Pure. Knows no rooms.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ import re
 from typing import NamedTuple
 
 NAME = "telegram"
-_KEY = re.compile(r"telegram:(-?\d+)(?:/(\d+))?(?:@(\d+))?")
+_KEY = re.compile(r"telegram:(-?\d+)(?:/(\d+))?(?:[@#](\d+))?")
+COUNTING = -1_000_000_000_000
+"""Below it are the numbers of supergroups and channels, above it those of all other chats."""
 
 
 class ChatKey(NamedTuple):
-    """A chat, perhaps a topic in it, and the bot whose numbers its messages have (else None)."""
+    """A chat, perhaps a topic in it, and the bot by which it is heard, if by one alone."""
 
     chat: int
     topic: int | None = None
@@ -31,10 +34,15 @@ class ChatKey(NamedTuple):
         return self.chat > 0
 
     @property
+    def counts(self) -> bool:
+        """Whether the chat numbers its messages, rather than the bot by which it is heard."""
+        return self.bot is None or self.chat < COUNTING
+
+    @property
     def key(self) -> str:
         """The place's key."""
         topic = "" if self.topic is None else f"/{self.topic}"
-        bot = "" if self.bot is None else f"@{self.bot}"
+        bot = "" if self.bot is None else f"{'#' if self.counts else '@'}{self.bot}"
         return f"{NAME}:{self.chat}{topic}{bot}"
 
 

@@ -82,7 +82,7 @@ class Look:
     @property
     def depth(self) -> Depth:
         """How far is looked in this chat."""
-        if self._at.bot is None:
+        if self._at.counts:
             return SUPERGROUP
         return PRIVATE if self._at.private else GROUP
 
@@ -116,7 +116,7 @@ class Look:
                 found.append(number)
             if missing >= self.depth.empty and number >= first.top + self.depth.empty:
                 break
-            if self._at.bot is not None and len(found) == wanted:
+            if not self._at.counts and len(found) == wanted:
                 break
         self._began = None
         known = (await read()).known if found else ()

@@ -400,12 +400,13 @@ class Sending:
 def _numbered(poll: Poll, at: ChatKey) -> Like:
     """The places (SQL) whose messages are numbered together with those of this one.
 
-    In supergroups numbers are the chat's own; elsewhere they are the bot's, over all its chats.
+    In supergroups and channels numbers are the chat's own; elsewhere they are the bot's, over all
+    its chats.
     """
-    if at.bot is not None:
+    if not at.counts:
         return (f"telegram:%@{poll.number}",)
     chat = ChatKey(at.chat).key
-    return (chat, f"{chat}/%")
+    return (chat, f"{chat}/%", f"{chat}#%")
 
 
 def _buttons(presses: Sequence[Press]) -> Buttons:

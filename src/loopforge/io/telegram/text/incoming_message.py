@@ -43,18 +43,26 @@ class Order(NamedTuple):
     argument: str
 
 
+EARED = (ChatType.GROUP, ChatType.CHANNEL)
+"""Kinds of chat in which one of our bots hears and speaks for all.
+
+In a basic group the others are told other numbers; in a channel they are told what one of us says,
+as the channel's own words.
+"""
+
+
 def spot(message: telegram.Message, bot: int) -> ChannelSpot:
     """The place of a message, as this bot sees it."""
-    return place(message, bot) if message.chat.type != ChatType.GROUP else basic(message.chat, bot)
+    return eared(message.chat, bot) if message.chat.type in EARED else place(message, bot)
 
 
-def basic(chat: telegram.Chat, bot: int) -> ChannelSpot:
-    """A basic group, as this bot hears it."""
+def eared(chat: telegram.Chat, bot: int) -> ChannelSpot:
+    """A basic group or a channel, as this bot hears it."""
     return ChannelSpot(ChatKey(chat.id, bot=bot).key, chat.title or "a group", "group")
 
 
 def place(message: telegram.Message, bot: int) -> ChannelSpot:
-    """The place of a message that is in no basic group."""
+    """The place of a message that every bot hears."""
     chat = message.chat
     if chat.type == ChatType.PRIVATE:
         return ChannelSpot(ChatKey(chat.id, bot=bot).key, chat.full_name or "somebody", "private")
@@ -93,13 +101,31 @@ def ground(message: telegram.Message) -> ServedPlace | None:
 def words(message: telegram.Message, names: Mapping[str, str]) -> str:
     """The text of a message, with our bots called by their mates' names (`names`, by username)."""
     text = message.text or message.caption or ""
-    found = readable(text, message.entities or message.caption_entities)
+    found = readable(text, message.entities or message.caption_entities) or _shown(message)
     for username, name in names.items():
         found = re.sub(rf"@{re.escape(username)}\b", f"@{name}", found, flags=re.IGNORECASE)
     found = forwarded(found) if message.forward_origin else found
     if message.quote and message.external_reply:  # what it answers is in no place of ours
         found = f"{forwarded(message.quote.text, QUOTED)}\n{found}".strip()
     return found
+
+
+def _shown(message: telegram.Message) -> str:
+    """What a message without words shows: a poll, a list, a place, somebody's number, a throw."""
+    if message.poll:
+        options = ", ".join(each.text for each in message.poll.options)
+        return f"[asks: {message.poll.question} ({options})]"
+    if message.checklist:
+        tasks = ", ".join(each.text for each in message.checklist.tasks)
+        return f"[to do: {message.checklist.title} ({tasks})]"
+    if message.venue:
+        return f"[a place: {message.venue.title}, {message.venue.address}]"
+    if message.location:
+        return f"[a place: {message.location.latitude}, {message.location.longitude}]"
+    if message.contact:
+        names = (message.contact.first_name, message.contact.last_name)
+        return f"[a contact: {' '.join(filter(None, names))}, {message.contact.phone_number}]"
+    return f"[{message.dice.emoji} {message.dice.value}]" if message.dice else ""
 
 
 def reply(message: telegram.Message) -> str:

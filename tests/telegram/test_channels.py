@@ -1,0 +1,56 @@
+"""Channels: whose posts say not who of the administrators wrote them, be it one of our bots."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.room_vocabulary import EnergySet, Heard
+from tests.telegram.city import City
+from tests.telegram.homes import both, hall, on_telegram
+from tests.telegram.twin import Twin
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_what_a_mate_says_in_a_channel_is_heard_by_no_other_bot_of_ours(
+    tmp_path: Path, twin: Twin, city: City
+) -> None:
+    """One of them hears and speaks for all, so that no line of a mate is one of the channel's."""
+    maya, merlin, ana, tokens = await both(city)
+    news = await city.channel("News", ana, [maya, merlin])
+    async with on_telegram(
+        tmp_path, tokens, twin.base, script=lambda _: "/energy 9 is what I would set."
+    ) as home:
+        await city.fault("sendMessage", "hold", bot=maya)
+        await city.say(ana, news, "merlin, hello")
+        await city.heard(news, by=maya)
+        await city.say(ana, news, "/nonsense@maya_bot")
+        await city.say(ana, news, "it rains")
+        await city.release()
+        (room,) = await home.rooms()
+
+        async def heard() -> list[str]:
+            events = await home.events(room)
+            found = [str(each.body.text) for each in events if isinstance(each.body, Heard)]
+            return found if "it rains" in found else []
+
+        assert await home.until(heard) == ["merlin, hello", "it rains"]
+        await city.heard(news, by=maya, count=2)
+        assert [type(each.body) for each in await home.events(room)].count(EnergySet) == 1
+        said = {line.text for line in await city.lines(news, by=maya)}
+        assert "Merlin: /energy 9 is what I would set." in said
+    assert await city.lines(news, by=merlin) == []
+    assert await city.doubled() == []
+
+
+async def test_a_poll_is_heard(tmp_path: Path, twin: Twin, city: City) -> None:
+    """A message without words is heard as what it shows."""
+    maya, ana, lab = await hall(city)
+    async with on_telegram(tmp_path, maya, twin.base) as home:
+        await city.say(ana, lab, poll=["Maya, tea?", "yes", "no"])
+        await city.heard(lab, by=maya)
+        (room,) = await home.rooms()
+        heard = [e.body for e in await home.events(room) if isinstance(e.body, Heard)]
+    assert [str(each.text) for each in heard] == ["[asks: Maya, tea? (yes, no)]"]
