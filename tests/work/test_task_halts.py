@@ -13,14 +13,15 @@ from pathlib import Path
 import pytest
 
 from loopforge.app import open_aside
-from loopforge.core.events import Answered
+from loopforge.core.events import Answered, Perceived
 from loopforge.core.work.work_vocabulary import TaskClassified
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.work import work_parts
-from loopforge.work.task_state import PREFIX
+from loopforge.work.task_state import PREFIX, TaskState
+from loopforge.work.tier_history import TierHistory
 from tests.held_clock import HeldClock
 from tests.rooms.test_budgets import CENT, budget
 from tests.work.conftest import Step, in_order, kinds, says, uses, working
@@ -272,3 +273,20 @@ async def test_what_is_said_is_put_before_it_however_small_its_window(place: Pat
         prompt = str(shop.models.asked[1].messages)
         assert [line for line in said if line not in prompt] == []
         assert not (await shop.state(id)).pending
+
+
+async def test_a_stop_just_before_a_turn_is_heard(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody is asked anything for a task that is stopped while its next step is looked for."""
+    async with working(place, in_order()) as shop:
+
+        async def first(_: TierHistory, state: TaskState) -> None:
+            if state.checkpoint is not None:  # else its workspace is kept first
+                await shop.desk.stop(state.id, "ana")
+
+        monkeypatch.setattr(TierHistory, "first", first)
+        id = await shop.give("Write a Python file a.py")
+        assert (await shop.state(id)).stage == "stopped"
+        assert shop.models.asked == []
+        assert await shop.bodies(id, Perceived) == []

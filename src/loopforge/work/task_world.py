@@ -150,7 +150,9 @@ class TaskWorld:
             return [self._fact(chosen, state)]
         if state.turns - self._kept_at(state) >= EVERY:
             return await self._saved(state)
-        return await self._learned(state) or self._turn(state)
+        if learned := await self._learned(state):
+            return learned
+        return self._turn(state) if state.at_work else None  # who stopped it meanwhile wakes it
 
     def _fact(self, body: object, state: TaskState, cause: str = "") -> Fact:
         assert state.opened is not None
