@@ -185,8 +185,9 @@ async def test_a_group_that_grows(tmp_path: Path, twin: Twin, city: City) -> Non
         assert list(state.places) == [f"telegram:{great.id}"]
 
 
-async def test_a_stop_sign(tmp_path: Path, twin: Twin, city: City) -> None:
-    """A stop sign that is put on a line stops the room."""
+@pytest.mark.parametrize("anonymous", [False, True])
+async def test_a_stop_sign(tmp_path: Path, twin: Twin, city: City, *, anonymous: bool) -> None:
+    """A stop sign that is put on a line stops the room, also where a group's keeper has no name."""
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     ana = await city.person("Ana", "ana")
     lab = await city.supergroup("Lab", [ana, maya], admins=[maya])
@@ -195,7 +196,7 @@ async def test_a_stop_sign(tmp_path: Path, twin: Twin, city: City) -> None:
         await city.heard(lab, by=maya)
         with pytest.raises(ValueError, match="Telegram has no such reaction"):
             await city.react(ana, line, "✋")
-        await city.react(ana, line, "🙊")
+        await city.react(ana, line, "🙊", anonymous=anonymous)
         (room,) = await home.rooms()
 
         async def stopped() -> bool:

@@ -251,18 +251,18 @@ class Telegram:
             await self._answer(poll, spot, message, notice)
 
     async def _reacted(self, poll: Poll, change: telegram.MessageReactionUpdated) -> None:
-        user = change.user
-        if user is None:
+        who = change.user or change.actor_chat  # who manages a group may speak as the group
+        if who is None:
             return
         number = str(change.message_id)
         new = {e.emoji for e in change.new_reaction if isinstance(e, telegram.ReactionTypeEmoji)}
         old = {e.emoji for e in change.old_reaction if isinstance(e, telegram.ReactionTypeEmoji)}
-        keeper = change.chat.type == ChatType.PRIVATE
-        if any(map(says_something, new - old)):
-            keeper = keeper or await poll.keeper(change.chat.id, user.id, now=True)
-        by = Presser(
-            account=str(user.id), name=incoming_message.called(user), keeper=keeper, bot=user.is_bot
-        )
+        keeper = change.chat.type == ChatType.PRIVATE or who.id == change.chat.id
+        if any(map(says_something, new - old)) and change.user:
+            keeper = keeper or await poll.keeper(change.chat.id, who.id, now=True)
+        bot = change.user is not None and change.user.is_bot
+        name = incoming_message.called(who)
+        by = Presser(account=str(who.id), name=name, keeper=keeper, bot=bot)
         for place in await self._places_in(change.chat.id, poll.number):
             for emoji in sorted(new ^ old):
                 await self._reception.reacted(place, number, by, emoji, back=emoji in old)

@@ -78,16 +78,16 @@ def author(message: telegram.Message) -> Author:
     """Who said a message; a channel or an anonymous keeper speaks under the chat's own name."""
     chat = message.sender_chat
     if chat is not None:
-        return Author(str(chat.id), chat.title or chat.full_name or "somebody", False)
+        return Author(str(chat.id), called(chat) or "somebody", False)
     user = message.from_user
     if user is None:
         return Author(str(message.chat.id), message.chat.title or "somebody", False)
     return Author(str(user.id), called(user), user.is_bot)
 
 
-def called(user: telegram.User) -> str:
+def called(who: telegram.User | telegram.Chat) -> str:
     """What somebody is called; "" for an account that was deleted since, which has no name."""
-    return user.full_name or ""
+    return (who.title if isinstance(who, telegram.Chat) else "") or who.full_name or ""
 
 
 def ground(message: telegram.Message) -> ServedPlace | None:
