@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from simcord.backend import serializers
-from simcord.backend.models import AllowedMentions, Message, Overwrite
+from simcord.backend.models import AllowedMentions, Message, MessageSticker, Overwrite
 from simcord.backend.permissions import flag
 from simcord.enums import OverwriteType
 
@@ -23,6 +23,9 @@ Files = Sequence[tuple[str, bytes]]
 
 V2 = 1 << 15
 """The flag of a message that is all components."""
+FOLLOWER = "City #news"
+REPEATS, LOST = 1 << 1, 1 << 3
+"""The flags of what a channel shows of another one that it follows, and where that was deleted."""
 
 
 class People(World):
@@ -45,6 +48,7 @@ class People(World):
         files: Files = (),
         embeds: Sequence[dict[str, Any]] = (),
         components: Sequence[dict[str, Any]] = (),
+        sticker: str = "",
     ) -> Line:
         """Write a message. An answer pings whom it answers, unless not `ping`."""
         who, where = self.who(person), self.where(place)
@@ -65,6 +69,7 @@ class People(World):
             allowed_mentions=policy,
             embeds=list(embeds),
             components=list(components),
+            stickers=[MessageSticker(4711, sticker, 1, self.guild.id)] if sticker else [],
             flags=V2 if components else 0,
         )
         return self.town.line(message)
@@ -74,6 +79,22 @@ class People(World):
         who, where, message = self.who(person), self.where(place), self.find(line)
         source = {"message_id": str(message.id), "channel_id": str(message.channel_id), "type": 1}
         return self.town.line(self.town.create_message(where, who.id, "", reference=source))
+
+    async def publish(self, line: Line | int, place: Place | str) -> Line:
+        """Publish a message of a channel that this one follows, whose webhook repeats it there."""
+        message, where = self.find(line), self.where(place)
+        hooks = (hook for hook in self.town.webhooks.values() if hook.channel_id == where)
+        made = (hook for hook in hooks if hook.name == FOLLOWER)
+        hook = next(made, None) or self.town.create_webhook(where, FOLLOWER, message.author_id)
+        more = {"flags": REPEATS, "webhook_id": hook.id}
+        return self.town.line(self.town.create_message(where, hook.id, message.content, **more))
+
+    async def lose_source(self, line: Line | int) -> None:
+        """Let what was published be deleted where it was said: a stub is left, without a stamp."""
+        message = self.find(line)
+        message.content, message.flags = "[Original Message Deleted]", REPEATS | LOST
+        payload = serializers.message_payload(self.town, message)
+        self.town.emit("MESSAGE_UPDATE", dict(payload))
 
     async def edit(self, person: Person | str, line: Line | int, text: str) -> Line:
         """Change one's own message."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.room_vocabulary import Titled
+from loopforge.core.room_vocabulary import ConversationBegan, Titled
 from loopforge.people.accounts.guess_limit import FREE
 from loopforge.runtime.background_tasks import Tasks
 from tests.discord.lodging import lodged
@@ -49,6 +49,19 @@ async def test_every_wrong_code_is_answered_to_its_typer(city: Twin, tmp_path: P
     assert all(answer.ephemeral for answer in answers)
     assert all("times in a row. Wait" in answer.text for answer in answers[FREE:])
     assert max(len(answer.text) for answer in answers[FREE:]) < 100
+
+
+async def test_a_command_that_is_told_twice_is_done_once(city: Twin, tmp_path: Path) -> None:
+    """Discord's gateway may tell anything again; a command changes the room once."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.until(lambda: maya.commands.get(None))
+        await home.tell(ben, plaza, "hello")
+        city.faults.double("INTERACTION_CREATE")
+        answers = [await city.slash(ben, plaza, maya, "new") for _ in range(2)]
+        await city.until(lambda: all(answer.text for answer in answers))
+        begun = [e for e in await home.events(plaza) if isinstance(e.body, ConversationBegan)]
+    assert len(begun) == 3
 
 
 async def test_arguments_are_completed(city: Twin, tmp_path: Path) -> None:

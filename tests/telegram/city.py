@@ -95,6 +95,13 @@ class City:
         """Open a topic; its message_thread_id."""
         return await self._do(int, "topic", person=person.id, chat=chat, name=name)
 
+    async def retopic(
+        self, person: Person, chat: Chat, topic: int, what: str, name: str = ""
+    ) -> None:
+        """Let a topic be "closed", "reopened", "edited" (with another name) or "deleted"."""
+        given = {"person": person.id, "chat": chat, "topic": topic, "what": what, "name": name}
+        await self._do(type(None), "retopic", **given)
+
     # what people do
 
     async def say(

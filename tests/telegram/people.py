@@ -97,6 +97,19 @@ class People:
             raise ValueError(f"{room.title} has no topics")
         return self._town.open_topic(room, who, name)
 
+    def retopic(self, person: int, chat: Chat, topic: int, what: str, name: str) -> None:
+        room, who = self._here(person, chat)
+        found = room.topics[topic]
+        found.closed, found.name = what == "closed", name or found.name
+        if what == "deleted":
+            del room.topics[topic]
+            for message in self._town.messages:
+                message.deleted |= message.room is room and message.topic == topic
+            self._town.touch()
+            return
+        said = {"name": name} if what == "edited" else {}
+        self._town.write(room, who, topic=topic, service=(f"forum_topic_{what}", said))
+
     # what people do
 
     def say(

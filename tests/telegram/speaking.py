@@ -54,6 +54,8 @@ class Speaking(Turn):
             return None
         if topic not in room.topics:
             raise bad("message thread not found")
+        if room.topics[topic].closed and not self.is_admin(room):
+            raise bad("TOPIC_CLOSED")
         return topic
 
     def _answered(self, room: Room, call: Any) -> Message | None:

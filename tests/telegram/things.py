@@ -46,6 +46,7 @@ class Topic:
     id: int
     name: str
     root: Message
+    closed: bool = False
 
 
 @dataclass(eq=False)

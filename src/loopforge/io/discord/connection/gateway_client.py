@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -33,6 +34,8 @@ VITAL = ("READY", "RESUMED", "GUILD_CREATE")
 """Events without which a session is none."""
 SAID = ("MESSAGE_CREATE", "MESSAGE_UPDATE")
 """Events that bring a message."""
+ASKED, REMEMBERED = "INTERACTION_CREATE", 1000
+"""The event that brings a command or a press, and of how many it is known that they came."""
 NEEDED = ("author", "mentions", "role_mentions")
 """What discord.py leaves out of a message that came without it."""
 
@@ -81,6 +84,7 @@ class Client(discord.Client):
         self.tree = app_commands.CommandTree(self)
         self.privates: dict[int, discord.DMChannel] = {}
         self._told: set[str] = set()
+        self._asked: deque[int] = deque(maxlen=REMEMBERED)
         parsers = self._connection.parsers  # discord.py has no other place for this
         for event in parsers.keys() - set(VITAL):
             parsers[event] = partial(self._parse, event, parsers[event])
@@ -122,7 +126,14 @@ class Client(discord.Client):
     # ------------------------------------------------------------ what comes spoiled
 
     def _parse(self, event: str, parse: Callable[[Any], object], data: Any) -> None:
-        """Let discord.py take an event in. Raises what it does if more than this would be lost."""
+        """Let discord.py take an event in. Raises what it does if more than this would be lost.
+
+        What is asked for comes once, however often it is told: only the first is answered.
+        """
+        if event == ASKED:
+            if (asked := _id(data, "id")) in self._asked:
+                return
+            self._asked.append(asked)
         try:
             parse(data)
         except Exception as error:

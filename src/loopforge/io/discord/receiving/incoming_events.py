@@ -146,10 +146,15 @@ class Inward:
     async def on_raw_message_edit(
         self, client: Client, event: discord.RawMessageUpdateEvent
     ) -> None:
-        """A message was changed; without a new text, Discord only added a preview to it."""
+        """A message was changed; without a new text, Discord only added a preview to it.
+
+        What was published from a channel and deleted there is no more.
+        """
         if not whole(event.message):
             client.passed_over(SAID[1])
             await self.on_spoiled(client, event.channel_id, event.message_id, edited=True)
+        elif event.message.flags.source_message_deleted:
+            self._deleted(client, event.channel_id, {event.message_id})
         elif event.message.edited_at is not None:
             self._change(client, event.channel_id, lambda: self._edit(client, event.message))
 

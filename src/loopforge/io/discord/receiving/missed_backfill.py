@@ -329,7 +329,9 @@ class Missed:
         with later():
             stands = {each.id: each async for each in channel.history(limit=BACK, before=upto)}
         for message in sorted(stands.values(), key=lambda each: each.id):
-            if message.edited_at is not None and message.edited_at >= since:
+            if message.flags.source_message_deleted:
+                await self._reception.deleted(place_of(channel.id), str(message.id))
+            elif message.edited_at is not None and message.edited_at >= since:
                 await self._edit(client, message)
         place = place_of(channel.id)
         lowest = min(stands) if len(stands) == BACK else 0

@@ -7,6 +7,7 @@ is there for many calls the mate that they name, or else its first. Makes no req
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import discord
 from loopforge.chat.room.platform_channels import ChannelSpot
@@ -27,8 +28,9 @@ SPOKEN = (
 
 
 def speaks(message: discord.Message) -> bool:
-    """Whether somebody said this."""
-    return message.type in SPOKEN and not message.flags.ephemeral
+    """Whether somebody said this, and it was not deleted where it was published from."""
+    flags = message.flags
+    return message.type in SPOKEN and not (flags.ephemeral or flags.source_message_deleted)
 
 
 def spot_of(channel: Talk, person: str) -> ChannelSpot:
@@ -62,15 +64,20 @@ def body_of(message: discord.Message, crowd: Crowd, channel: Talk) -> str:
     """What it says, as anybody reads it, and below it what its embeds show."""
     text = message.content
     for snapshot in message.message_snapshots:
-        text = f"{text}\n{forwarded(snapshot.content)}".strip()
-    if not text and message.stickers:
-        text = " ".join(f"[{sticker.name}]" for sticker in message.stickers)
+        passed_on = snapshot.content or _stuck(snapshot.stickers)
+        text = f"{text}\n{forwarded(passed_on)}".strip()
+    if message.stickers:
+        text = f"{text} {_stuck(message.stickers)}".strip()
     if not text and message.poll is not None:
         choices = ", ".join(answer.text for answer in message.poll.answers)
         text = f"[asks: {message.poll.question} ({choices})]"
     names = _names(message, crowd, channel, text)
     rows = (readable(text, names), readable(shown_in(message), names))
     return "\n".join(row for row in rows if row)
+
+
+def _stuck(stickers: Iterable[discord.StickerItem]) -> str:
+    return " ".join(f"[{sticker.name}]" for sticker in stickers)
 
 
 def attachments_of(message: discord.Message) -> list[discord.Attachment]:
