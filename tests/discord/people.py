@@ -86,7 +86,7 @@ class People(World):
         hooks = (hook for hook in self.town.webhooks.values() if hook.channel_id == where)
         made = (hook for hook in hooks if hook.name == FOLLOWER)
         hook = next(made, None) or self.town.create_webhook(where, FOLLOWER, message.author_id)
-        more = {"flags": REPEATS, "webhook_id": hook.id}
+        more: dict[str, Any] = {"flags": REPEATS, "webhook_id": hook.id}
         return self.town.line(self.town.create_message(where, hook.id, message.content, **more))
 
     async def lose_source(self, line: Line | int) -> None:
