@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from loopforge.artifacts.file_intake import FileLimits
 from loopforge.core.room_vocabulary import File, Heard
+from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import ScriptedAnswer
 from tests.discord.lodging import HOOK, SEND, STILL, lodged
 from tests.discord.twin import Twin
@@ -41,6 +42,33 @@ async def test_a_file_is_kept_and_shown_elsewhere(city: Twin, tmp_path: Path) ->
     assert city.lines(mall)[0].files == ("face.png", "notes.txt")
     assert city.lines(mall)[0].text == "look"
     assert city.town.cdn.get(urls[0].partition("?")[0]) == PICTURE
+
+
+async def test_words_beside_a_file_are_taken_back(city: Twin, tmp_path: Path) -> None:
+    """An edit that leaves the file alone, or makes two messages one, is followed; the file stays."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.join(plaza, mall, "hello")
+        line = await city.say(ben, plaza, "look", files=[("notes.txt", b"buy bread")])
+        await city.until(lambda: len(city.lines(mall)) == 1)
+        await city.edit(ben, line, "")
+        await city.until(lambda: city.lines(mall)[0].text == "")
+        rooms, room = home.app.front.rooms, await home.room(plaza)
+        person = (await home.app.people.meet("web", "olu", "Olu")).id
+        await rooms.arrive(room, person, "Olu", "web")
+        (files,) = [_files(e.body) for e in await home.events(plaza) if _files(e.body)]
+        long = Heard(person=person, text=Words("word " * 700), surface="web", files=files)
+        said = (await rooms.hear(room, long)).id
+        await city.until(lambda: len(city.lines(mall)) == 3)
+        await home.delivered(plaza)
+        await rooms.edit(room, person, said, "few words")
+        await city.until(lambda: city.lines(mall)[-1].text == "")
+        await rooms.edit(room, person, said, "")
+        await city.until(lambda: city.lines(mall)[1].text == "…")
+        await home.delivered(plaza)
+    shown = [(each.text, each.files) for each in city.lines(mall)]
+    assert shown == [("", ("notes.txt",)), ("…", ()), ("", ("notes.txt",))]
 
 
 async def test_a_file_that_is_forwarded(city: Twin, tmp_path: Path) -> None:

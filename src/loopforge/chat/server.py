@@ -416,8 +416,12 @@ class Rooms:
         return next(event for event in events if isinstance(event.body, Heard))
 
     async def edit(self, room: str, person: str, line: str, text: str) -> None:
-        """A person changed a line of theirs; elsewhere it is changed too. Raises Unknown."""
-        text = line_as_kept(text, self._rules.line_limit)
+        """A person changed a line of theirs; elsewhere it is changed too. Raises Unknown.
+
+        One that gave files needs no words.
+        """
+        if text.strip() or not getattr((await self._ledger.event(line)).body, "files", ()):
+            text = line_as_kept(text, self._rules.line_limit)
         now = (await self._known(room)).lines.get(line)
         if now is not None and now.text.text == text:
             return

@@ -319,7 +319,22 @@ class DiscordDelivery:
         parts = [*await self._parts(out, voice, reply, f"{voice.quoted}{out.event.body.text}")]
         ours = isinstance(said.body, Said)
         view = _view(await buttons_of(self._front, said)) if ours else UNTOUCHED
+        if getattr(said.body, "files", ()):
+            await self._shorten(voice, posts, parts)
         return await self._reword(voice, posts, parts, view)
+
+    async def _shorten(self, voice: DiscordSpeaker, posts: list[str], parts: list[str]) -> None:
+        """Let what a line with files needs no more go, but its last message, which bears them.
+
+        The first one stays for as long as the line does.
+        """
+        if not parts:
+            parts.append("" if len(posts) == 1 else "…")
+        if len(parts) < len(posts):
+            for message in posts[len(parts) : -1]:
+                await self._voices.take(voice, int(message))
+            posts[len(parts) : -1] = []
+            parts.append("")
 
     async def _settle(self, out: Outgoing) -> str:
         """A question that was answered says so, and has no buttons any more."""

@@ -69,7 +69,7 @@ def body_of(message: discord.Message, crowd: Crowd, channel: Talk) -> str:
     if message.stickers:
         text = f"{text} {_stuck(message.stickers)}".strip()
     if not text and message.poll is not None:
-        choices = ", ".join(answer.text for answer in message.poll.answers)
+        choices = ", ".join(each.text or str(each.emoji) for each in message.poll.answers)
         text = f"[asks: {message.poll.question} ({choices})]"
     names = _names(message, crowd, channel, text)
     rows = (readable(text, names), readable(shown_in(message), names))
