@@ -74,9 +74,11 @@ class City:
         admins: Sequence[Person | Bot] = (),
         *,
         forum: bool = False,
+        direct: bool = False,
     ) -> Chat:
-        """A supergroup; `forum`: it has topics."""
-        return await self._group("supergroup", title, members, admins, forum=forum)
+        """A supergroup. `forum`: it has topics; `direct`: it is a channel's private talks."""
+        kinds = {"forum": forum, "direct": direct}
+        return await self._group("supergroup", title, members, admins, **kinds)
 
     async def _group(
         self, kind: str, title: str, members: Sequence[Any], admins: Sequence[Any], **more: Any

@@ -68,13 +68,20 @@ class People:
         return room.handle
 
     def group(
-        self, kind: Kind, title: str, members: list[int], admins: list[int], forum: bool = False
+        self,
+        kind: Kind,
+        title: str,
+        members: list[int],
+        admins: list[int],
+        forum: bool = False,
+        direct: bool = False,
     ) -> Chat:
         people = [self._who(one) for one in dict.fromkeys([*members, *admins])]
         owner = next((one for one in people if not one.is_bot), None)
         if owner is None:
             raise ValueError("a group needs a person who owns it")
         room = self._town.found(kind, title, forum=forum)
+        room.direct = direct
         for one in [owner, *(one for one in people if one is not owner)]:
             status = "creator" if one is owner else "member"
             status = "administrator" if one.id in admins and one is not owner else status

@@ -66,6 +66,7 @@ def chat(room: Room) -> Body:
         body = {"id": room.id, "type": "private", "first_name": person.name}
         return body | ({"username": person.username} if person.username else {})
     body = {"id": room.id, "type": room.kind, "title": room.title}
+    body |= {"is_direct_messages": True} if room.direct else {}
     return body | ({"is_forum": True} if room.forum else {})
 
 
@@ -105,6 +106,8 @@ def message(it: Message, bot: Account, *, depth: int = 1) -> Body:
         "date": it.at,
     }
     body |= _who(it)
+    if it.room.direct:
+        body["direct_messages_topic"] = {"topic_id": it.author.id, "user": user(it.author)}
     body |= _where(it, bot, depth)
     if it.service:
         name, value = it.service

@@ -74,6 +74,8 @@ class Speaking(Turn):
     def _send(self, call: Any, words: str, entities: list[Body], **more: Any) -> Body:
         room = self.room(call.chat_id)
         topic = self._where(room, call.message_thread_id)
+        if room.direct and not (call.direct_messages_topic_id or call.reply_parameters):
+            raise bad("direct messages topic must be specified")
         reply = self._answered(room, call)
         if topic is None and reply is not None:
             topic = reply.topic

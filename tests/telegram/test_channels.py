@@ -45,6 +45,24 @@ async def test_what_a_mate_says_in_a_channel_is_heard_by_no_other_bot_of_ours(
     assert await city.doubled() == []
 
 
+async def test_what_people_write_to_a_channel_in_private_is_heard_in_no_room(
+    tmp_path: Path, twin: Twin, city: City
+) -> None:
+    """Telegram tells all of these talks as one chat, in which nobody sees another's words."""
+    maya = await city.bot("Maya", "maya_bot")
+    ana, ben = await city.person("Ana", "ana"), await city.person("Ben", "ben")
+    news = await city.supergroup("News", [ana, ben], admins=[maya], direct=True)
+    lab = await city.supergroup("Lab", [ana, maya])
+    async with on_telegram(tmp_path, maya, twin.base) as home:
+        await city.say(ben, news, "maya, my number is 4711")
+        await city.say(ana, news, "/energy@maya_bot 9")
+        await city.say(ana, lab, "@maya_bot hello")
+        await city.heard(lab, by=maya)
+        (room,) = await home.rooms()
+        assert list((await home.app.front.rooms.state(room)).places) == [f"telegram:{lab.id}"]
+    assert await city.lines(news, by=maya) == []
+
+
 async def test_a_poll_is_heard(tmp_path: Path, twin: Twin, city: City) -> None:
     """A message without words is heard as what it shows."""
     maya, ana, lab = await hall(city)

@@ -53,7 +53,8 @@ class Topic:
 class Room:
     """A chat. `bot`: whose private chat it is. `moved`: the supergroup it became, or came from.
 
-    `linked`: the group in which a channel's posts are talked about.
+    `linked`: the group in which a channel's posts are talked about. `direct`: it is what people
+    write to a channel in private, each for themselves.
     """
 
     id: int
@@ -67,6 +68,7 @@ class Room:
     moved: int = 0
     closed: bool = False
     linked: Room | None = None
+    direct: bool = False
     spoke: int = 0
     known: dict[tuple[int, int], Message] = field(default_factory=dict)
 

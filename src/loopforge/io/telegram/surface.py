@@ -148,6 +148,8 @@ class Telegram:
                 log.warning(said, type(error).__name__, at.name, at.lineno)
 
     async def _update(self, poll: Poll, update: telegram.Update) -> None:
+        if update.effective_chat and update.effective_chat.is_direct_messages:
+            return  # many people's private talks with a channel, in one chat
         if message := update.message or update.channel_post:
             await self._message(poll, message)
         elif edited := update.edited_message or update.edited_channel_post:
