@@ -10,6 +10,7 @@ import pytest
 from loopforge.core.events import Body, Perceived, TurnEnded
 from loopforge.core.room_vocabulary import Heard, PlaceJoined, Said
 from loopforge.core.text.erasable_text import Words
+from loopforge.errors import SendFailed
 from loopforge.io.platforms.status_reactions import Mark
 from loopforge.io.platforms.typing_updates import RoomWatch, Speech
 from loopforge.models.scripted_model import ScriptedAnswer
@@ -21,7 +22,8 @@ class Stage:
 
     name = "x"
 
-    def __init__(self) -> None:
+    def __init__(self, refuses: int = 0) -> None:
+        self.refuses = refuses
         self.drafts: list[Speech] = []
         self.withdrawn: list[Speech] = []
 
@@ -36,6 +38,9 @@ class Stage:
     async def withdraw(self, speech: Speech) -> None:
         """See UpdateStage."""
         self.withdrawn.append(speech)
+        if self.refuses:
+            self.refuses -= 1
+            raise SendFailed("It is away.")
 
     async def mark(self, place: str, line: str, mate: str, new: Mark, old: Sequence[Mark]) -> None:
         """See Marker."""
@@ -84,3 +89,19 @@ async def test_what_a_turn_showed_that_ends_as_a_room_begins_to_be_watched(
         await home.clock.advance(1)
         await watch.close()
     assert stage.withdrawn == [Speech("commons", "x:1", "t1", "maya")] * gone
+
+
+async def test_a_draft_that_is_not_taken_away_at_once_is_tried_again(tmp_path: Path) -> None:
+    """A platform that is away for a while leaves no draft standing until the next start."""
+    async with living(tmp_path, wake=False) as home:
+        await home.enter("ana", mates=("maya",))
+        joined = PlaceJoined(place="x:1", name=Words("general"), kind="group")
+        stamp, room = home.app.stamp, f"room:{home.room}"
+        await home.app.ledger.append(room, [stamp.fact(joined, actor="person:ana")])
+        watch = RoomWatch(home.app.front, stage := Stage(2), home.clock, again=5, marks=False)
+        watch.room(home.room)
+        end = stamp.fact(TurnEnded(turn="t1", outcome="done"), actor="mate:maya")
+        await home.app.ledger.append(room, [end])
+        await home.clock.advance(600)
+        await watch.close()
+    assert stage.withdrawn == [Speech("commons", "x:1", "t1", "maya")] * 3

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.room_vocabulary import EnergySet, Heard
 from tests.telegram.city import City
 from tests.telegram.homes import both, hall, on_telegram
@@ -43,6 +44,24 @@ async def test_what_a_mate_says_in_a_channel_is_heard_by_no_other_bot_of_ours(
         assert "Merlin: /energy 9 is what I would set." in said
     assert await city.lines(news, by=merlin) == []
     assert await city.doubled() == []
+
+
+async def test_a_channel_is_let_in_and_joined_by_its_number_alone(
+    tmp_path: Path, twin: Twin, city: City
+) -> None:
+    """Which bot hears it nobody has to know: its room is the one that was opened for it."""
+    maya, _, ana, tokens = await both(city)
+    news = await city.channel("News", ana, [maya])
+    async with on_telegram(tmp_path, tokens, twin.base, telegram_groups="known") as home:
+        await city.say(ana, news, "@maya_bot hello")
+        (told,) = await city.heard(news, by=maya)
+        key = f"telegram:{news.id}"
+        assert told.text.endswith(f"loopforge room admit {key} on its machine.")
+        room = await home.app.front.rooms.settle(ChannelSpot(key, "News", "group"), ())
+        await city.say(ana, news, "maya, are you here?")
+        await city.heard(news, by=maya, count=2)
+        assert await home.rooms() == [room]
+        assert list((await home.app.front.rooms.state(room)).places) == [f"{key}#{maya.id}"]
 
 
 async def test_what_people_write_to_a_channel_in_private_is_heard_in_no_room(

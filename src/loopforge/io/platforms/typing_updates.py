@@ -5,7 +5,8 @@
     Withdrawn           --> the draft is taken away
     Perceived, Ended    --> the line that called the turn is marked (see status_reactions.py)
 
-What is shown here is no record: a draft is not Said, and what goes wrong with it is passed over.
+What is shown here is no record: a draft is not Said, and what goes wrong with it is passed over,
+but that one which is to go is tried for some hours.
 Knows rooms and places; does not know how a platform shows anything (that is the Stage's).
 """
 
@@ -31,7 +32,7 @@ from loopforge.core.room_vocabulary import (
     Told,
     TurnDropped,
 )
-from loopforge.errors import LoopforgeError
+from loopforge.errors import LoopforgeError, SendFailed
 from loopforge.io.platforms.draft_throttle import EditThrottle
 from loopforge.io.platforms.status_reactions import Marker, Marks
 from loopforge.runtime.background_tasks import Tasks
@@ -51,6 +52,8 @@ log = logging.getLogger(__name__)
 
 LOOK = 0.3
 """Seconds after which it is looked again whether a draft is due and nothing else is owed."""
+PAUSES = (1.0, 5.0, 30.0, 120.0, 600.0, 3600.0)
+"""Seconds before a draft that could not be taken away is tried again."""
 LEAVING = 2.0
 """Seconds that a platform is given to say where a draft stands, before the home ends."""
 
@@ -83,7 +86,10 @@ class UpdateStage(Marker, Protocol):
         ...
 
     async def withdraw(self, speech: Speech) -> None:
-        """Take the draft of a turn away, if one stands that no line is to take the place of."""
+        """Take the draft of a turn away, if one stands that no line is to take the place of.
+
+        Raises SendFailed where that is to be tried again.
+        """
         ...
 
 
@@ -236,7 +242,17 @@ class RoomWatch:
                 self._tasks.spawn(self._withdraw(Speech(room, place, id, turn.mate)), "a draft")
 
     async def _withdraw(self, speech: Speech) -> None:
-        await self._safe(self._stage.withdraw(speech))
+        await self._safe(self._withdrawn(speech))
+
+    async def _withdrawn(self, speech: Speech) -> None:
+        """Take a draft away; what never succeeds is left to the next start."""
+        for pause in PAUSES:
+            try:
+                await self._stage.withdraw(speech)
+            except SendFailed as failure:
+                await self._clock.sleep(max(pause, failure.after))
+            else:
+                return
 
     async def _type(self, place: str, mate: str) -> None:
         while True:

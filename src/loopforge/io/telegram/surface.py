@@ -398,7 +398,10 @@ class Telegram:
         """Which bot of ours hears a chat, and speaks there: in some kinds one for all."""
         if chat.type not in incoming_message.EARED:
             return poll
-        if (ear := self._grown.get(chat.id) or self._ears.get(chat.id)) is None:
+        if chat.id in self._grown:
+            return self._grown[chat.id]
+        ear, sessions = self._ears.get(chat.id), self._reception.sessions
+        if ear is None or not await sessions.known(incoming_message.eared(chat, ear.number).key):
             known = {where(place).bot for place in await self._places_in(chat.id, 0)}
             here = await self._crowd.here(poll, chat.id, known)
             ear = self._crowd.ear(here, known)

@@ -180,8 +180,10 @@ class DiscordStage:
                 voice = await self._voices.mate(key.place, speech.mate)
                 await self._voices.take(voice, message)
                 await self._note(speech.room, key, 0)
-        except SendFailed as failure:  # it is a stray now, and goes at the next start
-            log.info("a draft could not be taken away: %s", failure.why)
+        except SendFailed as failure:
+            if not failure.final:
+                raise
+            log.info("a draft could not be taken away: %s", failure.why)  # at the next start, then
         finally:
             self.done(*key)
 

@@ -156,7 +156,7 @@ class TelegramStage:
             await TelegramMessages(self._sending.by(speech.mate, at)).delete(at, number)
         except SendFailed as refused:
             if not refused.final:
-                return
+                raise
         await self._note(speech, "")
 
     async def _note(self, speech: Speech, number: str) -> None:
