@@ -219,6 +219,60 @@ async def test_cost_counts_what_was_cached() -> None:
     assert tried.usage.cost == "0.00062"  # 300 * 1 + 500 * 0.1 + 200 * 1.25 + 4 * 5, per million
 
 
+def piece(delta: dict[str, Any], finish: str | None = None, **more: Any) -> bytes:
+    """One event of a stream of chat completions."""
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    frame = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    return f"data: {json.dumps({**frame, 'choices': [choice], **more})}\n\n".encode()
+
+
+def told(read: int, written: int) -> dict[str, int]:
+    """Usage, as chat completions tell it."""
+    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+
+
+async def test_usage_that_is_told_with_every_piece_is_counted_once() -> None:
+    """Some servers tell with each piece what was used so far, or twice what was used in all."""
+    pieces = [piece({"content": word}, usage=told(100, n)) for n, word in enumerate("Hi!", 1)]
+    end = piece({}, "stop", usage=told(100, 4)) + piece({}, choices=[], usage=told(100, 4))
+    async with talking("chat", Behaviour(raw=b"".join(pieces) + end)) as (server, provider):
+        tried = await provider.attempt(question(), lambda _: None)
+    assert (tried.text, tried.usage.read, tried.usage.written) == ("Hi!", 100, 4)
+    assert server.asked[0].body["stream_options"] == {"include_usage": True}
+
+
+@pytest.mark.parametrize(
+    "delta",
+    [
+        {"reasoning_content": "Hm. " * 50},
+        {
+            "tool_calls": [
+                {"index": 0, "id": "t", "function": {"name": "x", "arguments": "1" * 200}}
+            ]
+        },
+    ],
+)
+@pytest.mark.parametrize("end", [b"", piece({}, "stop")])
+async def test_what_is_no_word_is_paid_too(delta: dict[str, Any], end: bytes) -> None:
+    """Where a server counts no tokens, thoughts and uses of tools are estimated like words."""
+    tried = await ask("chat", Behaviour(raw=piece(delta) + end))
+    assert tried.usage.read > 0
+    assert 50 <= tried.usage.written <= 60
+
+
+async def test_what_anthropic_had_not_counted_yet_is_estimated() -> None:
+    """Its first count is of one token; of a stream that breaks later, all that came is paid."""
+    tried = await ask("messages", Behaviour(pieces=("word " * 400,), cut=3))
+    assert (tried.cause, tried.usage.read) == ("cut", 100)
+    assert 500 < tried.usage.written < 600
+
+
+async def test_a_finish_by_error_is_a_failure() -> None:
+    """An answer whose server says that it broke off is none, whatever words came before."""
+    tried = await ask("chat", Behaviour(finish="error"))
+    assert (tried.outcome, tried.cause) == ("failed", "broken")
+
+
 # ---------------------------------------------------------------- refused, malformed
 
 

@@ -263,7 +263,7 @@ class Provider:
             fault,
             text=heard.text or (_refusal(heard) if fault.outcome == "refused" else ""),
             data=data,
-            usage=self._usage(question, heard),
+            usage=self._usage(question, heard, early=early),
             first=_milliseconds(heard.first or now, heard.began),
             took=_milliseconds(now, heard.began),
             cut=early or fault.outcome == "failed" or fault.detail == CUT_OFF,
@@ -280,7 +280,7 @@ class Provider:
         if (reason := str(_details(heard).get("finish_reason"))) in UNREADABLE:
             told = f"its provider could not read how it wanted a tool used ({reason})"
             return Tried("malformed", told, again=True, wait=0.0), None
-        if finish == "error":
+        if "error" in (finish, _details(heard).get("finish_reason")):
             told = f"the model broke off: {_details(heard)}"
             return Tried("failed", told, cause="broken"), None
         if finish is None and "finish_reason" not in _details(heard):
@@ -310,18 +310,20 @@ class Provider:
         without: dict[str, Any] = {} if form is question.schema else {CALLS: []}
         return Tried("answered", ""), data | without
 
-    def _usage(self, question: Question, heard: StreamedText) -> Usage:
-        """Tokens as the provider counts them; of a stream that broke, what came is estimated."""
+    def _usage(self, question: Question, heard: StreamedText, *, early: bool) -> Usage:
+        """Tokens as the provider counts them; where it does not, or was cut off, what came."""
         used = heard.response.usage if heard.response else None
         if used is None or not (used.input_tokens or used.output_tokens):
-            if not heard.text:
+            if not _begun(heard):
                 return Usage()
             read = sum(estimate(text) for _, text in question.messages)
             read += PICTURE_TOKENS * len(question.pictures) * self.spec.vision
-            counted = Usage(read=read, written=estimate(heard.text))
+            counted = Usage(read=read, written=estimate(_came(heard)))
             return replace(counted, cost=cost(self.spec, counted))
         counts = (used.input_tokens, used.cache_read_tokens, used.output_tokens)
         read, cached, written = map(_believed, counts)
+        if early:  # Anthropic's first count is of one token
+            written = max(written, estimate(_came(heard)))
         counted = Usage(read=read, cached=cached, written=written)
         spent = cost(self.spec, counted, stored=_believed(used.cache_write_tokens))
         return replace(counted, cost=spent)
@@ -330,6 +332,14 @@ class Provider:
 def _begun(heard: StreamedText) -> bool:
     """Whether anything of an answer came: words, a thought, or a use of a tool."""
     return heard.response is not None and bool(heard.response.parts)
+
+
+def _came(heard: StreamedText) -> str:
+    """All that came of an answer: its words, its thoughts, the arguments of its calls."""
+    parts = heard.response.parts if heard.response else ()
+    return "".join(
+        str(getattr(part, "content", "") or getattr(part, "args", "") or "") for part in parts
+    )
 
 
 def _believed(tokens: int) -> int:

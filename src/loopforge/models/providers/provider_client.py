@@ -240,12 +240,16 @@ def settings_of(spec: ModelSpec, question: Question) -> ModelSettings:
             settings["temperature"] = question.route.temperature
         if question.route.top_p is not UNSET:
             settings["top_p"] = question.route.top_p
+    extra = dict(spec.extra)
+    if counted := spec.provider in ("openai", "embedded") and not spec.responses:
+        extra = {"stream_options": {"include_usage": True}, **extra}
     if _goes_as_it_is(spec, question):
         turns = turns_of(spec, question)
-        messages = [{"role": role, "content": _text_of(content)} for role, content in turns]
-        settings["extra_body"] = {**spec.extra, "messages": messages}
-    elif spec.extra:
-        settings["extra_body"] = spec.extra
+        extra["messages"] = [{"role": role, "content": _text_of(what)} for role, what in turns]
+    if extra:
+        settings["extra_body"] = extra
+    if counted:  # usage told more than once is all of it each time; servers are not asked for that
+        return {**settings, "openai_continuous_usage_stats": True}  # type: ignore[typeddict-unknown-key]
     if spec.provider == "anthropic":
         return {**settings, "anthropic_cache_instructions": True}  # type: ignore[typeddict-unknown-key]
     return settings

@@ -22,7 +22,8 @@ UNKNOWN = re.compile(
 )
 """How servers of one's own say that they do not have a model, whatever status they give it."""
 TOO_LONG = re.compile(
-    r"context (length|size|window)|too long|maximum.{0,20}length|exceed.{0,40}tokens", re.IGNORECASE
+    r"context (length|size|window|limit)|too long|maximum.{0,20}length|exceed.{0,40}tokens",
+    re.IGNORECASE,
 )
 """How they say that a prompt is too long for them."""
 FORMS = re.compile(
