@@ -206,3 +206,38 @@ async def test_who_is_quicker_decides(place: Path) -> None:
                 e for e in await shop.events(id) if e.kind in ("task.approved", "task.rejected")
             ]
             assert len(over) == (0 if isinstance(told[1], Changed) and second == "say" else 1)
+
+
+async def test_of_two_who_decide_at_once_one_is_told_that_it_is_decided(
+    place: Path, project: Path
+) -> None:
+    """What is merged is not rejected as well, nor the other way round, whoever was first."""
+    async with working(place / "home", in_order(*STEPS)) as shop:
+        id = await mended(shop, project)
+        told = await asyncio.gather(
+            shop.desk.approve(id, "ana"), shop.desk.reject(id, "bo"), return_exceptions=True
+        )
+        (late,) = [one for one in told if isinstance(one, Changed)]
+        merged = (await shop.state(id)).stage == "approved"
+        assert str(late).startswith("There is nothing to ")
+        assert str(late).endswith("the task is approved." if merged else "the task is rejected.")
+        assert ("return 2" in (project / "app.py").read_text()) == merged
+
+
+async def test_what_is_done_after_files_are_put_back_stays(place: Path) -> None:
+    """Who has a task go on while its files are put back waits for that; or is first."""
+    steps = (
+        uses("work_write", path="a.txt", text="1"),
+        says("question", "What is next?"),
+        uses("work_write", path="b.txt", text="2"),
+        says("done", "Both."),
+    )
+    async with working(place, in_order(*steps)) as shop:
+        id = await shop.give("Write a Python file a.py")
+        undone, _ = await asyncio.gather(
+            shop.desk.undo(id, "ana"), shop.desk.resume(id, "bo"), return_exceptions=True
+        )
+        await shop.rest(id)
+        assert (await shop.state(id)).stage == "finished"
+        assert shop.file(id, "b.txt").read_text() == "2"
+        assert shop.file(id, "a.txt").exists() == isinstance(undone, Changed)

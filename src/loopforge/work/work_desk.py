@@ -220,61 +220,63 @@ class WorkDesk:
 
         Raises Changed, RepositoryError; then nothing was merged.
         """
-        state = await self._task(task)
-        if state.stage == "approved":
-            return APPROVED
-        if state.stage != "finished":
-            raise Changed(f"There is nothing to approve: the task is {state.stage}.")
-        merged, offered = "", state.offered
-        if state.task.repo:
-            if offered is None or not offered.commit:
-                why = str(offered.message) if offered else "nothing was shown yet"
-                raise Changed(f"There is nothing to merge: {why}")
-            _same(offered, commit)
-            merged = (await self.places.approve(state, offered.commit)).commit
-        body = ResultApproved(by=person, commit=offered.commit if offered else "", merged=merged)
 
-        async def attempt(now: TaskState, seq: int) -> str:
-            if now.stage == "approved":
+        async def attempt(state: TaskState, seq: int) -> str:
+            if state.stage == "approved":
                 return APPROVED
-            if now.stage != "finished" and not merged:  # what is merged is, wherever it stands
-                raise Changed(f"There is nothing to approve: the task is {now.stage}.")
-            await self._append(now, [body], person, seq)
+            if state.stage != "finished":
+                raise Changed(f"There is nothing to approve: the task is {state.stage}.")
+            merged, offered = "", state.offered
+            if state.task.repo:
+                if offered is None or not offered.commit:
+                    why = str(offered.message) if offered else "nothing was shown yet"
+                    raise Changed(f"There is nothing to merge: {why}")
+                _same(offered, commit)
+                merged = (await self.places.approve(state, offered.commit)).commit
+            body = ResultApproved(
+                by=person, commit=offered.commit if offered else "", merged=merged
+            )
+            # What is merged is, whoever else wrote meanwhile.
+            await self._append(state, [body], person, None if merged else seq)
             return f"Merged as {merged[:12]}." if merged else "Approved."
 
         return await self._decided(task, attempt)
 
     async def reject(self, task: str, person: str, commit: str = "") -> str:
         """Do not take the result: its branch is deleted, its workspace stays. Raises Changed."""
-        state = await self._task(task)
-        _rejectable(state)
-        if state.task.repo:
-            if state.offered is not None and state.offered.commit:
-                _same(state.offered, commit)
-            await self.places.reject(state)
-        gone = "the branch is gone, " if state.task.repo else ""
 
-        async def attempt(now: TaskState, seq: int) -> str:
-            _rejectable(now)  # somebody may have had it go on meanwhile
-            await self._append(now, [ResultRejected(by=person)], person, seq)
+        async def attempt(state: TaskState, seq: int) -> str:
+            _rejectable(state)  # also anew: somebody may have had it go on meanwhile
+            if state.task.repo:
+                if state.offered is not None and state.offered.commit:
+                    _same(state.offered, commit)
+                await self.places.reject(state)
+            gone = "the branch is gone, " if state.task.repo else ""
+            await self._append(state, [ResultRejected(by=person)], person, seq)
             return f"Rejected; {gone}the workspace is still there."
 
         return await self._decided(task, attempt)
 
     async def undo(self, task: str, person: str) -> str:
-        """Take back the last change of files, and the conversation with it; or the merge."""
-        state = await self._task(task)
-        if state.at_work:
-            raise Changed("It is at work; stop it first.")
-        if state.stage == "rejected":
-            raise Changed("This task is rejected; give a new one.")
-        was = state.stage
-        undone = await self.places.undo(state)
-        body = type(undone)(by=person, nth=undone.nth, checkpoint=undone.checkpoint)
-        await self._put(state, body, person)
-        if was == "approved" and state.task.repo:
-            return "The merge was taken back by a commit of its own."
-        return f"Files and conversation are as they were after turn {undone.nth}."
+        """Take back the last change of files, and the conversation with it; or the merge.
+
+        Whoever decides on it meanwhile waits: nothing goes on in a workspace that is put back.
+        """
+
+        async def attempt(state: TaskState, _seq: int) -> str:
+            if state.at_work:
+                raise Changed("It is at work; stop it first.")
+            if state.stage == "rejected":
+                raise Changed("This task is rejected; give a new one.")
+            undone = await self.places.undo(state)
+            body = type(undone)(by=person, nth=undone.nth, checkpoint=undone.checkpoint)
+            was = state.stage
+            await self._append(state, [body], person, None)  # what is put back is
+            if was == "approved" and state.task.repo:
+                return "The merge was taken back by a commit of its own."
+            return f"Files and conversation are as they were after turn {undone.nth}."
+
+        return await self._decided(task, attempt)
 
     # ------------------------------------------------------------ looking
 
@@ -331,9 +333,6 @@ class WorkDesk:
             facts.append(self._stamp.fact(body, actor=f"person:{person}", cause=cause))
             cause = facts[0].id
         await self._ledger.append(state.stream, facts, expect=seq)
-
-    async def _put(self, state: TaskState, body: Body, person: str) -> None:
-        await self._append(state, [body], person, None)
 
 
 def _rejectable(state: TaskState) -> None:
