@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.delivery_states import Failed
-from loopforge.core.room_vocabulary import Heard, Told
+from loopforge.core.room_vocabulary import Heard, PlaceJoined, PlaceLeft, Told
 from loopforge.io.platforms.manners import Manners
 from tests.telegram.city import City
 from tests.telegram.homes import both, on_telegram
@@ -32,6 +32,25 @@ async def flooded(city: City) -> None:
         return any(call.code == 429 for call in await city.calls("sendMessage"))
 
     await city.until(asked)
+
+
+async def test_a_group_that_moves_is_never_in_two_places(
+    tmp_path: Path, twin: Twin, city: City
+) -> None:
+    """What is said meanwhile is owed to one number alone: owed to both, it would arrive twice."""
+    maya, ana, lab = await basic_group(city)
+    async with on_telegram(tmp_path, maya, twin.base, manners=PLAIN) as home:
+        await city.say(ana, lab, "maya, one")
+        await city.heard(lab, by=maya)
+        told: list[list[type]] = []
+        home.app.ledger.subscribe(
+            lambda _, events: told.append([type(each.body) for each in events]),
+            kinds=["room.place_joined", "room.place_left"],
+        )
+        great = await city.upgrade(lab)
+        await city.say(ana, great, "maya, two")
+        await city.heard(great, by=maya)
+    assert told == [[PlaceJoined, PlaceLeft]]
 
 
 async def test_what_waits_follows_the_group(tmp_path: Path, twin: Twin, city: City) -> None:

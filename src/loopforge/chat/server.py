@@ -71,6 +71,7 @@ from loopforge.runtime.system_clock import Stamp
 from loopforge.runtime.world import OVERTAKEN
 
 T = TypeVar("T")
+MOVED = "the group became another one"
 
 
 def there(state: RoomState) -> RoomState:
@@ -306,12 +307,15 @@ class Rooms:
 
     # ------------------------------------------------------------ places of platforms
 
-    async def settle(self, place: ChannelSpot, mates: Sequence[str], room: str = "") -> str:
+    async def settle(
+        self, place: ChannelSpot, mates: Sequence[str], room: str = "", instead: str = ""
+    ) -> str:
         """The room that a place of a platform is part of, with these mates in it; its slug.
 
         A place that is part of none joins `room`, or opens one of its own: in a private place mates
         may speak freely, elsewhere only when called. Coming twice is coming once. Where its room
-        was deleted, it opens another.
+        was deleted, it opens another. A place `instead` of which it is there is part of the room no
+        more: at no moment are both, so that nothing goes to the two.
         """
         own, nth = room or room_of(place.key), 1
         while not room and (await self.house.state(stream_of(own))).closed:
@@ -329,6 +333,8 @@ class Rooms:
             if place.key not in state.places:
                 name = Words(one_line(place.name, 200) or place.key)
                 bodies.append(PlaceJoined(place=place.key, name=name, kind=place.kind))
+            if instead in state.places:
+                bodies.append(PlaceLeft(place=instead, why=Words(MOVED)))
             away = (*state.mates, *state.left)
             bodies += [MateJoined(mate=mate) for mate in mates if mate not in away]
             await self._add(state, bodies, "room")

@@ -27,13 +27,18 @@ class Sessions:
         """The room that a place is part of; "" if of none so far."""
         return await self.channels.room(place)
 
-    async def join(self, spot: ChannelSpot, room: str, mates: Sequence[str]) -> None:
-        """The place is part of this room from now on, and of no other. Raises Unknown."""
+    async def join(
+        self, spot: ChannelSpot, room: str, mates: Sequence[str], instead: str = ""
+    ) -> None:
+        """The place is part of this room from now on, and of no other. Raises Unknown.
+
+        `instead` names one that it takes the place of.
+        """
         before = await self.known(spot.key)
-        if before == room:
+        if before == room and not instead:
             return
-        await self._front.rooms.settle(spot, mates, room)
-        if before:
+        await self._front.rooms.settle(spot, mates, room, instead)
+        if before not in ("", room):
             await self._front.rooms.unsettle(before, spot.key, f"it is part of {room} now")
 
     async def part(self, place: str, why: str) -> None:

@@ -391,8 +391,8 @@ class Telegram:
                 room = await self._reception.sessions.known(place)
                 if place != there.key and room:
                     state = await self._front.rooms.state(room)
-                    await self._reception.sessions.join(there, room, tuple(state.mates))
-                    await self._front.rooms.unsettle(room, place, "the group became another one")
+                    mates = tuple(state.mates)
+                    await self._reception.sessions.join(there, room, mates, instead=place)
 
     async def _ear(self, poll: Poll, chat: telegram.Chat) -> Poll:
         """Which bot of ours hears a chat, and speaks there: in some kinds one for all."""
