@@ -123,9 +123,11 @@ class Telegram:
         try:
             return await self._sending.send(out)
         except SendFailed as refused:
-            if refused.moved and (room := await self._reception.sessions.known(out.place)):
-                name = str((await self._front.rooms.state(room)).places[out.place].name)
-                await self._moved(where(out.place).chat, ChannelSpot(refused.moved, name, "group"))
+            room = await self._reception.sessions.known(out.place) if refused.moved else ""
+            places = (await self._front.rooms.state(room)).places if room else {}
+            if spot := places.get(out.place):  # else somebody else has moved it by now
+                there = ChannelSpot(refused.moved, str(spot.name), "group")
+                await self._moved(where(out.place).chat, there)
             raise
 
     # ------------------------------------------------------------ updates
