@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from loopforge.budgets.spending_store import Amounts
 from loopforge.core.effect_states import EffectFailed, EffectReturned
 from loopforge.core.events import Answered
 from loopforge.core.money.budget_limits import Budget, Charge, Period, Scope, Unit, noting
@@ -165,8 +166,6 @@ async def test_what_a_dead_process_held_counts_when_its_turn_is_taken_up(tmp_pat
 
 def home_amounts(picos: int):  # type: ignore[no-untyped-def]
     """What one question takes."""
-    from loopforge.budgets.spending_store import Amounts
-
     return Amounts(picos=picos, calls=1)
 
 
@@ -257,6 +256,33 @@ async def test_keepers_bound_their_room_and_everybody_sees_what_they_cost(tmp_pa
             await home.does("ana", "budget", "none calls")
 
 
+async def test_a_budget_that_is_raised_and_spent_again_is_told_again(tmp_path: Path) -> None:
+    """Each amount that runs out is told, once: whoever spoke knows why nobody answers."""
+    async with household(tmp_path, budget("room", 2, "commons", "calls")) as home:
+        for amount in (2, 4, 4):
+            await home.app.budgets.book.put(
+                budget("room", amount, "commons", "calls"), "person:owner"
+            )
+            for nth in range(4):
+                await home.hears("ana", f"@maya say {nth}")
+        told = [str(one.text).partition(" a day")[0] for one in await home.bodies(Told)]
+        begun = "The budget is used up:"
+        assert told == [f"{begun} {n} questions to models" for n in (2, 4)]
+
+
+async def test_a_tool_that_finds_a_budget_spent_leaves_the_telling_to_the_room(
+    tmp_path: Path,
+) -> None:
+    """An effect that runs after its turn is refused first; the next turn tells the room."""
+    async with household(tmp_path, budget("home", 1, unit="calls")) as home:
+        await home.hears("ana", "@maya hello")
+        charge = Charge(turn="before", stream="room:commons", tool="clock")
+        assert (await home.app.budgets.reserve(charge, Amounts(uses=1))).level == "spent"
+        await home.hears("ana", "@maya and now?")
+        (told,) = await home.bodies(Told)
+        assert str(told.text).startswith("The budget is used up: ")
+
+
 async def test_answers_are_bound_by_the_same_budgets(tmp_path: Path) -> None:
     """A room's own budget in answers holds as those of the settings do."""
     async with household(tmp_path) as home:
@@ -275,6 +301,14 @@ async def test_answers_are_bound_by_the_same_budgets(tmp_path: Path) -> None:
         assert "2 answers a day for this room: 2 answers used, which is all" in await home.does(
             "ana", "budget"
         )
+        await home.does(
+            "ana", "budget", "3 answers"
+        )  # what is raised and spent again is told again
+        for nth in range(3):
+            await home.hears("ana", f"@maya {nth}")
+        assert [str(one.text)[:22] for one in await home.bodies(Told)][1:] == [
+            "This room had 3 answer"
+        ]
 
 
 async def test_a_mate_is_told_in_words_what_is_left(tmp_path: Path) -> None:

@@ -113,7 +113,9 @@ class Budgets:
             id=self._stamp.id(),
             process=self._process,
             turn=charge.turn,
-            stream=charge.stream,
+            stream=""
+            if charge.tool
+            else charge.stream,  # whoever uses a tool is told, not the room
             meters=found.meters,
             day=found.day,
             now=micros(now),

@@ -171,12 +171,13 @@ def _adding(dialect: str) -> Insert:
 
 
 def _first(connection: Connection, wanted: Hold, by: Standing) -> bool:
-    """Whether it is this turn that comes upon a spent budget first in its stream."""
+    """Whether it is this turn that comes upon a spent budget of this amount first in its stream."""
     if not wanted.stream:
         return False
     budget = by.limit.budget
     since = first_day(budget.period, wanted.day).isoformat()
-    place = {"budget": f"{by.limit.meter} {budget.name}", "since": since, "stream": wanted.stream}
+    name = f"{by.limit.meter} {budget.name} {budget.amount}"
+    place = {"budget": name, "since": since, "stream": wanted.stream}
     insert = sqlite_insert if connection.dialect.name == "sqlite" else postgres_insert
     adding = insert(told).values(**place, turn=wanted.turn).on_conflict_do_nothing()
     if connection.execute(adding.returning(told.c.turn)).first() is not None:

@@ -38,7 +38,7 @@ class Quota:
 
     def __init__(self, ledger: Readable, clock: Clock, book: BudgetBook) -> None:
         self._ledger, self._clock, self._book = ledger, clock, book
-        self._told: set[str] = set()
+        self._told: set[tuple[str, int]] = set()
         self._day: datetime | None = None
         self._origin: dict[str, str] = {}
         self._counts: Counter[str] = Counter()
@@ -106,9 +106,10 @@ class Quota:
         return self._counts[f"person:{person}"]
 
     def _once(self, limit: Limit, so: str) -> str:
-        if limit.meter in self._told:
+        spent = (limit.meter, limit.budget.amount)
+        if spent in self._told:
             return ""
-        self._told.add(limit.meter)
+        self._told.add(spent)
         whose = ONE.get(limit.budget.scope, WHOSE[limit.budget.scope])
         most = f"which is as many as this home gives {whose} in a day"
         return f"{so}, {most}. Mates answer again after midnight ({self._zone.key})."
