@@ -46,6 +46,24 @@ async def test_what_a_mate_says_in_a_channel_is_heard_by_no_other_bot_of_ours(
     assert await city.doubled() == []
 
 
+async def test_what_one_bot_heard_in_a_channel_its_successor_does_not_hear_again(
+    tmp_path: Path, twin: Twin, city: City
+) -> None:
+    """Posts have the same numbers for all, whoever of them is told: people's, and a mate's own."""
+    maya, merlin, ana, tokens = await both(city)
+    news = await city.channel("News", ana, [maya, merlin])
+    async with on_telegram(tmp_path, maya, twin.base):
+        await city.say(ana, news, "maya, it rains")
+        await city.heard(news, by=maya)
+    await city.kick(ana, maya, news)
+    async with on_telegram(tmp_path, tokens, twin.base) as home:
+        await city.say(ana, news, "merlin, hello")
+        await city.heard(news, by=merlin)
+        (room,) = await home.rooms()
+        heard = [str(e.body.text) for e in await home.events(room) if isinstance(e.body, Heard)]
+    assert heard == ["maya, it rains", "merlin, hello"]
+
+
 async def test_a_channel_is_let_in_and_joined_by_its_number_alone(
     tmp_path: Path, twin: Twin, city: City
 ) -> None:

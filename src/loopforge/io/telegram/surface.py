@@ -176,10 +176,7 @@ class Telegram:
                     await self._reception.sessions.part(place, "the bot was sent away")
 
     async def _message(self, poll: Poll, message: telegram.Message) -> None:
-        if (
-            message.chat.type == ChatType.CHANNEL
-            and await self._ear(poll, message.chat) is not poll
-        ):
+        if message.chat.type == ChatType.CHANNEL and await self._over(poll, message):
             return
         spot, by = incoming_message.spot(message, poll.number), incoming_message.author(message)
         if by.account not in map(str, self._crowd.ours()):
@@ -395,6 +392,14 @@ class Telegram:
                     state = await self._front.rooms.state(room)
                     mates = tuple(state.mates)
                     await self._reception.sessions.join(there, room, mates, instead=place)
+
+    async def _over(self, poll: Poll, post: telegram.Message) -> bool:
+        """Whether a channel's post is another bot's to hear, or was heard or said by one before."""
+        if await self._ear(poll, post.chat) is not poll:
+            return True
+        line, number = self._reception.sessions.channels.line, str(post.message_id)
+        keys = [incoming_message.eared(post.chat, each.number).key for each in self._polls]
+        return any([await line(key, number) for key in keys])
 
     async def _ear(self, poll: Poll, chat: telegram.Chat) -> Poll:
         """Which bot of ours hears a chat, and speaks there: in some kinds one for all."""
