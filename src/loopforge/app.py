@@ -285,7 +285,7 @@ async def open_app(
         await app.accounts.desk.refresh()
         await app.deliveries.start(ledger)
         if wake:
-            await app.work.follow(app.lanes.wake)
+            await app.work.follow(app.lanes)
             await app.effects.start(ledger)
             await app.worlds.wake_all(app.lanes)
             await app.chronicle.look()

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from loopforge.core.events import Event
+from loopforge.core.events import Event, Fact
 from loopforge.core.work.work_vocabulary import TaskClassified
 from loopforge.errors import Changed
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.work.task_state import PREFIX
+from loopforge.work.task_state import PREFIX, TaskState
 from loopforge.work.task_store import TaskStore
+from loopforge.work.work_place import WorkPlaces
 from loopforge.work.workspace.task_workspace import folder_name
 from tests.work.conftest import in_order, says, uses, working
 from tests.work.test_task_results import git, project
@@ -87,6 +88,29 @@ async def test_a_task_is_forgotten_when_somebody_says_so(place: Path, project: P
         assert not home.file(id, "").exists()
         assert git(project, "branch", "--list") == "* main"
         assert (await home.app.ledger.verify()).sound
+    assert holding(place / "home", b"lantern") == []
+
+
+async def test_what_is_being_shown_of_a_forgotten_task_is_not_kept(
+    place: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its result is not written down behind that, nor do files stay that were made meanwhile."""
+    offer, write = WorkPlaces.offer, uses("work_write", path="repo/b.txt", text="lantern\n")
+    async with working(place / "home", in_order(write, says("done", "Lit."))) as home:
+
+        async def forgotten(places: WorkPlaces, state: TaskState) -> list[Fact]:
+            facts = await offer(places, state)
+            await home.app.work.forgetting.forget(state.id, "ana")
+            await places.save(state)
+            return facts
+
+        monkeypatch.setattr(WorkPlaces, "offer", forgotten)
+        repo = (await home.desk.places.repositories.registered.register(project)).name
+        id = await home.give("Write the lantern with Python", repo=repo)
+        after = [one.kind for one in await home.events(id) if one.kind.startswith("task.")]
+        assert after[-2:] == ["task.workspace_saved", "task.summarized"]
+        await home.app.work.forgetting.sweep()
+        assert not home.file(id, "").exists()
     assert holding(place / "home", b"lantern") == []
 
 

@@ -23,6 +23,7 @@ from loopforge.work.task_state import FORGOTTEN, PREFIX
 from loopforge.work.task_store import TaskStore
 
 Erase = Callable[[Wish], Awaitable[object]]
+Settled = Callable[[str], Awaitable[None]]
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +41,7 @@ class TaskForgetting:
     ) -> None:
         self._ledger, self._erase, self._store = ledger, erase, store
         self._repositories, self._halt = repositories, halt
+        self._settled: Settled = _alone
         self._gone: set[str] = set()
         self._wanted = True
 
@@ -58,8 +60,12 @@ class TaskForgetting:
         await self._repositories.forget(state.stream)
         return told
 
-    def follow(self) -> None:
-        """Look again whenever something was forgotten, by this process or by another one."""
+    def follow(self, settled: Settled) -> None:
+        """Look again whenever something was forgotten, by this process or by another one.
+
+        `settled` returns when nobody is at work on a stream.
+        """
+        self._settled = settled
         self._ledger.subscribe(self._erased, kinds=["ledger.erased"])
 
     def _erased(self, _stream: str, _events: Sequence[Event]) -> None:
@@ -85,6 +91,7 @@ class TaskForgetting:
                 self._halt(stream, FORGOTTEN)
                 self._wanted = True
                 continue
+            await self._settled(stream)  # what its lane was at could leave files behind
             try:
                 await self._repositories.forget(stream)
             except (LoopforgeError, OSError) as error:
@@ -99,3 +106,7 @@ class TaskForgetting:
             if isinstance(event.body, TaskOpened):
                 return event.body.text.text is None
         return False
+
+
+async def _alone(_stream: str) -> None:
+    """Nobody is at work here."""

@@ -17,6 +17,7 @@ the same in every world (runtime/world.py); what it comes to is turn_outcome.py'
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -47,6 +48,7 @@ from loopforge.core.work.work_vocabulary import (
     WorkAct,
     WorkspaceSaved,
 )
+from loopforge.errors import Conflict
 from loopforge.runtime.effect_worker import ENDS
 from loopforge.runtime.ports import CallPermission, Route
 from loopforge.runtime.turn_driver import Ports, TurnEnding
@@ -135,7 +137,8 @@ class TaskWorld:
             await self._leases.release(state.thread, state.id, state.fence)
             return None
         if not state.at_work:
-            return await self._rest(state) or await self._learned(state)
+            rest = await self._rest(state)
+            return await self._learned(state) if rest is None else rest
         if state.running:
             return None  # its end wakes the task
         if state.classified is None:  # nor need it be new: it may have been stopped before
@@ -180,11 +183,19 @@ class TaskWorld:
         if not state.summarized:
             return [self._fact(TaskSummarized(text=Words(summary_of(state))), state)]
         if state.stage == "finished" and state.offered is None and state.task.repo:
-            return await self._places.offer(state)
+            return await self._offered(state)
         if self._sent_back(state):
             return [self._fact(TaskResumed(by=""), state)]
         await self._leases.release(state.thread, state.id, state.fence)
         return None
+
+    async def _offered(self, state: TaskState) -> Sequence[Fact]:
+        """Show its result, unless something happened meanwhile: it is forgotten, or goes on."""
+        seq = state.seq
+        facts = await self._places.offer(state)
+        with suppress(Conflict):  # then it is looked at anew
+            await self._ports.ledger.append(state.stream, facts, expect=seq)
+        return ()
 
     def _sent_back(self, state: TaskState) -> bool:
         """Whether it goes on once more, told why its result is not offered: nobody waits for it."""

@@ -268,9 +268,8 @@ class WorkDesk:
                 raise Changed("It is at work; stop it first.")
             if state.stage == "rejected":
                 raise Changed("This task is rejected; give a new one.")
-            undone = await self.places.undo(state)
+            was, undone = state.stage, await self.places.undo(state)
             body = type(undone)(by=person, nth=undone.nth, checkpoint=undone.checkpoint)
-            was = state.stage
             await self._append(state, [body], person, None)  # what is put back is
             if was == "approved" and state.task.repo:
                 return "The merge was taken back by a commit of its own."

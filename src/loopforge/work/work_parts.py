@@ -2,7 +2,7 @@
 
 parts = work_parts(ports, ...)          # the composition root
 Worlds(..., [bot, *parts.worlds])
-await parts.follow(lanes.wake)          # stop, threads that become free, what rooms are told
+await parts.follow(lanes)               # stop, threads that become free, what rooms are told
 tasks.spawn(parts.keep_up())            # where the home is run
 """
 
@@ -21,7 +21,7 @@ from loopforge.core.work.work_vocabulary import TaskStopped
 from loopforge.errors import LedgerError
 from loopforge.memory.memory_store import MemoryStore
 from loopforge.runtime.plugins.setting_rows import PluginSettings
-from loopforge.runtime.ports import EffectSite
+from loopforge.runtime.ports import EffectSite, Lanes
 from loopforge.runtime.turn_driver import Ports
 from loopforge.work.assignment.role_files import RoleFiles
 from loopforge.work.assignment.task_calls import TaskCalls
@@ -92,10 +92,10 @@ class WorkParts(NamedTuple):
         """The kinds of streams that are worked on."""
         return self.world, self.watch.world
 
-    async def follow(self, wake: Callable[[str], None]) -> None:
+    async def follow(self, lanes: Lanes) -> None:
         """Work on tasks here: halt what is stopped, wake what waited for a thread that is free."""
-        self.world.hosted = True
-        self.forgetting.follow()
+        self.world.hosted, wake = True, lanes.wake
+        self.forgetting.follow(lanes.settled)
         self.watch.world.follow(wake)
         ledger, signals = self.ports.ledger, self.ports.signals
 
