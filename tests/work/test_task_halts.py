@@ -290,3 +290,14 @@ async def test_a_stop_just_before_a_turn_is_heard(
         assert (await shop.state(id)).stage == "stopped"
         assert shop.models.asked == []
         assert await shop.bodies(id, Perceived) == []
+
+
+async def test_a_disk_that_cannot_be_used_is_told_without_where_the_home_lies(place: Path) -> None:
+    """The task stands still and says why; the path stands in the log alone."""
+    async with working(place, in_order()) as shop:
+        (place / "workspaces").write_text("in the way")
+        id = await shop.give("Write a Python file a.py")
+        state = await shop.state(id)
+        assert state.halted is not None
+        assert str(state.halted.why) == "File exists (the log says where)"
+        assert str(place) not in str([await shop.events(id)])

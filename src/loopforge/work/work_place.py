@@ -5,6 +5,7 @@ What can go wrong with files or git is told in words and never ends a task by it
 
 from __future__ import annotations
 
+import logging
 from contextlib import suppress
 
 from loopforge.core.events import Fact
@@ -18,6 +19,8 @@ from loopforge.work.git.proposals import Merged, Proposal
 from loopforge.work.git.task_repositories import TaskRepositories
 from loopforge.work.task_state import TaskState, argument
 from loopforge.work.workspace.task_workspace import Workspaces
+
+log = logging.getLogger(__name__)
 
 
 class WorkPlaces:
@@ -36,7 +39,7 @@ class WorkPlaces:
                 title = str(state.task.text)[:80]
                 await self.repositories.begin(state.stream, state.task.repo, title)
         except (LoopforgeError, OSError) as error:
-            return str(error)
+            return why_of(error)
         return ""
 
     async def save(self, state: TaskState, note: str = "") -> tuple[str, str]:
@@ -45,7 +48,7 @@ class WorkPlaces:
             place = await self.workspaces.recovered(state.stream)
             made = await place.checkpoint(note or f"turn {state.turns}")
         except (LoopforgeError, OSError) as error:
-            return "", str(error)
+            return "", why_of(error)
         return str(made.number), ""
 
     async def offer(self, state: TaskState) -> list[Fact]:
@@ -60,9 +63,8 @@ class WorkPlaces:
         try:
             found = await self.repositories.propose(state.stream, note, state.task.only)
         except (LoopforgeError, OSError) as error:
-            body = ResultOffered(
-                commit="", branch=Words(""), base="", message=Words(str(error)), diff=Words("")
-            )
+            why = Words(why_of(error))
+            body = ResultOffered(commit="", branch=Words(""), base="", message=why, diff=Words(""))
             return [self._stamp.fact(body, actor="runtime", cause=state.id)]
         return [self._stamp.fact(_offered(found), actor="runtime", cause=state.id)]
 
@@ -94,6 +96,14 @@ class WorkPlaces:
             0,
         )
         return ChangeUndone(by="", nth=nth, checkpoint=str(there.number))
+
+
+def why_of(error: LoopforgeError | OSError) -> str:
+    """Why something could not be done there, without where the home lies: the log says that."""
+    if not isinstance(error, OSError):
+        return str(error)
+    log.warning("a workspace cannot be used as it should be: %s", error)
+    return f"{error.strerror or 'the disk cannot be used'} (the log says where)"
 
 
 def _offered(found: Proposal) -> ResultOffered:

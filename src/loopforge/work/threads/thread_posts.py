@@ -49,6 +49,7 @@ from loopforge.work.threads.task_rights import OVER, TaskRights
 from loopforge.work.threads.thread_orders import still_offered
 from loopforge.work.threads.thread_routing import SEEN
 from loopforge.work.work_desk import WorkDesk
+from loopforge.work.work_place import why_of
 
 log = logging.getLogger(__name__)
 ROOM = "room:"
@@ -258,7 +259,7 @@ class ThreadPosts:
             for path, why in sent.refused.items():
                 text += f"\n\n[{path} is not sent: {why}]"
         except (LoopforgeError, OSError) as error:
-            text += f"\n\n[Its files could not be sent: {error}]"
+            text += f"\n\n[Its files could not be sent: {why_of(error)}]"
         await self._say(state, text, event, files)
 
     async def _say(

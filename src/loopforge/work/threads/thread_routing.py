@@ -39,6 +39,7 @@ from loopforge.work.task_store import TaskStore
 from loopforge.work.threads.task_rights import OVER, may_give
 from loopforge.work.threads.thread_orders import ANSWERS, ThreadOrders
 from loopforge.work.work_desk import WorkDesk
+from loopforge.work.work_place import why_of
 
 TOOLS = "work_"
 """How tools of a workspace are called: a mate whose file has one is given work by plain lines."""
@@ -163,7 +164,7 @@ class ThreadRouting:
             place = await self._desk.places.workspaces.recovered(stream)
             return f"[Given: {', '.join(await place.take_in(given))}]"
         except (LoopforgeError, OSError) as error:
-            return f"[Files were given, and could not be put in: {error}]"
+            return f"[Files were given, and could not be put in: {why_of(error)}]"
 
     async def _bytes(self, file: File) -> ToolFile:
         if file.hash.text:
