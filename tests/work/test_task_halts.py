@@ -301,3 +301,14 @@ async def test_a_disk_that_cannot_be_used_is_told_without_where_the_home_lies(pl
         assert state.halted is not None
         assert str(state.halted.why) == "File exists (the log says where)"
         assert str(place) not in str([await shop.events(id)])
+
+
+async def test_a_workspace_that_could_not_be_kept_is_not_said_to_be(place: Path) -> None:
+    """What the task comes to says so, and not where the home lies."""
+    async with working(place, in_order(says("done", "Done."))) as shop:
+        (place / "data" / "checkpoints").write_text("in the way")
+        id = await shop.give("Write a Python file a.py")
+        summary = str((await shop.state(id)).summary)
+        assert "was kept" not in summary
+        assert "The workspace could not be kept: The checkpoints of this home" in summary
+        assert str(place) not in str(await shop.events(id))

@@ -36,8 +36,9 @@ def summary_of(state: TaskState) -> str:
     if state.plan:
         steps = "\n".join(f"  {nth}. {step}" for nth, step in enumerate(state.plan[:SHOWN], 1))
         rows.append(f"Its plan was:\n{steps}")
-    if state.checkpoint is not None:
-        rows.append(f"The workspace was kept after turn {state.checkpoint.nth}.")
+    if (kept := state.checkpoint) is not None:
+        good, bad = f"was kept after turn {kept.nth}.", f"could not be kept: {kept.why}"
+        rows.append(f"The workspace {good if kept.checkpoint else bad}")
     return "\n".join(rows)
 
 

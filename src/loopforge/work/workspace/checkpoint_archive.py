@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -25,6 +26,7 @@ from loopforge.errors import ArtifactError, Unknown
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
+log = logging.getLogger(__name__)
 T = TypeVar("T")
 AT_ONCE = 8
 """Files that are put or fetched side by side."""
@@ -203,6 +205,12 @@ class CheckpointArchive:
             raise
         except Exception as error:
             said = str(error).partition("\n")[0].rstrip(".")
+            if isinstance(self._where, Path):  # rooms are not told where the home lies
+                log.warning("the checkpoints in %s cannot be reached: %s", self._where, said)
+                raise ArtifactError(
+                    "The checkpoints of this home cannot be reached; the log says why. Check the "
+                    "disk, and try again."
+                ) from error
             raise ArtifactError(
                 f"The checkpoints in {self._where} cannot be reached: {said}. Check the disk or "
                 "the bucket, and try again."
