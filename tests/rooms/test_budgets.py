@@ -223,6 +223,34 @@ async def test_where_little_is_left_the_cheapest_tier_answers(tmp_path: Path) ->
             assert await gone(home) > [before + 10 * CENT]
 
 
+async def test_what_is_stopped_is_recorded_as_it_is_paid(tmp_path: Path) -> None:
+    """Also where a cheaper tier was asked than the mate's own."""
+    write_mates(tmp_path, (), maya=MATE.format(name="Maya", role="mate", interest="x").replace(
+        "role: mate", "role: mate\ntier: 3"))  # fmt: skip
+    async with serving(tokenizer=True) as server:
+        at = {"base_url": f"{server.url}/v1"}
+        models = {
+            name: at | {"id": name, "price": {"read": price, "written": price}}
+            for name, price in (("cheap", 1), ("dear", 1000))
+        }
+        tiers = {"1": ["cheap"], "3": ["dear"]}
+        async with living(tmp_path, None, models=models, tiers=tiers) as home:
+            while_answering(home.clock, lambda: server.waiting)
+            bound = budget("home", DOLLAR)
+            await home.app.budgets.book.put(bound, "person:owner")
+            await home.app.budgets.count(Charge(), home_amounts(90 * CENT))
+            server.does(Behaviour(pieces=["I was about", " to say"], stall=1))
+            line = asyncio.ensure_future(home.hears("ana", "@maya hello"))  # noqa: TID251
+            await home.clock.until(asyncio.ensure_future(server.reached.wait()))  # noqa: TID251
+            await home.app.rooms.stop(home.room, home.people["ana"])
+            await home.clock.until(line)
+            answered, *_ = await home.bodies(Answered)
+            assert answered.outcome == "cancelled"
+            assert answered.usage.read > 0
+            total = await home.app.usage.total()
+            assert await gone(home) == [90 * CENT + total.picos]
+
+
 async def test_keepers_bound_their_room_and_everybody_sees_what_they_cost(tmp_path: Path) -> None:
     """`/budget` tells and sets, `/usage` tells one's own and, to who may change it, the room's.
 

@@ -57,7 +57,7 @@ class HeardSlow(HeardSoFar):
 
     def __init__(self, hear: Callable[[str], None], attentive: Attentive) -> None:
         super().__init__(hear)
-        self.slow = attentive.slow
+        self.slow, self.paid = attentive.slow, attentive.paid
 
 
 class MeteredModels:
@@ -84,6 +84,8 @@ class MeteredModels:
             reply = await self._models.ask(question, heard)
         except BaseException:  # stopped: it was paid for as far as it came
             usage = self.estimate(question, "".join(heard.pieces))
+            if isinstance(heard, HeardSlow):
+                heard.paid(usage)
             self._tasks.spawn(self._settle(reserved, [usage]), "what was cut off is paid")
             raise
         paying = self._settle(reserved, [usage for _, usage in reply.usages])

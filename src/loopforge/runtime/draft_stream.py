@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from loopforge.core.events import Usage
 from loopforge.core.model_trouble import Delay
 from loopforge.core.policy import Ask
 from loopforge.core.text.erasable_text import mended
@@ -39,7 +40,7 @@ class DraftStream:
     ) -> None:
         self._part, self._show, self._clock, self._tasks = part, show, clock, tasks
         self._slow = slow
-        self.raw: list[str] = []
+        self.raw, self.usage = list[str](), Usage()
         self._spoken = SpokenWords(part.schema, part.field)
         self._shown, self._last = "", float("-inf")
         self._later: asyncio.Task[None] | None = None
@@ -67,6 +68,10 @@ class DraftStream:
         wordless = self._part.aloud and not self._spoken.words
         if how == "slow" or (how == "thinking") == wordless:
             self._slow(model, others, how)
+
+    def paid(self, usage: Usage) -> None:
+        """The question was cancelled; `usage` says what that took."""
+        self.usage = usage
 
     async def _wait(self, seconds: float) -> None:
         await self._clock.sleep(seconds)

@@ -20,7 +20,7 @@ from typing import Any, Literal, assert_never
 from msgspec.structs import replace
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.events import Answered, Asked, Body, Fact, Planned, Returned, Usage
+from loopforge.core.events import Answered, Asked, Body, Fact, Planned, Returned
 from loopforge.core.model_trouble import Delay, Trouble
 from loopforge.core.money.budget_limits import BudgetNote, Charge
 from loopforge.core.perception import AgentPerception, Line
@@ -66,7 +66,6 @@ from loopforge.runtime.ports import (
     ModelReply,
     Models,
     Pictured,
-    PricedModels,
     Question,
     Route,
     Signals,
@@ -301,7 +300,7 @@ class Turn:
         except asyncio.CancelledError:
             drafts.stop()
             if self._stopped:
-                self._facts.append(self._fact(self._cut_off(question, nth, "".join(drafts.raw))))
+                self._facts.append(self._fact(self._cut_off(nth, drafts)))
             raise
         drafts.end()
         if reply.fallback and reply.outcome not in ("failed", "timed_out"):
@@ -313,16 +312,14 @@ class Turn:
         )
         return self._answered(part, nth, reply)
 
-    def _cut_off(self, question: Question, nth: int, heard: str) -> Answered:
+    def _cut_off(self, nth: int, drafts: DraftStream) -> Answered:
         """What came of a question until a person said stop, and about what that took."""
-        models = self._ports.models
-        usage = models.estimate(question, heard) if isinstance(models, PricedModels) else Usage()
         return Answered(
             turn=self._seat.turn,
             nth=nth,
             outcome="cancelled",
-            text=Words(heard),
-            usage=usage,
+            text=Words("".join(drafts.raw)),
+            usage=drafts.usage,
             charge=self._seat.charge,
         )
 

@@ -116,13 +116,17 @@ class Pictures(Protocol):
 
 @runtime_checkable
 class Attentive(Protocol):
-    """Who hears an answer come and wants to know, too, that it does not come."""
+    """Who hears an answer come and wants to know, too, that it does not come, or no further."""
 
     def slow(self, model: str, others: str, how: Delay) -> None:
         """This model lets one wait; the next that is asked is `others`, "" for nobody.
 
         Whether there are words in what came is the hearer's to know.
         """
+        ...
+
+    def paid(self, usage: Usage) -> None:
+        """The question was cancelled, and this is what is counted for it."""
         ...
 
 
