@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.delivery_states import Failed, Queued
+from loopforge.core.delivery_states import Accepted, Failed, Queued, Uncertain
 from loopforge.core.room_vocabulary import Told
 from loopforge.io.platforms.manners import Manners
 from tests.telegram.city import City
@@ -14,6 +14,7 @@ from tests.telegram.homes import on_telegram, pair
 from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
+PLAIN = Manners(streams=False, marks=False)
 
 
 async def test_the_place_that_lost_a_line_is_told(tmp_path: Path, twin: Twin, city: City) -> None:
@@ -59,6 +60,33 @@ async def test_a_topic_that_is_no_more(tmp_path: Path, twin: Twin, city: City) -
         words = {e.id for e in await home.events(room) if isinstance(e.body, Told)}
         queued = [e.body for e in await home.events(room) if isinstance(e.body, Queued)]
         assert not [one for one in queued if one.of in words and ":" in one.surface]
+
+
+async def test_a_message_that_may_be_of_two_topics_is_taken_for_neither_line(
+    tmp_path: Path, twin: Twin, city: City
+) -> None:
+    """Two sendings broke off and one arrived, nobody can say in which: no line takes its place."""
+    maya, ana = await pair(city)
+    lab = await city.supergroup("Lab", [ana, maya], admins=[maya], forum=True)
+    topics = [await city.topic(ana, lab, name) for name in ("Plans", "Bread")]
+    async with on_telegram(tmp_path, maya, twin.base, manners=PLAIN) as home:
+        await city.fault("sendMessage", "after", skip=2)
+        await city.fault("sendMessage", "before", skip=2)
+        for topic in topics:
+            await city.say(ana, lab, "maya, one", topic=topic)
+        await city.heard(lab, by=maya, count=2)
+        for topic in topics:
+            await city.say(ana, lab, "maya, two", topic=topic)
+
+        async def ended() -> list[bool]:
+            events = [each for room in await home.rooms() for each in await home.events(room)]
+            ends = [e.body for e in events if isinstance(e.body, Accepted | Uncertain)]
+            mine = [isinstance(each, Uncertain) for each in ends]
+            return mine if mine.count(True) >= 2 else []
+
+        assert sorted(await home.until(ended))[-2:] == [True, True]
+        edits = await city.calls("editMessageText")
+    assert edits == []
 
 
 async def test_a_webhook_of_somebody_else(tmp_path: Path, twin: Twin, city: City) -> None:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
@@ -55,6 +56,7 @@ class Upload(NamedTuple):
     words: str = ""
 
 
+UNCLEAR = "it was cut off, and nobody can tell whether it arrived."
 TAKEN = Rendered("(deleted)")
 """What is left of a line that Telegram lets nobody take away any more."""
 NO_MORE = ("to edit not found", "can't be edited")
@@ -94,6 +96,10 @@ class Sending:
         self._front, self._artifacts = front, artifacts
         self._there: dict[str, list[int]] = {}
         self._looks: dict[str, Look] = {}
+        # Places in doubt, by bot and chat, and numbers that may be of several of them: which topic
+        # a message of ours stands in, nobody says.
+        self._doubts: dict[tuple[int, int], set[str]] = defaultdict(set)
+        self._unclear = set[tuple[Like, int]]()
         self.locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self.drafts = GroupDrafts()
         # What stands in no ledger: numbers of strangers, commands and notices, and when what we
@@ -111,16 +117,19 @@ class Sending:
         if out.what not in ("line", "reminder"):
             return None
         async with self.locks[out.place]:
-            letter, there = await self._letter(out), await self._begun(out)
-            missing = len(letter.parts) - len(there)
-            if missing:
-                found = await self._ours(letter.poll, out.place, out.first, there, missing)
-                if len(found) > missing:
-                    raise SendFailed(
-                        "it was cut off, and nobody can tell whether it arrived.", uncertain=True
-                    )
-                there += found
-            return None  # what was found is put right by `send`, and only then accepted
+            with self._doubted(out, looks=True):
+                await self._look(out)
+        return None  # what was found is put right by `send`, and only then accepted
+
+    async def _look(self, out: Outgoing) -> None:
+        """Find out what of a line is there. Raises SendFailed."""
+        letter, there = await self._letter(out), await self._begun(out)
+        missing = len(letter.parts) - len(there)
+        if missing:
+            found = await self._ours(letter.poll, out.place, out.first, there, missing)
+            if len(found) > missing:
+                raise SendFailed(UNCLEAR, uncertain=True)
+            there += found
 
     async def _ours(
         self, poll: Poll, place: str, before: str, told: Sequence[int] = (), wanted: int = 1
@@ -137,6 +146,11 @@ class Sending:
                 self._looks.pop(f"{place} {before}", None)
             raise
         del self._looks[f"{place} {before}"]
+        numbers = {(like, number) for number in found}
+        others = self._doubts[poll.number, where(place).chat] - {place}
+        if numbers and (others or numbers & self._unclear):
+            self._unclear |= numbers
+            raise SendFailed(UNCLEAR, uncertain=True)
         return found
 
     async def _above(
@@ -204,9 +218,28 @@ class Sending:
     async def send(self, out: Outgoing) -> str:
         """Send what is missing, put right what is there. Raises SendFailed."""
         async with self.locks[out.place]:
-            found = await self._send(out)
+            with self._doubted(out):
+                found = await self._send(out)
         self._there.pop(out.delivery, None)
         return found
+
+    @contextmanager
+    def _doubted(self, out: Outgoing, *, looks: bool = False) -> Iterator[None]:
+        """Keep in mind whether a place is in doubt: while it `looks`, and after what broke off."""
+        at = where(out.place)
+        places = self._doubts[self._speaker(out.event, at).number, at.chat]
+        if looks:
+            places.add(out.place)
+        try:
+            yield
+        except SendFailed as refused:
+            if refused.final or refused.uncertain:
+                places.discard(out.place)
+            elif not refused.unsent:
+                places.add(out.place)
+            raise
+        if not looks:
+            places.discard(out.place)
 
     async def _send(self, out: Outgoing) -> str:
         match out.event.body:
