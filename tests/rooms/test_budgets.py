@@ -311,6 +311,18 @@ async def test_a_tool_that_finds_a_budget_spent_leaves_the_telling_to_the_room(
         assert str(told.text).startswith("The budget is used up: ")
 
 
+async def test_usage_says_whose_days_it_counts(tmp_path: Path) -> None:
+    """Half past midnight at home, a budget has begun anew and the day of UTC has not."""
+    environ = {"LOOPFORGE_TIMEZONE": "Europe/Vienna"}
+    async with household(tmp_path, budget("room", 9, "commons", "calls"), environ=environ) as home:
+        await home.hears("ana", "@maya hello")
+        await home.clock.advance(timedelta(hours=14.5).total_seconds())
+        assert "9 questions to models a day for this room: 0 " in await home.does("ana", "budget")
+        told = await home.does("ana", "usage")
+        assert told.startswith("For you, today (UTC): ")
+        assert "In this room, this month (UTC):\n  Maya: " in told
+
+
 async def test_answers_are_bound_by_the_same_budgets(tmp_path: Path) -> None:
     """A room's own budget in answers holds as those of the settings do."""
     async with household(tmp_path) as home:

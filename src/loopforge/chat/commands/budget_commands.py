@@ -50,7 +50,7 @@ class BudgetCommands:
     async def usage(self, asked: CommandRequest) -> str:
         """Tokens and cost today and this month: one's own; of the room for who may change it.
 
-        Days are UTC.
+        Days are UTC, which is said where those of budgets are others.
         """
         state = await self._rooms.state(asked.room)
         told: list[str] = []
@@ -69,7 +69,8 @@ class BudgetCommands:
 
     def _spans(self) -> tuple[tuple[str, date], tuple[str, date]]:
         today = self._clock.now().date()
-        return (("today", today), ("this month", today.replace(day=1)))
+        utc = "" if self._budgets.book.rules.zone.key == "UTC" else " (UTC)"
+        return ((f"today{utc}", today), (f"this month{utc}", today.replace(day=1)))
 
     def _used(self, when: str, rows: Sequence[UsageRow]) -> list[str]:
         if not rows:
