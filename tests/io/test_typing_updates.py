@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -105,3 +106,14 @@ async def test_a_draft_that_is_not_taken_away_at_once_is_tried_again(tmp_path: P
         await home.clock.advance(600)
         await watch.close()
     assert stage.withdrawn == [Speech("commons", "x:1", "t1", "maya")] * 3
+
+
+async def test_a_room_that_is_named_once_nothing_is_watched(tmp_path: Path) -> None:
+    """What comes in while a platform is left begins no watch, which nobody would end."""
+    async with living(tmp_path, wake=False) as home:
+        await home.enter("ana", mates=("maya",))
+        watch = RoomWatch(home.app.front, Stage(), home.clock, again=5, marks=False)
+        await watch.close()
+        watch.room(home.room)
+        names = {task.get_name() for task in asyncio.all_tasks()}
+    assert f"watch {home.room}" not in names

@@ -145,16 +145,18 @@ class RoomWatch:
         self._again, self._streams = again, streams
         self._marks = Marks(stage, front.receipts) if marks else None
         self._ears: dict[str, Listening] = {}
+        self._closed = False
         self._tasks, self._shows = Tasks(), Tasks()
 
     def room(self, room: str) -> None:
-        """Watch a room from now on; twice is once."""
-        if room not in self._ears:
+        """Watch a room from now on; twice is once, and once this is closed it is nothing."""
+        if room not in self._ears and not self._closed:
             self._ears[room] = self._front.rooms.listen(room)
             self._tasks.spawn(self._watch(room, self._ears[room]), f"watch {room}")
 
     async def close(self) -> None:
         """Watch nothing any more. A draft that is just being posted may come to stand before."""
+        self._closed = True
         for ear in self._ears.values():
             ear.close()
         await self._tasks.close()
