@@ -186,3 +186,16 @@ def test_arguments_may_be_an_object_or_a_text(arguments: object) -> None:
     answer = {"say": HI, "calls": [{"tool": "clock", "arguments": arguments}]}
     data = read(json.dumps(answer), TOOLS, "say").data
     assert data == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("_" * 100_000, ""),
+        (f"{HI}{' <|im_end|> </s>' * 20_000}", HI),
+        (f"{HI} ({' ' * 1_000_000}x", f"{HI} ({' ' * 1_000_000}x"),
+    ],
+)
+def test_a_model_that_repeats_itself_is_read_to_the_end(text: str, words: str) -> None:
+    """Rows of one sign, of blanks and of ends of a turn are passed over once, not from each sign."""
+    assert said(text) == words

@@ -118,6 +118,14 @@ def test_lore_that_does_not_fit_is_said() -> None:
     assert "fit into a mate's file" in brought.told[-1]
 
 
+def test_a_card_of_blanks_is_read_at_once() -> None:
+    """Rows made to look like endless headings and choices are passed over once."""
+    rows = (f"# x{' ' * 5_900}y", f"{{{{random:{'a' * 5_900}", f"#{' #' * 2_900}")
+    entries = [{"keys": [f"k{n}"], "content": rows[n % 3]} for n in range(500)]
+    brought = import_card(json.dumps(CARD | {"character_book": {"entries": entries}}).encode())
+    assert f"**x{' ' * 5_900}y**" in brought.text
+
+
 TEXTS = st.text(
     st.sampled_from("#>-`{}:\n \"'*a{{char}}<START>") | st.characters(codec="utf-8"),
     max_size=60,

@@ -24,6 +24,8 @@ from loopforge.work.workspace.sent_files import named_files, without_marks
         ("```\nunclosed <<a.txt>>", ()),
         ("<<a\nb>>", ()),
         ("<<>>", ()),
+        ("<< a" + "\t" * 1_000_000 + " >", ()),
+        (f"{'` ' * 3}{'`' * 1_000_000} <<a>>", ("a",)),
         ("<<<a>>>", ("a",)),
         ("<<Bericht über Öl.pdf>>", ("Bericht über Öl.pdf",)),
         ("<<../../etc/passwd>>", ("../../etc/passwd",)),

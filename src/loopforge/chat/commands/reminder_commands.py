@@ -26,6 +26,8 @@ from loopforge.schedule.reminder_form import AsksBack, Checked, Fits, ReminderFo
 HOW = "Say when, a colon, and of what: /remind on Friday at nine: call Anna"
 WHERE = " Your time zone is not known, so this is by the home's, {zone}; /zone sets yours."
 WAYS = "Ways: /reminders; /reminders cancel N; /reminders snooze N in 10 minutes; move N WHEN."
+MOST_WORDS = 16
+"""Words of when, where nothing parts them from what one is reminded of."""
 _PARTS = re.compile(r"\s*(?P<when>.+?)(?::\s+|\s+[-\u2013]\s+)(?P<what>.+)", re.DOTALL)
 _BEGIN = "on|at|in|every|tomorrow|tonight|today|next|this|by"
 _SPOKEN = tuple(
@@ -68,6 +70,7 @@ class ReminderCommands:
 
     def _form(self, argument: str, zone: str) -> tuple[ReminderForm, str]:
         """When and of what, and the language. Raises InputError."""
+        argument = " ".join(argument.split())
         for way in (_PARTS, *_SPOKEN):
             if (parts := way.fullmatch(argument)) is None:
                 continue
@@ -76,7 +79,7 @@ class ReminderCommands:
             if way is _PARTS or form.at or form.after or form.rule:
                 return replace(form, what=parts["what"]), language
         words = _ME.sub("", argument).split()
-        for most in range(len(words) - 1, 0, -1):
+        for most in range(min(len(words) - 1, MOST_WORDS), 0, -1):
             rest = len(words) - most
             for when, what in ((words[:most], words[most:]), (words[rest:], words[:rest])):
                 said = " ".join(when)

@@ -109,11 +109,15 @@ class ReminderDesk:
     ) -> tuple[Checked, int]:
         """Check the form and set it where it fits; the number it has then, else 0.
 
-        Raises InputError for one without a text, or more than may wait.
+        Raises InputError for one without a text or with too long a one, or more than may wait.
         """
-        what = one_line(form.what, LONGEST)
+        what = one_line(form.what, LONGEST + 1)
         if not what:
             raise InputError("say of what to remind: `what` is empty")
+        if len(what) > LONGEST:
+            raise InputError(
+                f"say shorter of what to remind: it may have at most {LONGEST} characters"
+            )
         zone, _ = self.zone(asker.person)
         found = check(form, self._stamp.clock.now(), zone, language)
         if not isinstance(found, Fits):

@@ -25,6 +25,8 @@ from loopforge.core.text.topics import folded, unspaced
 
 Sense = Literal["called", "about", "aside", "not", "nearly"]
 
+NEAR = 1000
+"""Characters before and after a name that say in which sense it stands there."""
 _YOU = (
     "you|du|dich|dir|sie|ihr|euch|toi|tu|te|vous|t[uú]|ti|usted(?:es)?|vosotros|voi|voc[eê]s?|jij|jou|je"
     "|dig|deg|ты|тебя|тебе|вы|ty|wy|vy|ви|ти|sen|siz"
@@ -201,12 +203,14 @@ def calls(text: str, names: Mapping[str, str], others: Mapping[str, str] = {}) -
         return []
     spans = _all_spans(text, {**others, **names})
     quoted = _quotations(text)
+    right = bool(spans and _PUTS_RIGHT.search(text))
     found: list[NameCall] = []
     hailed = -1  # the sentence that somebody was hailed in
     for span in spans:
-        begun = max((m.end() for m in _SENTENCE.finditer(text, 0, span.place)), default=0)
+        near = max(0, span.place - NEAR)
+        begun = max((m.end() for m in _SENTENCE.finditer(text, near, span.place)), default=near)
         before = text[begun : span.place]
-        sense = _sense(text, span, begun, hailed=hailed == begun)
+        sense = _sense(text, span, begun, hailed=hailed == begun, right=right)
         if any(first <= span.place < last for first, last in quoted):
             sense = "aside"
         if span.form == "nearly" and sense in ("about", "aside"):
@@ -214,7 +218,7 @@ def calls(text: str, names: Mapping[str, str], others: Mapping[str, str] = {}) -
         if sense == "called":
             hailed = begun
         meant = _MEANT.search(before) or _STARRED.search(before)
-        corrects = sense == "called" and bool(meant or _PUTS_RIGHT.search(text))
+        corrects = sense == "called" and bool(meant or right)
         for nth, (who, address) in enumerate(span.names):
             if sense == "not" and nth and _NOT_YOU.search(before):
                 sense, corrects = "called", True
@@ -303,7 +307,7 @@ def _spans(text: str, found: Sequence[tuple[str, Addressee]]) -> list[_Span]:
     return spans
 
 
-def _sense(text: str, span: _Span, begun: int, *, hailed: bool) -> Sense:
+def _sense(text: str, span: _Span, begun: int, *, hailed: bool, right: bool) -> Sense:
     before = text[begun : span.place]
     if (
         _EXCEPT.search(before)
@@ -312,8 +316,11 @@ def _sense(text: str, span: _Span, begun: int, *, hailed: bool) -> Sense:
         or _EXCEPT_AFTER.match(text, span.end)
     ):
         return "not"
-    right = _PUTS_RIGHT.search(text) and _SAID_TO.search(before)
-    if right or _MEANT.search(before) or (_MEANT_AFTER.match(text, span.end)):
+    if (
+        (right and _SAID_TO.search(before))
+        or _MEANT.search(before)
+        or _MEANT_AFTER.match(text, span.end)
+    ):
         return "called"
     mentioned = span.names[0][1].summons == "mention"
     if _MERE.search(before) and not mentioned:
@@ -334,12 +341,13 @@ def _hailed(text: str, span: _Span, begun: int, *, hailed: bool) -> bool:
     """Whether the words around names show that the sentence is said to them."""
     before = text[begun : span.place]
     before = _FOND_OF.sub("", before)
-    ended = _SENTENCE.search(text, span.end)
-    after = text[span.end : ended.start() if ended else len(text)]
+    far = span.end + NEAR
+    ended = _SENTENCE.search(text, span.end, far)
+    after = text[span.end : ended.start() if ended else far]
     if _SPOKEN_OF.match(after) and not _ASKS.match(after):
         return False
     if after and (unspaced(after[0]) or "\uac00" <= after[0] <= "\ud7a3"):
-        whole = text[span.end : ended.end() if ended else len(text)]
+        whole = text[span.end : ended.end() if ended else far]
         return bool(_GLUED.match(whole)) and (bool(_OPEN.fullmatch(before)) or _greets(before))
     closed = bool(_CLOSED.match(after))
     if span.form != "name" and not closed and not _HAIL.search(before):

@@ -22,7 +22,7 @@ NOTES = """
     teşekkürler sağ_?ol tamam peki anladım bedankt dank_je goed prima tack takk tak kiitos
     ありがとう(?:ございます)? 了解 わかった なるほど うん はい そうか へえー* へー+ ほう w+ 草
     笑+ 谢谢 多谢 好的? 知道了 明白了? 嗯+ 哈+ 고마워 감사(?:합니다|해요) 알겠어 오 그래 응 네
-    ㅋ+ ㅎ+ (?:a*h+[aei]+)+h*
+    ㅋ+ ㅎ+ a*(?:h+[aei]+)+h*
 """
 """What says no more than that something was heard: agreement, thanks, laughter.
 
@@ -45,7 +45,7 @@ def _any_of(table: str) -> str:
 
 
 _PLAYFUL = r"[\s,.!…~:;)(^\-_'’、。！♥❤\U0001f300-\U0001faff]*"
-_TAKES_NOTE = re.compile(rf"(?:(?:{_any_of(NOTES)})(?!\w){_PLAYFUL})+")
+_TAKES_NOTE = re.compile(rf"(?:(?>(?:{_any_of(NOTES)})(?!\w)){_PLAYFUL}+)++")
 _SIGNS = re.compile(r"[\W_]*")
 _GOES_ON = re.compile(rf"(?:{_any_of(MORE)})(?!\w)")
 

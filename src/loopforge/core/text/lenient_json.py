@@ -44,9 +44,9 @@ _SCHEMATIC = re.compile(
     r"""[{\[]\s*(?:\\?["'“])?(?:say|speak|mode|rule|narrative)\b""", re.IGNORECASE
 )
 _OBJECT = re.compile(r"(?:```[\w+-]*\s*|\"\s*)?[{\[]\s*(?:\\?[\"'“{}\]]|\w+\s*:|$)")
-_ENDS = re.compile(r"(?:\s*(?:<\|[\w|]*\|>|</s>|<eos>|<end_of_turn>))+\s*\Z")
+_END = re.compile(r"<\|[\w|]*\|>|</s>|<eos>|<end_of_turn>")
 _FENCED = re.compile(r"\A```[\w+-]*\n(.*?)\n?```\Z", re.DOTALL)
-_LINE = re.compile(r"^[\s>*_`#-]*(\w+)[*_`]*\s*:[*_`]*[ \t]?(.*)$")
+_LINE = re.compile(r"^[\s>*_`#-]*+(\w++)[*_`]*+\s*+:[*_`]*+[ \t]?(.*)$")
 _CLOSERS = tuple(end for ends in BLOCKS.values() for end in ends if end.startswith(("</", "[/")))
 _TAG = re.compile(r"<(\w+)>(.*?)(?:</\1>|\Z)", re.DOTALL)
 _LEAKED = re.compile(r"\Aanalysis\b.*?assistantfinal", re.DOTALL)
@@ -242,6 +242,14 @@ def _unquoted(text: str) -> str:
     return text[1:-1] if len(text) > 1 and pair in ('""', "''", "“”") else text
 
 
+def _without_ends(text: str) -> str:
+    """Without the signs by which models end, as often as they stand at the end."""
+    text = text.rstrip()
+    while (at := text.rfind("<")) >= 0 and _END.fullmatch(text, at):
+        text = text[:at].rstrip()
+    return text
+
+
 def _plain(text: str, reader: BrokenJson, *, cut: bool) -> str:
     """The text as words; "" where it is the beginning of a form, or no words at all."""
     alone = reader.value
@@ -249,7 +257,7 @@ def _plain(text: str, reader: BrokenJson, *, cut: bool) -> str:
         return alone.strip()
     if isinstance(alone, list) and alone and all(isinstance(one, str) for one in alone):
         return "\n".join(alone).strip()
-    text = _ENDS.sub("", text.strip().lstrip("\ufeff")).strip()
+    text = _without_ends(text.strip().lstrip("\ufeff")).strip()
     broken = cut or (reader.outermost is not None and not reader.closed)
     if _OBJECT.match(text) or (broken and _SCHEMATIC.search(text)):
         return ""

@@ -142,9 +142,17 @@ def _body(card: CharacterCard, name: str) -> str:
 def _said(text: str, name: str) -> str:
     """A text of a card as part of a mate's body: no heading and no quote of its own."""
     plain = filled(text, name, THE_OTHER)
-    rows = (re.sub(r"^\s{0,3}#{1,6}\s+(.*?)\s*#*$", r"**\1**", row) for row in plain.split("\n"))
+    rows = (_unheaded(row) for row in plain.split("\n"))
     unquoted = (re.sub(r"^\s{0,3}>", "»", row).rstrip() for row in rows)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(unquoted)).strip()
+
+
+def _unheaded(row: str) -> str:
+    """A heading as words in bold; any other row as it is."""
+    heading = re.match(r"\s{0,3}#{1,6}\s+", row)
+    if heading is None:
+        return row
+    return f"**{row[heading.end() :].rstrip('#').rstrip()}**"
 
 
 def _lore(entry: LoreEntry, name: str) -> LoreEntry:
@@ -185,6 +193,6 @@ def filled(text: str, name: str, other: str) -> str:
     text = re.sub(r"\{\{char\}\}|<BOT>|<CHAR>", lambda _: name, text, flags=re.IGNORECASE)
     text = re.sub(r"\{\{user\}\}|<USER>", lambda _: other, text, flags=re.IGNORECASE)
     text = re.sub(
-        r"\{\{(?:random|pick):{1,2}([^{}:,]*)[^{}]*\}\}", r"\1", text, flags=re.IGNORECASE
+        r"\{\{(?:random|pick):{1,2}+([^{}:,]*+)[^{}]*+\}\}", r"\1", text, flags=re.IGNORECASE
     )
     return re.sub(r"\{\{[^{}]{0,400}\}\}", "", text)

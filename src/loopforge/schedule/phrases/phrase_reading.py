@@ -20,6 +20,8 @@ from loopforge.schedule.phrases.german import GERMAN
 from loopforge.schedule.phrases.phrase_table import PhraseTable, compiled, plain
 from loopforge.schedule.phrases.spanish import SPANISH
 
+LONGEST = 300
+"""Characters of words that may say when; more than these are about something else."""
 TABLES = {"en": ENGLISH, "de": GERMAN, "fr": FRENCH, "es": SPANISH}
 Style = Literal["exact", "clock", "bare"]
 Unit = Literal["s", "min", "h", "d", "w", "mo", "y"]
@@ -132,6 +134,8 @@ class SpokenWhen:
 
 def read(said: str, language: str) -> SpokenWhen:
     """What these words say of when, in this language, or in whichever explains more of them."""
+    if len(said) > LONGEST:
+        return SpokenWhen(unread=[said])
     first = TABLES.get(language[:2].lower(), ENGLISH)
     best, left = _read(said, first)
     if not (best.empty or best.unread or best.strange):
@@ -145,7 +149,7 @@ def read(said: str, language: str) -> SpokenWhen:
 
 def spoken_language(said: str) -> str:
     """The language that explains most of these words; English where none does better."""
-    left = {name: _read(said, table)[1] for name, table in TABLES.items()}
+    left = {name: _read(said[:LONGEST], table)[1] for name, table in TABLES.items()}
     return min(left, key=lambda name: left[name])
 
 

@@ -14,26 +14,31 @@ from collections.abc import Iterator, Mapping
 
 LONGEST = 1_000
 """Signs of a path."""
-_MARK = re.compile(rf"<<[ \t]*([^<>\n\r`]{{1,{LONGEST}}}?)[ \t]*>>")
+_MARK = re.compile(rf"<<[ \t]*+([^<>\n\r`]{{1,{LONGEST}}}+)>>")
 _FENCE = re.compile(
     r"^ {0,3}(?P<fence>```+|~~~+)[^\n]*\n.*?(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)",
     re.MULTILINE | re.DOTALL,
 )
-_CODE = re.compile(r"(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)", re.DOTALL)
+_CODE = re.compile(r"(?<!`)(?P<ticks>`++).+?(?<!`)(?P=ticks)(?!`)", re.DOTALL)
 
 
 def named_files(text: str) -> tuple[str, ...]:
     """The paths that a text names so, each once, in order."""
-    return tuple(dict.fromkeys(mark[1] for mark in _marks(text)))
+    return tuple(dict.fromkeys(map(_path, _marks(text))))
 
 
 def without_marks(text: str, shown: Mapping[str, str]) -> str:
     """The text with each mark replaced by what is to be shown for its path, or else by the path."""
     parts, last = list[str](), 0
     for mark in _marks(text):
-        parts += [text[last : mark.start()], shown.get(mark[1], mark[1])]
+        path = _path(mark)
+        parts += [text[last : mark.start()], shown.get(path, path)]
         last = mark.end()
     return "".join([*parts, text[last:]])
+
+
+def _path(mark: re.Match[str]) -> str:
+    return mark[1].rstrip(" \t")
 
 
 def _marks(text: str) -> Iterator[re.Match[str]]:
