@@ -39,7 +39,7 @@ def within(text: str, at: int) -> bool:
     while start and text[start] >= "\u0300" and (start > at - _NEAR or _flag(text[start - 1])):
         start -= 1
     while start < at:
-        start = _grapheme().match(text, start).end()
+        start = _grapheme().match(text, start, at + 1).end()
     return start > at
 
 
