@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 from collections.abc import Coroutine
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,11 @@ PIPE = asyncio.subprocess.PIPE
 
 
 def _children() -> set[str]:
-    tasks = Path("/proc/self/task").iterdir()
-    return {pid for task in tasks for pid in (task / "children").read_text().split()}
+    found = set[str]()
+    for thread in Path("/proc/self/task").iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):  # a thread that ended meanwhile
+            found.update((thread / "children").read_text().split())
+    return found
 
 
 async def _cancelled_twice(work: Coroutine[Any, Any, object], after: int) -> None:

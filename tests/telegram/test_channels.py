@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.core.delivery_states import Accepted
 from loopforge.core.room_vocabulary import EnergySet, Heard
 from tests.telegram.city import City
 from tests.telegram.homes import both, hall, on_telegram
@@ -52,9 +53,15 @@ async def test_what_one_bot_heard_in_a_channel_its_successor_does_not_hear_again
     """Posts have the same numbers for all, whoever of them is told: people's, and a mate's own."""
     maya, merlin, ana, tokens = await both(city)
     news = await city.channel("News", ana, [maya, merlin])
-    async with on_telegram(tmp_path, maya, twin.base):
+    async with on_telegram(tmp_path, maya, twin.base) as home:
         await city.say(ana, news, "maya, it rains")
         await city.heard(news, by=maya)
+        (room,) = await home.rooms()
+
+        async def known() -> bool:
+            return any(isinstance(each.body, Accepted) for each in await home.events(room))
+
+        await home.until(known)
     await city.kick(ana, maya, news)
     async with on_telegram(tmp_path, tokens, twin.base) as home:
         await city.say(ana, news, "merlin, hello")
