@@ -335,6 +335,29 @@ async def test_a_new_start_says_nothing_twice(place: Path) -> None:
         assert len(after) == 3
 
 
+async def test_a_stop_of_which_its_task_did_not_hear_halts_it_at_the_next_start(
+    place: Path,
+) -> None:
+    """The room was stopped as its home ended; what was let go on since then is let go on."""
+    endless = in_order(uses("work_run", command="sleep 60"))
+    async with commons(place, endless) as room:
+        await room.says("Otto, write a Python script and run it")
+        await room.app.front.rooms.settled("commons")
+        (task,) = await room.tasks()
+        await room.shop.until(task, "task.opened")
+    async with open_aside(room.app.settings) as aside:
+        await aside.front.commands.act("commons", room.ana, "stop", "")
+    async with commons(place, lambda _: 1 / 0) as room:  # nobody is asked
+        await room.rest()
+        assert (await room.shop.state(task)).stage == "stopped"
+        assert "a person said stop" in (await room.said())[-1]
+    async with open_aside(room.app.settings) as aside:
+        await aside.work.desk.resume(task, room.ana)
+    async with commons(place, in_order(says("done", "Written."))) as room:
+        await room.rest()
+        assert (await room.said())[-1] == "otto: Written."
+
+
 async def test_what_was_told_long_ago_stays_told(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

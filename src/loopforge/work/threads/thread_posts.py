@@ -18,6 +18,7 @@ import asyncio
 import logging
 from collections.abc import Coroutine, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from loopforge.core.effect_states import EffectProposed
@@ -98,6 +99,10 @@ class _Post:
         return [(line, text) for line, text in now.items() if text != self.texts.get(line)]
 
 
+def _stoppable(state: TaskState) -> bool:
+    return state.at_work or state.stage == "waiting"
+
+
 class ThreadPosts:
     """Tells rooms of their tasks. `follow` begins it."""
 
@@ -125,8 +130,10 @@ class ThreadPosts:
         self._ledger.subscribe(self._erased, kinds=["ledger.erased"])
         since = self._stamp.clock.now() - LATER
         for state in await self._desk.tasks():
-            if state.thread.startswith(ROOM) and state.last is not None and state.last > since:
-                self._happened(state.stream, ())
+            if state.thread.startswith(ROOM):
+                await self._missed(state)
+                if state.last is not None and state.last > since:
+                    self._happened(state.stream, ())
 
     async def settled(self) -> None:
         """Return when rooms were told of all that happened until now, but for edits to come."""
@@ -147,8 +154,16 @@ class ThreadPosts:
 
     async def _stop(self, room: str, person: str) -> None:
         for state in await self._desk.store.of_thread(room):
-            if state.at_work or state.stage == "waiting":
+            if _stoppable(state):
                 await self._desk.stop(state.id, person)
+
+    async def _missed(self, state: TaskState) -> None:
+        """Stop a task whose room was stopped, where the home ended before it was."""
+        last = partial(self._ledger.read, limit=1, newest=True)
+        if _stoppable(state) and (stops := await last(state.thread, kinds=["room.stopped"])):
+            (let_go,) = await last(state.stream, kinds=["task.opened", "task.resumed"])
+            if isinstance(stops[0].body, Stopped) and stops[0].at > let_go.at:
+                await self._desk.stop(state.id, stops[0].body.person)
 
     def _reacted(self, stream: str, events: Sequence[Event]) -> None:
         for event in events:
