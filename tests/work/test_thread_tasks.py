@@ -347,7 +347,7 @@ async def test_a_stop_of_which_its_task_did_not_hear_halts_it_at_the_next_start(
         await room.shop.until(task, "task.opened")
     async with open_aside(room.app.settings) as aside:
         await aside.front.commands.act("commons", room.ana, "stop", "")
-    async with commons(place, lambda _: 1 / 0) as room:  # nobody is asked
+    async with commons(place, in_order()) as room:  # nobody is asked
         await room.rest()
         assert (await room.shop.state(task)).stage == "stopped"
         assert "a person said stop" in (await room.said())[-1]

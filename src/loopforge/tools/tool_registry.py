@@ -6,17 +6,17 @@ Does not know who may use what: that is granted in the mate's file and checked a
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from inspect import isfunction
 from pathlib import Path
 from typing import Any, cast
 
+from loopforge.errors import InputError
 from loopforge.runtime.containment import as_json, short
 from loopforge.runtime.plugins.installed_plugins import installed
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolMaker, ToolResult, ToolWork
+from loopforge.tools import argument_check
 from loopforge.tools.find_tools import FIND_TOOLS, finder
 from loopforge.tools.function_tool import FunctionTool
 from loopforge.tools.mcp.server_tools import McpServers
@@ -124,14 +124,11 @@ class Toolbox:
 
     def misfit(self, tool: str, arguments: dict[str, Any]) -> str:
         """Which of the arguments is not as the tool's schema wants it, and why; "" for none."""
-        from jsonschema.exceptions import SchemaError, best_match  # type: ignore[import-untyped]
-        from referencing.exceptions import Unresolvable
-
         schema = self._all()[tool][0].schema
         try:
-            found = best_match(_checker(json.dumps(schema)).iter_errors(arguments))
-        except (SchemaError, Unresolvable) as error:
-            return f"{tool} cannot be used: its own schema is broken ({error.__class__.__name__})."
+            found = argument_check.misfit(schema, arguments)
+        except InputError as error:
+            return f"{tool} cannot be used: {error}."
         if found is None:
             objects = getattr(self._all()[tool][1], "objection", None)
             return str(objects(arguments)) if objects is not None else ""
@@ -155,16 +152,3 @@ class Toolbox:
             return True, given if isinstance(given, ToolResult) else ToolResult(text=str(given))
         except (Exception, SystemExit, GeneratorExit) as error:
             return False, ToolResult(text=f"{tool} failed: {error}")
-
-
-@lru_cache(maxsize=512)
-def _checker(schema: str) -> Any:
-    """What checks arguments by a schema written as JSON. Raises SchemaError for a broken one."""
-    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
-    from jsonschema.validators import validator_for  # type: ignore[import-untyped]
-    from referencing import Registry
-
-    read = json.loads(schema)
-    kind = validator_for(read, default=Draft202012Validator)
-    kind.check_schema(read)
-    return kind(read, registry=Registry())

@@ -17,6 +17,7 @@ import msgspec
 from loopforge.errors import InputError
 from loopforge.runtime.containment import as_json, short
 from loopforge.runtime.ports import Tool, ToolFile, ToolResult
+from loopforge.tools.argument_check import misfit
 
 NOTHING_LIKE_IT = "that file is no question of a server; name the handle of the file it came as"
 
@@ -107,8 +108,6 @@ def answers_of(
     asked: AskedInput, given: Mapping[str, Any], *, decline: bool
 ) -> dict[str, dict[str, Any]]:
     """What is sent, by the key of each question. Raises InputError for what does not fit."""
-    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
-
     if decline:
         return {one.key: {"action": "decline"} for one in asked.questions}
     found = dict[str, dict[str, Any]]()
@@ -118,7 +117,7 @@ def answers_of(
             continue
         fields = one.schema.get("properties") or {}
         content = {name: value for name, value in given.items() if name in fields}
-        for wrong in Draft202012Validator(one.schema).iter_errors(content):
+        if (wrong := misfit(one.schema, content)) is not None:
             raise InputError(f"nothing was sent, the answers do not fit: {short(wrong.message)}")
         found[one.key] = {"action": "accept", "content": content}
     known = {name for one in asked.questions for name in one.schema.get("properties") or ()}
