@@ -14,7 +14,7 @@ from loopforge.core.mates.mate_file import TRIGGERS, dialogue, parse
 from loopforge.core.mates.png_text import SIGNATURE
 from loopforge.errors import InputError
 from loopforge.mates.cards.card_export import exported
-from loopforge.mates.cards.card_import import import_card, read_file
+from loopforge.mates.cards.card_import import body_text, import_card, read_file
 
 CARD: dict[str, Any] = {
     "name": "Sera: the *Guard*",
@@ -118,12 +118,17 @@ def test_lore_that_does_not_fit_is_said() -> None:
     assert "fit into a mate's file" in brought.told[-1]
 
 
-def test_a_card_of_blanks_is_read_at_once() -> None:
-    """Rows made to look like endless headings and choices are passed over once."""
-    rows = (f"# x{' ' * 5_900}y", f"{{{{random:{'a' * 5_900}", f"#{' #' * 2_900}")
-    entries = [{"keys": [f"k{n}"], "content": rows[n % 3]} for n in range(500)]
-    brought = import_card(json.dumps(CARD | {"character_book": {"entries": entries}}).encode())
-    assert f"**x{' ' * 5_900}y**" in brought.text
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        (f"# x{' ' * 1_000_000}y", f"**x{' ' * 1_000_000}y**"),
+        (f"#{' #' * 500_000}", f"**{('# ' * 499_999).strip()}**"),
+        (f"{{{{random:{'a' * 1_000_000}", f"{{{{random:{'a' * 1_000_000}"),
+    ],
+)
+def test_a_text_of_a_card_is_read_once(text: str, plain: str) -> None:
+    """What looks like an endless heading or choice is not looked through again from each sign."""
+    assert body_text(text, "Sera") == plain
 
 
 TEXTS = st.text(

@@ -356,6 +356,12 @@ async def test_a_stop_of_which_its_task_did_not_hear_halts_it_at_the_next_start(
     async with commons(place, in_order(says("done", "Written."))) as room:
         await room.rest()
         assert (await room.said())[-1] == "otto: Written."
+    async with open_aside(room.app.settings) as aside:
+        await aside.front.commands.act("commons", room.ana, "stop", "")
+        await aside.work.desk.say(task, room.ana, "Once more")
+    async with commons(place, in_order(says("done", "Again."))) as room:
+        await room.rest()
+        assert (await room.said())[-1] == "otto: Again."
 
 
 async def test_what_was_told_long_ago_stays_told(

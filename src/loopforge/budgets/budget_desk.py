@@ -113,9 +113,8 @@ class Budgets:
             id=self._stamp.id(),
             process=self._process,
             turn=charge.turn,
-            stream=""
-            if charge.tool
-            else charge.stream,  # whoever uses a tool is told, not the room
+            # Whoever uses a tool is told, not the room.
+            stream="" if charge.tool else charge.stream,
             meters=found.meters,
             day=found.day,
             now=micros(now),

@@ -129,17 +129,17 @@ def _if_good(text: str, new: str) -> str:
 
 def _body(card: CharacterCard, name: str) -> str:
     """Who it is: instructions, description, then the rest under headings, then examples."""
-    texts = [_said(card.system_prompt, name), _said(card.description, name)]
+    texts = [body_text(card.system_prompt, name), body_text(card.description, name)]
     for key, heading in SECTIONS.items():
         if key == "personality" and card.personality == card.own.get("manner"):
             continue  # voice and traits say it
-        if text := _said(getattr(card, key), name):
+        if text := body_text(getattr(card, key), name):
             texts.append(f"{heading}\n\n{text}")
     texts = [text for text in texts if text] or [f"You are {name}."]
     return "\n\n".join([*texts, *_examples(card.mes_example, name)])
 
 
-def _said(text: str, name: str) -> str:
+def body_text(text: str, name: str) -> str:
     """A text of a card as part of a mate's body: no heading and no quote of its own."""
     plain = filled(text, name, THE_OTHER)
     rows = (_unheaded(row) for row in plain.split("\n"))
@@ -159,7 +159,7 @@ def _lore(entry: LoreEntry, name: str) -> LoreEntry:
     keys, also = (
         tuple(filled(key, name, "") or key for key in k) for k in (entry.keys, entry.also)
     )
-    return LoreEntry(keys=keys, also=also, off=entry.off, text=_said(entry.text, name) or "…")
+    return LoreEntry(keys=keys, also=also, off=entry.off, text=body_text(entry.text, name) or "…")
 
 
 def _examples(text: str, name: str) -> list[str]:

@@ -99,6 +99,10 @@ class _Post:
         return [(line, text) for line, text in now.items() if text != self.texts.get(line)]
 
 
+LET_GO = ("task.opened", "task.steered", "task.resumed")
+"""What people have a task go on with, also behind a stop of its room."""
+
+
 def _stoppable(state: TaskState) -> bool:
     return state.at_work or state.stage == "waiting"
 
@@ -161,7 +165,7 @@ class ThreadPosts:
         """Stop a task whose room was stopped, where the home ended before it was."""
         last = partial(self._ledger.read, limit=1, newest=True)
         if _stoppable(state) and (stops := await last(state.thread, kinds=["room.stopped"])):
-            (let_go,) = await last(state.stream, kinds=["task.opened", "task.resumed"])
+            (let_go,) = await last(state.stream, kinds=LET_GO)
             if isinstance(stops[0].body, Stopped) and stops[0].at > let_go.at:
                 await self._desk.stop(state.id, stops[0].body.person)
 
