@@ -297,6 +297,21 @@ async def test_a_blocked_prompt_is_refused() -> None:
     assert not rejected.again
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing.",
+        "Budget has been exceeded! Current cost: 10.2, Max budget: 10.0",
+        "Insufficient Balance",
+        "Billing hard limit has been reached",
+    ],
+)
+async def test_what_nobody_pays_for_is_told_as_such(words: str) -> None:
+    """A service behind a gateway says so in words; it is not the question that was wrong."""
+    tried = await ask("chat", Behaviour(status=400, body=json.dumps({"error": {"message": words}})))
+    assert (tried.cause, tried.lasting) == ("credit", True)
+
+
 @every_protocol
 async def test_a_tool_call_nobody_offered(kind: str) -> None:
     """With text beside it the text is the answer; alone it is malformed; neither crashes."""

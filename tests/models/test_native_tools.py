@@ -74,6 +74,60 @@ async def test_tools_are_offered_in_the_providers_own_form(
     assert '"calls"' not in sent
 
 
+def calls_in_chat(*deltas: tuple[int, str, str, str]) -> bytes:
+    """A stream of OpenAI's chat form with pieces of calls: index, id, name and arguments of each."""
+    frame = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m-1"}
+
+    def chunk(delta: dict[str, object], finish: str | None = None) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        return f"data: {json.dumps({**frame, 'choices': [choice]})}\n\n".encode()
+
+    def call(index: int, id: str, name: str, arguments: str) -> dict[str, object]:
+        told = {"name": name} if name else {}
+        named = {"id": id, "type": "function"} if id else {}
+        return {"index": index, **named, "function": {**told, "arguments": arguments}}
+
+    pieces = [chunk({"tool_calls": [call(*delta)]}) for delta in deltas]
+    return b"".join([*pieces, chunk({}, "tool_calls"), b"data: [DONE]\n\n"])
+
+
+@pytest.mark.parametrize(
+    "deltas",
+    [
+        [(0, "a", "clock", '{"zone": "Asia/Tokyo"}'), (0, "b", "clock", '{"zone": "UTC"}')],
+        [
+            (0, "a", "clock", '{"zone": "Asia'),
+            (0, "", "", '/Tokyo"}'),
+            (0, "b", "clock", '{"zone"'),
+            (0, "", "", ': "UTC"}'),
+        ],
+        [
+            (0, "a", "clock", '{"zone": "Asia'),
+            (0, "x", "", '/Tokyo"}'),
+            (1, "b", "clock", '{"zone"'),
+            (1, "y", "", ': "UTC"}'),
+        ],
+        [
+            (0, "", "clock", '{"zone": "Asia'),
+            (0, "a", "", '/Tokyo"}'),
+            (1, "b", "clock", '{"zone"'),
+            (1, "b", "", ': "UTC"}'),
+        ],
+    ],
+    ids=["whole, one index", "in pieces, one index", "each piece an id", "an id that comes late"],
+)
+async def test_several_uses_of_tools_stay_apart(deltas: list[tuple[int, str, str, str]]) -> None:
+    """However a server counts them: Google's gives all of them one index, old ones of vLLM many ids."""
+    async with talking("chat", Behaviour(raw=calls_in_chat(*deltas)), **TOOLED["chat"]) as (_, it):
+        tried = await it.attempt(with_tools(), lambda _: None)
+    assert tried.data == {
+        "calls": [
+            {"tool": "clock", "arguments": '{"zone": "Asia/Tokyo"}'},
+            {"tool": "clock", "arguments": '{"zone": "UTC"}'},
+        ]
+    }
+
+
 @pytest.mark.parametrize("kind", TOOLED)
 async def test_who_is_offered_tools_may_simply_answer(kind: str) -> None:
     """Nothing makes a model call one."""

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from loopforge.core.events import Answered, Usage
 from loopforge.core.text.erasable_text import Words
 from loopforge.models.providers.model_spec import ModelSpec, Price
-from loopforge.models.providers.usage_estimate import most_taken, taken_until
+from loopforge.models.usage_estimate import most_taken, taken_until
 from loopforge.runtime.ports import Pictured, Question
 from tests.models.server import Behaviour
 from tests.models.test_model_router import FINE, ask, routed

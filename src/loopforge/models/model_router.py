@@ -32,10 +32,10 @@ from loopforge.models.providers.model_spec import ModelSpec, Secret
 from loopforge.models.providers.own_servers import Catalogues, Own
 from loopforge.models.providers.server_catalogue import Catalogue, fetch
 from loopforge.models.providers.token_counting import TokenCounter
-from loopforge.models.providers.usage_estimate import most_taken, taken_until
 from loopforge.models.retry_patience import Patience
 from loopforge.models.scripted_model import Rehearsed
 from loopforge.models.transcription.transcription_attempt import Transcriber
+from loopforge.models.usage_estimate import most_taken, taken_until
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import (
     ANEW,

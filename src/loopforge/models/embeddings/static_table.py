@@ -131,11 +131,6 @@ def _reading(path: Path) -> Iterator[Path]:
         raise NotInstalled(f"{path.name} cannot be read ({error}). {MISSING}") from error
 
 
-def table_missing() -> bool:
-    """Whether the table is not here."""
-    return find_spec(PACKAGE) is None
-
-
 def _package() -> Path:
     found = find_spec(PACKAGE)
     if found is None or not found.submodule_search_locations:

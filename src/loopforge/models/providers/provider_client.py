@@ -155,8 +155,10 @@ def http_client(spec: ModelSpec) -> httpx2.AsyncClient:
 
 def _openai(spec: ModelSpec, http: httpx2.AsyncClient) -> Model:
     from openai import AsyncOpenAI
-    from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
+    from pydantic_ai.models.openai import OpenAIResponsesModel
     from pydantic_ai.providers.openai import OpenAIProvider
+
+    from loopforge.models.providers.openai_chat import OpenAIChat
 
     client = AsyncOpenAI(
         base_url=spec.base_url,
@@ -173,7 +175,7 @@ def _openai(spec: ModelSpec, http: httpx2.AsyncClient) -> Model:
     provider = OpenAIProvider(openai_client=client)
     if spec.responses:
         return OpenAIResponsesModel(spec.id, provider=provider, profile=_profile(spec))
-    return OpenAIChatModel(spec.id, provider=provider, profile=_profile(spec))
+    return OpenAIChat(spec.id, provider=provider, profile=_profile(spec))
 
 
 def _profile(spec: ModelSpec) -> OpenAIModelProfile:

@@ -26,6 +26,11 @@ TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 """How they say that a prompt is too long for them."""
+NO_CREDIT = re.compile(
+    r"credit balance|insufficient (credit|quota|balance|funds)|budget has been exceeded|\bbilling",
+    re.IGNORECASE,
+)
+"""How those say that nothing is paid for any more that pass a question on to another service."""
 FORMS = re.compile(
     r"response_format|json_schema|guided|grammar|structured|xgrammar|outlines", re.IGNORECASE
 )
@@ -82,9 +87,11 @@ def fault_of(error: Exception, *, begun: bool = False) -> Tried:
 
 
 def _rejected(detail: str) -> Tried:
-    """A server does not take the question: for its model, its form, its length, or else."""
+    """A server does not take the question: for its model, its form, its length, money, or else."""
     if UNKNOWN.search(detail):
         return Tried("failed", detail, lasting=True, cause="unknown")
+    if NO_CREDIT.search(detail):
+        return Tried("failed", detail, lasting=True, cause="credit")
     if TOO_LONG.search(detail):
         return Tried("failed", detail, ours=True, cause="long")
     formless, toolless = bool(FORMS.search(detail)), bool(TOOLS.search(detail))
