@@ -31,6 +31,11 @@ from tests.tools.conftest import tool_home
         ("10 kg * 9.81 m/s^2 to N", "98.1 N"),
         ("1 mile in km", "1.609344 km"),
         ("12 / 5 ft to m^-1", "7.87401574803 1 / m"),
+        ("1e-7 * 2", "2e-07"),
+        ("9.5e3 / 1.9E3", "5"),
+        ("5 m * 1e3", "5000 m"),
+        ("1e3 km to m", "1000000 m"),
+        ("2e", "5.43656365692"),
     ],
 )
 def test_what_people_ask_it(said: str, comes_to: str) -> None:
@@ -56,6 +61,7 @@ def test_what_people_ask_it(said: str, comes_to: str) -> None:
         ("'a' * 10**9", '"\'" means nothing'),
         ("[1] * 10**9", "'[' means nothing"),
         ("open(1)", "cannot be calculated"),
+        ("1,000 * 2", "write 1234.5 for 1,234.5"),
     ],
 )
 def test_what_it_refuses(said: str, why: str) -> None:

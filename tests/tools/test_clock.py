@@ -70,6 +70,9 @@ async def test_how_long_until(until: str, said: str) -> None:
         ({"at": "tomorrow"}, "no date such as 2026-03-05"),
         ({"add": "soon"}, "no span such as 3 weeks"),
         ({"add": "999999 years"}, "beyond the calendar"),
+        ({"at": "9998-12-31T23:00", "add": "2 hours"}, "beyond the calendar"),
+        ({"at": "0001-01-01"}, "beyond the calendar"),
+        ({"until": "9999-12-31T23:59-12:00"}, "beyond the calendar"),
     ],
 )
 async def test_what_it_does_not_know(arguments: dict[str, str], why: str) -> None:

@@ -49,7 +49,8 @@ _FUNCTIONS = (
     *("radians", "sin", "sqrt", "tan"),
 )
 _READABLE = re.compile(r"[^\W_]|[\s+\-*/^().,%!°×÷−]")
-_NUMBER = r"(?<![\w.])((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)"
+_NUMBER = r"(?<![\w.])((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?+)"
+"""Possessive, so that of 1e-7 no number 1 is left beside a constant e."""
 _WRITTEN = (
     (re.compile(r"\^"), "**"),
     (re.compile(r"×"), "*"),
@@ -118,7 +119,12 @@ def _value(text: str) -> Any:
         ast.USub: operator.neg,
         ast.UAdd: operator.pos,
     }
+    reader.nodes[ast.Tuple] = _comma
     return reader.eval(text)
+
+
+def _comma(_node: ast.Tuple) -> Any:
+    raise InputError("write 1234.5 for 1,234.5: a comma stands between arguments alone")
 
 
 def _named(node: ast.Name) -> Any:

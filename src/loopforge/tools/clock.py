@@ -7,7 +7,7 @@ nine o'clock after the clocks were changed; hours and minutes by the clock that 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import MAXYEAR, MINYEAR, UTC, datetime, timedelta
 from difflib import get_close_matches
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -85,6 +85,7 @@ def moment(text: str, zone: ZoneInfo) -> datetime:
         found = datetime.fromisoformat(text.strip())
     except ValueError as error:
         raise InputError(f"{text[:40]!r} is no date such as 2026-03-05T14:00") from error
+    _within(found)
     return found.astimezone(zone) if found.tzinfo else _real(found.replace(tzinfo=zone))
 
 
@@ -100,7 +101,7 @@ def later(start: datetime, add: str) -> datetime:
     exact = timedelta(hours=counts.pop("hours"), minutes=counts.pop("minutes"))
     try:
         day = _real(start + relativedelta(**counts)) if any(counts.values()) else start
-        return (day.astimezone(UTC) + exact).astimezone(start.tzinfo)
+        return _within((day.astimezone(UTC) + exact).astimezone(start.tzinfo))
     except (OverflowError, ValueError) as error:
         raise InputError("that is beyond the calendar") from error
 
@@ -113,6 +114,13 @@ def span(start: datetime, end: datetime) -> str:
     counts = ((days, "day"), (hours, "hour"), (rest // timedelta(minutes=1), "minute"))
     told = [f"{count:,} {unit}{'s' * (count != 1)}" for count, unit in counts if count]
     return (", ".join(told) or "no time") + (" ago" if exact < timedelta() else "")
+
+
+def _within(at: datetime) -> datetime:
+    """The same, if it can be told in any zone: not in the calendar's first or last year."""
+    if not MINYEAR < at.year < MAXYEAR:
+        raise InputError("that is beyond the calendar")
+    return at
 
 
 def _real(at: datetime) -> datetime:
