@@ -280,7 +280,11 @@ def test_what_cannot_be_forked_is_said(whole: Path, tmp_path: Path) -> None:
         (whole, 3, {}, "at least one"),
         (tmp_path / "fork", 5, {"pressure": "1"}, "is a fork itself"),
         (cut, 5, {"pressure": "1"}, "--resume"),
-        (whole, 3, {"luck.Zed": "1"}, "nobody here"),
+        (whole, 3, {"luck.Zed": "1"}, "no 'Zed'; there are "),
+        (whole, 3, {"policy.Zed": "stub"}, "no 'Zed'; there are "),
+        (whole, 3, {"robot.Ada.at": "the moon"}, "no 'the moon'; there are "),
+        (whole, 3, {"place.mill.heat": "-1"}, "lies between 0 and 1000"),
+        (whole, 3, {"place.mill.bias": "501"}, "lies between -500 and 500"),
     ):
         with pytest.raises((BadRun, BadScenario), match=says):
             asyncio.run(fork(source, tmp_path / "never", at, changes))

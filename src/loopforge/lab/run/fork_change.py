@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from loopforge.core.factory_vocabulary import PERCEPTION_MODES, STYLES
 from loopforge.errors import BadScenario, InputError
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.world.city_state import Factory, clamped
+from loopforge.lab.world.city_state import BOUNDS, Factory, clamped
 from loopforge.lab.world.dice import Luck
 from loopforge.lab.world.protocols import INDEX
 from loopforge.lab.world.scenario_checks import ABLATIONS, Scenario
@@ -38,6 +38,8 @@ def pairs(lines: Iterable[str], told: str) -> dict[str, str]:
         key, sign, value = each.partition("=")
         if not sign or not key.strip() or not value.strip():
             raise InputError(f"{told} takes KEY=VALUE, not {each.strip()[:60]!r}.")
+        if key.strip() in table:
+            raise InputError(f"{told} has {key.strip()[:60]!r} twice; give it once.")
         table[key.strip()] = value.strip()
     return table
 
@@ -49,8 +51,14 @@ def change(env: Factory, minds: Minds, what: Mapping[str, Any]) -> None:
 
 
 def check_changes(scenario: Scenario, seed: int, minds: Minds, what: Mapping[str, Any]) -> None:
-    """Raises BadScenario if these things could not be made different in this scenario."""
+    """Raises BadScenario if these things could not be made different in this scenario.
+
+    Older runs may name more of a quantity than there can be; they are played as they were.
+    """
     change(Factory(scenario, seed), minds, what)
+    for key, value in what.items():
+        if key.startswith("place."):
+            _number(key, str(value), *BOUNDS[INDEX[key.rpartition(".")[2]]])
 
 
 def _one(env: Factory, minds: Minds, key: str, value: str) -> None:
@@ -73,10 +81,10 @@ def _one(env: Factory, minds: Minds, key: str, value: str) -> None:
             elif rest in env.robots:
                 minds.named = {**minds.named, rest: value}
             else:
-                raise BadScenario(f"{key!r}: there is no robot {rest!r}.")
+                raise _nobody(key, rest, env.robots)
         case "luck":
             if rest not in env.robots and rest not in env.places:
-                raise BadScenario(f"{key!r}: nobody here is called {rest!r}.")
+                raise _nobody(key, rest, (*env.robots, *env.places))
             luck = {**env.scenario.luck, rest: _number(key, value, -(1 << 62), 1 << 62)}
             env.scenario = replace(env.scenario, luck=luck)
             env.luck = Luck(env.seed, luck)
@@ -99,24 +107,28 @@ def _robot(env: Factory, key: str, rest: str, value: str) -> None:
     name, _, what = rest.partition(".")
     robot = env.robots.get(name)
     if robot is None:
-        raise BadScenario(
-            f"{key!r}: there is no robot {name!r}; there are {', '.join(env.robots)}."
-        )
+        raise _nobody(key, name, env.robots)
     if what == "battery":
         robot.battery = _number(key, value, 0, 1000)
         return
-    if what == "at" and value in env.places:
+    if what == "at":
+        if value not in env.places:
+            raise _nobody(key, value, env.places)
         robot.at = value
         return
     part, _, of = what.partition(".")
     if part not in ("emotions", "traits", "scars"):
         raise BadScenario(
-            f"{key!r}: write robot.NAME.traits.TRAIT, .emotions., .scars. or .battery."
+            f"{key!r}: write robot.NAME.traits.TRAIT, .emotions., .scars., .battery or .at."
         )
     table: dict[str, int] = getattr(robot, part)
     if of not in table:
         raise BadScenario(f"{key!r}: {part} are {', '.join(table)}.")
     table[of] = _number(key, value, 0, 1000)
+
+
+def _nobody(key: str, name: str, known: Iterable[str]) -> BadScenario:
+    return BadScenario(f"{key!r}: there is no {name!r}; there are {', '.join(known)}.")
 
 
 def _number(key: str, value: str, least: int, most: int) -> int:

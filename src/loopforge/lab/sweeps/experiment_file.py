@@ -24,7 +24,7 @@ from loopforge.core.factory_vocabulary import PERCEPTION_MODES, STYLES, TRAITS
 from loopforge.errors import BadScenario
 from loopforge.lab.run.run_lifecycle import Choice
 from loopforge.lab.sweeps.run_score import MEANS, RATES
-from loopforge.lab.world.protocols import quoted, sentence_problem
+from loopforge.lab.world.protocols import quoted, sentence_problem, unfit
 from loopforge.lab.world.scenario_checks import ABLATIONS, MOST_DAYS, MOST_STEPS, Scenario
 from loopforge.lab.world.scenario_file import open_scenario
 from loopforge.lab.world.toml_bounds import opened, tables
@@ -97,7 +97,8 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         try:
             made = msgspec.convert(dict(fields), cls)
         except (msgspec.ValidationError, RecursionError) as error:
-            raise BadScenario(quoted(f"This is no experiment: {error}.")) from error
+            told = unfit(error, cls, Hypothesis)
+            raise BadScenario(quoted(f"This is no experiment: {told}.")) from error
         checks = (_texts, _sizes, _levels, _hypotheses)
         problem = next((found for check in checks if (found := check(made))), "")
         if problem:

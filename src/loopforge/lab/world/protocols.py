@@ -12,7 +12,7 @@ import tomllib
 import unicodedata
 from functools import cache, lru_cache
 from importlib import resources
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import msgspec
 from msgspec import Struct
@@ -109,7 +109,7 @@ def protocol(key: str, fields: dict[str, Any]) -> Protocol:
     try:
         made = msgspec.convert({**fields, "key": key}, Protocol)
     except (msgspec.ValidationError, RecursionError) as error:
-        raise BadScenario(quoted(f"Protocol {key[:60]!r}: {error}.")) from error
+        raise BadScenario(quoted(f"Protocol {key[:60]!r}: {unfit(error, Protocol)}.")) from error
     problem = _problem(made)
     if problem:
         raise BadScenario(quoted(f"Protocol {key[:60]!r}: {problem}"))
@@ -147,6 +147,21 @@ def has_digits(text: str) -> bool:
     if text.isascii():
         return not DIGITS.isdisjoint(text)
     return any(unicodedata.category(sign)[0] == "N" for sign in text)
+
+
+def unfit(error: Exception, *tables: type[Struct]) -> str:
+    """What does not fit into these tables; for an unknown word, with those that are known."""
+    said = str(error)
+    at = said.rpartition(".")[2].rstrip("`]0123456789[")
+    hints = [get_type_hints(table).get(at) for table in tables]
+    words = next((found for hint in hints if (found := _words(hint))), [])
+    return f"{said}; it is one of {', '.join(words)}" if "enum" in said and words else said
+
+
+def _words(hint: object) -> list[str]:
+    """The words of a Literal, or of those within."""
+    args = get_args(hint)
+    return [word for arg in args for word in (_words(arg) or [str(arg)] * (arg is not ...))]
 
 
 def quoted(text: str) -> str:

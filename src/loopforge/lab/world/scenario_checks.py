@@ -26,6 +26,7 @@ from loopforge.lab.world.protocols import (
     has_digits,
     quoted,
     sentence_problem,
+    unfit,
 )
 
 MOST_ROBOTS, MOST_PLACES, MOST_RULES, MOST_FAULTS = 200, 100, 60, 1000
@@ -140,7 +141,8 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
         try:
             made = msgspec.convert(dict(fields), cls)
         except (msgspec.ValidationError, RecursionError) as error:
-            raise BadScenario(quoted(f"This is no scenario: {error}.")) from error
+            told = unfit(error, cls, Protocol)
+            raise BadScenario(quoted(f"This is no scenario: {told}.")) from error
         problem = problem_of(made)
         if problem:
             raise BadScenario(quoted(f"Scenario {made.name[:60]!r}: {problem}"))

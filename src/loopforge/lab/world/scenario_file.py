@@ -19,7 +19,8 @@ from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import EMOTIONS, SCARS, TRAITS
 from loopforge.errors import BadScenario
-from loopforge.lab.world.protocols import protocol, quoted, shipped
+from loopforge.lab.world.city_state import BOUNDS
+from loopforge.lab.world.protocols import INDEX, protocol, quoted, shipped
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.toml_bounds import opened, shipped_names, tables
 
@@ -69,7 +70,13 @@ def scenario_of(fields: Mapping[str, Any]) -> Scenario:
             start.pop("demands", None)
             start.pop("forbids", None)
         rules.append(msgspec.to_builtins(protocol(key, {**start, **changed})))
-    return Scenario.from_dict({**fields, "protocols": rules})
+    made = Scenario.from_dict({**fields, "protocols": rules})
+    for place in made.places:
+        for of, value in place.values.items():
+            low, high = BOUNDS[INDEX[of]]
+            if not low <= value <= high:
+                raise BadScenario(f"place {place.name!r}: `{of}` lies between {low} and {high}.")
+    return made
 
 
 def _tables(found: object, name: str) -> list[dict[str, Any]]:
