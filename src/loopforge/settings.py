@@ -115,6 +115,12 @@ def settings_with(saved: Mapping[str, Any], home: Path, environ: Mapping[str, st
     """
     text, written = read_file(home / FILE)
     raw = {table: written.pop(table, {}) for table in RAW_TABLES}
+    for table in RAW_TABLES:
+        if not isinstance(saved.get(table, {}), Mapping):
+            raise BadSettings(
+                f"`{table}` ({SAVED}) must be a table: write it into {FILE}, as "
+                "docs/adding-models.md says, or change models in the browser (Admin, Models)."
+            )
     refuse_strangers(written, raw, text, home / FILE, [row.name for row in rows()])
     known = {row.name for row in rows()}
     more = {name: value for name, value in saved.items() if name in known}
@@ -173,9 +179,9 @@ def _checked(
     except ValidationError as error:
         problem = error.errors()[0]
         row = next(row for row in rows() if row.name == problem["loc"][0])
-        given = repr(problem["input"])
+        given = "" if row.secret else f"is {problem['input']!r}"[:83] + "; it "
         raise BadSettings(
-            f"`{row.name}` ({sources[row.name]}) is {given[:80]}; it must be {row.allowed}."
+            f"`{row.name}` ({sources[row.name]}) {given}must be {row.allowed}."
         ) from error
     return values
 
@@ -188,7 +194,7 @@ def _completed(
         if row.clean is not None:
             values[row.name] = row.clean(values[row.name], sources[row.name])
     values["person"] = values["person"] or environ.get("LOGNAME") or environ.get("USER") or "guest"
-    values["timezone"] = zone_of(values["timezone"], environ)
+    values["timezone"] = zone_of(values["timezone"], environ, sources["timezone"])
     values["database_url"] = located(values["database_url"], home)
     for name in ("host_socket", "backup_to"):
         if (named := values[name]) and "://" not in named:

@@ -184,7 +184,8 @@ class Settings:
 
     server_model: str = setting(
         "",
-        "Which of its models the server at OPENAI_BASE_URL or LITELLM_BASE_URL is asked for.",
+        "Which of its models the server at OPENAI_BASE_URL or LITELLM_BASE_URL is asked for. Its "
+        "variable is OPENAI_MODEL.",
         "Models",
         shown="the first that talks",
         variable="OPENAI_MODEL",

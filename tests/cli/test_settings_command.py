@@ -57,6 +57,8 @@ def test_what_cannot_be_is_refused(run: Run, home: Path) -> None:
     )
     code, _, err = run("set", "idle_minuets", "5")
     assert (code, "There is no setting `idle_minuets`" in err) == (2, True)
+    code, _, err = run("set", "models", "gpt-5")
+    assert (code, "`models` (data/settings.json) must be a table: write it" in err) == (2, True)
     assert not (home / "data/settings.json").exists()
 
 
@@ -76,6 +78,11 @@ def test_a_key_is_kept_closed_and_shown_nowhere(
     assert KEY not in str(rows)
     kept = [path for path in home.rglob("*") if path.is_file() and KEY in path.read_text("latin-1")]
     assert kept == [saved]
+    for nothing in ("", " \n"):
+        monkeypatch.setattr("sys.stdin", io.StringIO(nothing))
+        code, out, err = run("key", "OPENAI_API_KEY")
+        assert (code, out, "Nothing was given for OPENAI_API_KEY; --remove" in err) == (2, "", True)
+    assert load_settings(home, environ={}).keys == {"OPENAI_API_KEY": KEY}
     assert run("key", "OPENAI_API_KEY", "--remove") == (0, "OPENAI_API_KEY is removed.\n", "")
     assert load_settings(home, environ={}).keys == {}
     code, _, err = run("key", "PATH", "--remove")

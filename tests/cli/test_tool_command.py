@@ -38,6 +38,7 @@ def test_one_is_tried_by_hand(run: Run) -> None:
         ('{"expresion": "1"}', "needed: expression"),
         ("17", "is no JSON object"),
         ("{", "is no JSON"),
+        ("[" * 20_000, "is no JSON"),
     ):
         code, _, err = run("try", "calculator", arguments)
         assert (code, said in err) == (2, True), err

@@ -163,7 +163,7 @@ async def _unconfined() -> str:
 def _read(arguments: str) -> dict[str, Any]:
     try:
         given = json.loads(arguments)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{arguments!r} is no JSON: {error}.") from error
     if not isinstance(given, dict):
         raise InputError(f'{arguments!r} is no JSON object, such as \'{{"zone": "UTC"}}\'.')

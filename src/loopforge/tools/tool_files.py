@@ -46,7 +46,7 @@ def described(settings: PluginSettings, taken: Container[str] = ()) -> Described
             found.tools.append(
                 service_tool(path.stem, service, settings.environ, partial(_network, service))
             )
-        except (BadSettings, OSError, ValueError) as error:
+        except (BadSettings, OSError, ValueError, RecursionError) as error:
             said = str(error)
             named = said if said.startswith(path.name) else f"{path.name}: {said}"
             found.flaws.append(named)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loopforge.cli import Json, listed, on_app
+from loopforge.errors import InputError
 
 if TYPE_CHECKING:
     from loopforge.app import App
@@ -84,7 +85,9 @@ def key(
     It is asked for without showing it, or read from standard input. An environment variable
     wins over it.
     """
-    value = "" if remove else _asked(variable)
+    value = "" if remove else _asked(variable).strip()
+    if not (value or remove):
+        raise InputError(f"Nothing was given for {variable}; --remove forgets what is saved.")
     on_app(context, lambda app: app.live.keep_key(variable, value, BY))
     typer.echo(f"{variable} is {'saved' if value else 'removed'}.")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from loopforge.errors import BadSettings
 
 
-def zone_of(name: str, environ: Mapping[str, str]) -> str:
+def zone_of(name: str, environ: Mapping[str, str], source: str = "the setting") -> str:
     """The time zone by its name; unnamed, the machine's, and UTC where that has no name."""
     from zoneinfo import ZoneInfo
 
@@ -20,7 +20,8 @@ def zone_of(name: str, environ: Mapping[str, str]) -> str:
             return ZoneInfo(name).key
         except (OSError, ValueError, KeyError) as error:
             raise BadSettings(
-                f"`timezone` is {name!r}; it must be a name such as Europe/Berlin or UTC."
+                f"`timezone` ({source}) is {name[:80]!r}; it must be a name such as "
+                "Europe/Berlin or UTC."
             ) from error
     link = str(Path("/etc/localtime").resolve())
     for candidate in (environ.get("TZ", "").removeprefix(":"), link.partition("zoneinfo/")[2]):

@@ -26,10 +26,10 @@ def read_file(path: Path) -> tuple[str, dict[str, Any]]:
         return text, tomllib.loads(text)
     except FileNotFoundError:
         return "", {}
-    except tomllib.TOMLDecodeError as error:
-        raise BadSettings(f"{path} is not TOML: {error}.") from error
     except (OSError, UnicodeDecodeError) as error:
         raise BadSettings(f"{path} cannot be read: {error}.") from error
+    except (ValueError, RecursionError) as error:  # ValueError: a number of thousands of digits
+        raise BadSettings(f"{path} is not TOML: {error}.") from error
 
 
 def placed(text: str, key: str) -> str:

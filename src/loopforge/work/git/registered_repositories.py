@@ -123,7 +123,7 @@ class RegisteredRepositories:
     def _read(self, path: Path) -> Repository:
         try:
             written = msgspec.convert(tomllib.loads(path.read_text("utf-8")), _Written)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise BadSettings(f"{FOLDER}/{path.name}: {error}") from error
         return Repository(name=path.stem, path=written.path, branch=written.branch)
 
