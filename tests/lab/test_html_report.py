@@ -338,6 +338,10 @@ def test_what_is_no_run_is_refused_in_words(tmp_path: Path, run: Report, bare: R
 
 
 def test_a_file_that_cannot_be_written_is_said(tmp_path: Path, run: Report) -> None:
-    """A report that cannot be written is an error in words."""
+    """A report that cannot be written is an error in words, and so is one in place of a log."""
     with pytest.raises(BadRun, match="cannot be written"):
         report(run.folder, tmp_path)
+    for name in ("actions.jsonl", "results.jsonl", "experiment.json", "manifest.json"):
+        with pytest.raises(BadRun, match="log itself"):
+            report(run.folder, tmp_path / name)
+    assert not list(tmp_path.iterdir())

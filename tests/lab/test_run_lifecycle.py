@@ -329,6 +329,18 @@ def test_the_action_log_goes_where_it_is_told(
     assert Path("given.jsonl").read_bytes() == both
 
 
+def test_an_action_log_that_cannot_be_leaves_no_run_and_harms_none(
+    whole: Path, tmp_path: Path
+) -> None:
+    """A folder in its place, and another run's own log, are refused before anything is written."""
+    log = (whole / LOG).read_bytes()
+    for beside, says in ((tmp_path, "cannot be written"), (whole / LOG, "log itself")):
+        with pytest.raises(BadRun, match=says):
+            run_simulation(read(), out=tmp_path / "run", action_log_path=beside)
+    assert (whole / LOG).read_bytes() == log
+    assert not (tmp_path / "run").exists()
+
+
 def test_the_action_log_goes_on_where_a_run_is_taken_up(whole: Path, tmp_path: Path) -> None:
     """A run that is taken up appends to the action log what it had not written, and no more."""
     log = (whole / LOG).read_bytes()

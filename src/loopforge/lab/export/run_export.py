@@ -19,8 +19,8 @@ import msgspec
 
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.export import table_columns
-from loopforge.lab.run.run_log import LOG, log_of, rows_of
-from loopforge.lab.sweeps.sweep_results import RESULTS, results_of
+from loopforge.lab.run.run_log import LOG, log_of, no_log, rows_of
+from loopforge.lab.sweeps.sweep_results import RESULTS, SWEPT, results_of
 from loopforge.runtime.installation.extras import require
 
 if TYPE_CHECKING:
@@ -54,8 +54,7 @@ def export(folder: Path, format: str, out: Path | None = None) -> Exported:
     if not swept:
         log_of(folder)
     path = out or folder / f"export.{format}"
-    if path.name in (LOG, RESULTS):
-        raise BadRun(f"{path} is the name of a log itself; name another file.")
+    no_log(path, LOG, *SWEPT)
     beside = path.with_name(f"{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

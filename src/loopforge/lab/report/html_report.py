@@ -26,6 +26,8 @@ from loopforge.lab.report.study_design import design
 from loopforge.lab.report.tipping_points import doses, trades
 from loopforge.lab.report.told_episodes import episodes
 from loopforge.lab.report.waiting_times import waits
+from loopforge.lab.run.run_log import LOG, no_log
+from loopforge.lab.sweeps.sweep_results import SWEPT
 from loopforge.lab.sweeps.sweep_worker import Maker
 from loopforge.runtime.installation.extras import require
 
@@ -55,9 +57,10 @@ def report(folder: Path, out: Path, *, maker: Maker | None = None) -> tuple[Path
     its tapes. Raises BadRun, BadScenario, InputError.
     """
     require("reports", "The statistics of a report need")
+    out = Path(out)
+    no_log(out, LOG, *SWEPT)
     study = study_of(Path(folder))
     page = html(**_data(study, maker)).encode()
-    out = Path(out)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_bytes(page)

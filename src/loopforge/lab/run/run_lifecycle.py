@@ -150,12 +150,13 @@ async def play(
     """
     minds.check()
     with ExitStack() as stack:
+        if beside is not None:  # first: where it cannot be, no run is begun
+            logger = JsonlActionLogger(beside)
+            stack.callback(logger.close)
         log = _Log(folder, known)
         stack.callback(log.close)
         sink: Sink = log
         if beside is not None:
-            logger = JsonlActionLogger(beside)
-            stack.callback(logger.close)
             sink = _Beside(log, logger, sum(map(len, known or ())))
         episode = Episode(first, minds, sink, record)
         episode.chain = chain = CountingChain(folder)

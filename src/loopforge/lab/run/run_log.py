@@ -140,11 +140,18 @@ def said(error: OSError | ValueError) -> str:
     return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
+def no_log(path: Path, *names: str) -> None:
+    """Raises BadRun where this file, which is to be written, has one of these names of a log."""
+    if path.name in names:
+        raise BadRun(f"{path} is the name of a log itself; name another file.")
+
+
 class JsonlActionLogger:
     """Appends rows to a file of their own, beside the run's log. Raises BadRun if it cannot."""
 
     def __init__(self, path: Path) -> None:
         self.path = Path(path)
+        no_log(self.path, LOG)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file: BinaryIO = self.path.open("ab", buffering=0)

@@ -26,7 +26,7 @@ from loopforge.lab.run.answered_decisions import AnswerCounts, summed
 from loopforge.lab.sweeps.experiment_design import Layout
 from loopforge.lab.sweeps.run_score import RunResult
 
-EXPERIMENT, MANIFEST, RESULTS = "experiment.json", "manifest.json", "results.jsonl"
+EXPERIMENT, MANIFEST, RESULTS = SWEPT = ("experiment.json", "manifest.json", "results.jsonl")
 ANEW = "results.anew.jsonl"
 """Results that are scored again, until all of them are there."""
 _decoder = msgspec.json.Decoder(RunResult)
