@@ -227,6 +227,26 @@ async def test_by_commands_alone(tmp_path: Path) -> None:
             await home.does("ana", "remind", "yesterday at nine: tea")
 
 
+async def test_a_place_that_is_named_has_its_own_clock(tmp_path: Path) -> None:
+    """Nine in Tokyo is nine there, by command and by a mate, and is not said to be the home's."""
+    form = {"what": "call", "said": "tomorrow at 9:00 in Tokyo", "at": "2026-03-26T09:00"}
+    write_mates(tmp_path, maya=MAYA)
+    mind = minding(form | {"zone": "Asia/Tokyo"})
+    async with living(tmp_path, mind, clock=SimClock(NOW)) as home:
+        await home.enter("ana")
+        told = await home.does("ana", "remind", "tomorrow at 9:00 in Tokyo: call")
+        assert told == "Reminder 1: Thursday 26 March, 09:00, in 10 hours (Asia/Tokyo)."
+        told = await home.does("ana", "reminders", "move 1 on Friday at 10:00 in Tokyo")
+        assert told == "Reminder 1: Friday 27 March, 10:00, in 1 day 11 hours (Asia/Tokyo)."
+        told = await home.does("ana", "remind", "every Friday at 9:00 in Tokyo: call")
+        assert "first Friday 27 March, 09:00, in 1 day 10 hours (Asia/Tokyo)." in told
+        await home.hears("ana", "@maya remind me tomorrow at 9:00 in Tokyo to call")
+        (end,) = await home.bodies(EffectReturned)
+        assert "the home's time zone" not in str(end.value)
+        dues = [one.due for one in await home.bodies(ReminderSet)]
+        assert [due.isoformat() for due in (dues[0], dues[-1])] == ["2026-03-26T00:00:00+00:00"] * 2
+
+
 async def test_a_command_needs_no_colon(tmp_path: Path) -> None:
     """As people say it, in either order; what holds no time that one can be sure of asks for it."""
     async with living(tmp_path, clock=SimClock(NOW)) as home:

@@ -116,6 +116,23 @@ def test_a_moment_is_said_back() -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "year", "words"),
+    [
+        ("in one year", "2027", "Thursday 25 March 2027, 14:00, in 1 year"),
+        ("in two years", "2028", "Saturday 25 March 2028, 14:00, in 2 years"),
+        ("in ten years", "2036", "Tuesday 25 March 2036, 14:00, in 10 years"),
+    ],
+)
+def test_years_are_those_of_the_calendar(said: str, year: str, words: str) -> None:
+    """A leap day among them makes a span no day longer than it was asked for."""
+    for late in (0, 20):
+        now = NOW.replace(second=late)
+        found = checked(said, {"at": f"{year}-03-25T14:00"}, now)
+        assert isinstance(found, Fits)
+        assert found.words == words
+
+
+@pytest.mark.parametrize(
     ("language", "said", "words"),
     [
         ("de", "am Freitag um neun", "Freitag, 27. März, 09:00 Uhr, in 1 Tag 19 Stunden"),

@@ -228,6 +228,7 @@ async def test_a_watch_is_begun_and_ended_with_clear_words(place: Path, project:
         for every, budget, mate, why in (
             ("tomorrow at 9:00", 0.5, "", "says no repetition"),
             ("every minute", 0.5, "", "more often"),
+            ("every day at 9:00 in Tokyo", 0.5, "", "the clock of this home, UTC"),
             ("every day at 9:00", 0.0, "", "needs a budget"),
             ("every day at 9:00", 0.5, "nobody", "no mate"),
         ):

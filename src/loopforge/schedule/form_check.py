@@ -347,17 +347,19 @@ def _without_zone(said: str) -> tuple[str, str]:
 def filled_form(said: str, now: datetime, zone: str, language: str) -> ReminderForm:
     """The form as the words alone fill it, for who has no mind to do so.
 
-    What they leave open stays open, so that `check` asks about it.
+    What they leave open stays open, so that `check` asks about it. `zone` holds unless they name
+    another, which then stands in the form.
     """
-    here = now.astimezone(ZoneInfo(zone)).replace(tzinfo=None, fold=0)
-    spoken = read(said, language)
+    when, there = _without_zone(said)
+    here = now.astimezone(ZoneInfo(there or zone)).replace(tzinfo=None, fold=0)
+    spoken = read(when, language)
     if spoken.recurring:
         found = rules(spoken).likely
-        return ReminderForm(said=said, rule=found[0] if found else "")
+        return ReminderForm(said=said, rule=found[0] if found else "", zone=there)
     spans = [(number, unit) for number, unit in spoken.offset if unit in EXACT_UNITS]
     if spans:
         seconds = sum(number * EXACT_UNITS[unit] for number, unit in spans)
-        return ReminderForm(said=said, after=f"PT{seconds:.0f}S")
+        return ReminderForm(said=said, after=f"PT{seconds:.0f}S", zone=there)
     likely = moments(spoken, here).likely
     at = likely[0].isoformat(timespec="minutes") if likely else ""
-    return ReminderForm(said=said, at=at)
+    return ReminderForm(said=said, at=at, zone=there)

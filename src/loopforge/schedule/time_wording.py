@@ -260,10 +260,15 @@ def told_moment(at: datetime, now: datetime, language: str) -> str:
 
 def told_span(start: datetime, end: datetime, language: str) -> str:
     """How long from one aware moment to a later one, in its two largest units."""
-    words = words_of(language)
-    minutes = round((end.astimezone(UTC) - start.astimezone(UTC)) / timedelta(minutes=1))
-    days, rest = divmod(minutes, 1440)
-    counts = (*divmod(days, 365), *divmod(rest, 60))
+    from dateutil.relativedelta import relativedelta
+
+    words, ends = words_of(language), end.astimezone(UTC)
+    minutes = round((ends - start.astimezone(UTC)) / timedelta(minutes=1))
+    begun = (ends - timedelta(minutes=minutes)).astimezone(end.tzinfo)
+    years = relativedelta(end, begun).years
+    after = ends - (begun + relativedelta(years=years)).astimezone(UTC)
+    days, rest = divmod(round(after / timedelta(minutes=1)), 1440)
+    counts = (years, days, *divmod(rest, 60))
     told = [
         f"{count} {names[count != 1]}"
         for count, names in zip(counts, words.units, strict=True)

@@ -65,8 +65,8 @@ class ReminderCommands:
         zone = self._desk.zone(asker.person)
         form, language = self._form(asked.argument, zone[0])
         found, number = await self._desk.set(stream_of(asked.room), asker, form, language)
-        home = "" if zone[1] else WHERE.format(zone=zone[0])
-        return _worded(found, f"Reminder {number}") + (home if isinstance(found, Fits) else "")
+        home = "" if zone[1] or form.zone else WHERE.format(zone=zone[0])
+        return _worded(found, f"Reminder {number}", form) + home * isinstance(found, Fits)
 
     def _form(self, argument: str, zone: str) -> tuple[ReminderForm, str]:
         """When and of what, and the language. Raises InputError."""
@@ -108,7 +108,7 @@ class ReminderCommands:
         zone, language = self._desk.zone(asker.person)[0], spoken_language(when)
         form = filled_form(when, self._clock.now(), zone, language)
         found = await self._desk.move(stream, asker, number, form, snoozed=how == "snooze")
-        return _worded(found, f"Reminder {number}")
+        return _worded(found, f"Reminder {number}", form)
 
     async def zone(self, asked: CommandRequest) -> str:
         """Tell or set the time zone of whoever asks."""
@@ -148,11 +148,12 @@ class ReminderCommands:
         return Asker(person=asked.person, mate=mate, keeper=keeps and asked.owner)
 
 
-def _worded(found: Checked, which: str) -> str:
+def _worded(found: Checked, which: str, form: ReminderForm) -> str:
     """What whoever asked is told. Raises InputError where nothing was set."""
     match found:
         case Fits(words=words, note=note):
-            return f"{which}: {words}." + (f" {note}." if note else "")
+            there = f" ({form.zone})" if form.zone else ""
+            return f"{which}: {words}{there}." + (f" {note}." if note else "")
         case AsksBack(question=question):
             return f"Nothing is set yet. {question}"
         case _:

@@ -120,7 +120,8 @@ class ReminderTools:
                 return f"Nothing is set yet. Ask the person: {question}"
             case Fits(words=words, note=note, zone=zone):
                 odd = f" Note: {note}." if note else ""
-                home = "" if self._desk.zone(person)[1] else ZONE.format(zone=zone)
+                here, own = self._desk.zone(person)
+                home = "" if own or zone != here else ZONE.format(zone=zone)
                 return f"{done}. Say it back: {words}.{odd}{home}"
             case _:
                 return f"Nothing was set. {found.why}"

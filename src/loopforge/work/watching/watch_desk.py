@@ -140,6 +140,8 @@ class WatchDesk:
         """The rule of "every day at nine", from when on it goes, and how it is said."""
         now, zone, language = self._stamp.clock.now(), str(self._zone()), spoken_language(every)
         form = filled_form(every, now, zone, language)
+        if form.zone:
+            raise InputError(f"A watch goes by the clock of this home, {zone}: name no place.")
         found = check(form, now, zone, language)
         if isinstance(found, AsksBack | Refused):
             raise InputError(found.question if isinstance(found, AsksBack) else found.why)
