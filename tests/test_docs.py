@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib.util
 import re
 import shlex
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -17,8 +19,9 @@ from typer.main import get_group
 
 from loopforge import cli, errors
 from loopforge.io.terminal.slash_completion import COMMANDS
+from loopforge.ledger_opening import open_ledger_of
 from loopforge.runtime.plugins.installed_plugins import installed
-from loopforge.settings import DECLARING, rows
+from loopforge.settings import DECLARING, load_settings, rows
 from tests.every_row import every_row
 
 ROOT = Path(__file__).parent.parent
@@ -71,6 +74,24 @@ def test_every_setting_is_documented_and_used(name: str) -> None:
 def group() -> Any:
     """All commands, as they are parsed."""
     return get_group(cli.root)
+
+
+async def test_every_table_of_the_ledger_is_documented(tmp_path: Path) -> None:
+    """docs/ledger.md names each table and each view of a new database, and each migration."""
+    page = (ROOT / "docs" / "ledger.md").read_text("utf-8")
+    (tmp_path / "data").mkdir()
+    async with open_ledger_of(load_settings(tmp_path, environ={})):
+        with closing(sqlite3.connect(tmp_path / "data" / "loopforge.db")) as database:
+            tables = [
+                n
+                for (n,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            ]
+            views = [n for (n,) in database.execute("SELECT name FROM views")]
+            (newest,) = database.execute("SELECT version_num FROM alembic_version").fetchone()
+    rows = "".join(line for line in page.splitlines() if line.startswith("|"))
+    assert [each for each in tables if f"`{each}`" not in page] == ["alembic_version"]
+    assert [each for each in views if not re.search(rf"[|,] {each}[ ,]", rows)] == []
+    assert f" {newest} " in page.partition("**Migrations.**")[2]
 
 
 def commands() -> list[str]:
