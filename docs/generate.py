@@ -39,7 +39,7 @@ from loopforge.lab.charts.bar_charts import percent
 from loopforge.lab.charts.line_charts import CurveLine, curves
 from loopforge.lab.world.protocols import shipped
 from loopforge.models.providers.known_services import PLACES
-from loopforge.runtime.plugins.setting_rows import SettingsRow
+from loopforge.runtime.plugins.setting_declarations import SettingsRow
 from loopforge.settings import rows
 
 DOCS = Path(__file__).parent

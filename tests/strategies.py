@@ -21,6 +21,7 @@ from loopforge.core.events import (
     TurnEnded,
     Verdict,
 )
+from loopforge.core.limits.turn_bounds import TurnBounds
 from loopforge.core.room_vocabulary import (
     BoundsSet,
     ConversationBegan,
@@ -49,7 +50,6 @@ from loopforge.core.room_vocabulary import (
     Weight,
 )
 from loopforge.core.text.erasable_text import Words, digest, public
-from loopforge.core.text.turn_bounds import TurnBounds
 
 DAWN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 PEOPLE = ("p-ada", "p-bo", "p-cy")

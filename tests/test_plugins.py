@@ -45,7 +45,7 @@ bell = Bell()
 DECLARED = """
 from dataclasses import dataclass
 from loopforge.io.platforms.surface_plugin import SurfacePlugin
-from loopforge.runtime.plugins.setting_rows import setting
+from loopforge.runtime.plugins.setting_declarations import setting
 
 
 @dataclass(frozen=True, kw_only=True)

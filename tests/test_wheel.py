@@ -23,7 +23,7 @@ import pexpect  # type: ignore[import-untyped]
 import pytest
 
 from loopforge import __version__
-from loopforge.models.providers.embedded_install import PACKAGE
+from loopforge.models.embedded.embedded_install import PACKAGE
 
 ROOT = Path(__file__).parent.parent
 INSTALLED = Path(sysconfig.get_path("purelib"))

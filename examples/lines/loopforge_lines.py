@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopforge.io.platforms.surface_plugin import RunningSurface, SurfaceParts, SurfacePlugin
-from loopforge.runtime.plugins.setting_rows import setting
+from loopforge.runtime.plugins.setting_declarations import setting
 
 
 @dataclass(frozen=True, kw_only=True)

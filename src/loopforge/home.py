@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 from loopforge.errors import LoopforgeError
 from loopforge.runtime.installation.log_settings import LogSettings
 from loopforge.runtime.installation.settings_file import FILE
-from loopforge.runtime.plugins.setting_rows import SettingsRow
+from loopforge.runtime.plugins.setting_declarations import SettingsRow
 from loopforge.settings import rows
 from loopforge.settings_table import Settings
 

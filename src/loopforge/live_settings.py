@@ -26,7 +26,7 @@ from loopforge.errors import BadSettings, Unknown
 from loopforge.models.providers.known_services import key_objection, keys_in
 from loopforge.runtime.installation.saved_settings import KEYS, SETTINGS, read_saved, save
 from loopforge.runtime.installation.settings_file import RAW_TABLES
-from loopforge.runtime.plugins.setting_rows import SettingsRow, SettingState
+from loopforge.runtime.plugins.setting_declarations import SettingsRow, SettingState
 from loopforge.runtime.system_clock import Stamp
 from loopforge.settings import SAVED, rows, settings_with
 from loopforge.settings_table import Settings

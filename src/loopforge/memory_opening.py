@@ -24,7 +24,7 @@ from loopforge.memory.item_recall import KeptRecall
 from loopforge.memory.memory_lineage import MemoryLineage
 from loopforge.memory.memory_settings import MemorySettings
 from loopforge.memory.memory_store import MemoryStore
-from loopforge.memory.passage_vectors import PassageVectors
+from loopforge.memory.passage_embedding import PassageVectors
 from loopforge.memory.transcript_recall import TranscriptRecall
 from loopforge.models.embeddings.embeddings_choice import EmbeddingsChoice
 from loopforge.runtime.background_tasks import Tasks
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from loopforge.ledger.sql_ledger import SqlLedger
     from loopforge.live_settings import LiveSettings
     from loopforge.memory.candidates.candidate_search import CandidateSearch
+    from loopforge.memory.passage_embedding import PassageIndex
     from loopforge.memory.passage_segments import SegmentStore
-    from loopforge.memory.passage_vectors import PassageIndex
     from loopforge.memory.room_passages import Space
     from loopforge.runtime.system_clock import Stamp
     from loopforge.settings_table import Settings

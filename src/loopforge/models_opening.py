@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from functools import partial
 
 from loopforge.live_settings import LiveSettings
+from loopforge.models.embedded.embedded_install import missing
+from loopforge.models.embedded.embedded_model import Embedded
 from loopforge.models.files.file_shelf import file_of, is_small
 from loopforge.models.model_router import TieredModels
 from loopforge.models.model_tiers import SMALL_MODEL, TierLimits, Tiers, read_tiers
-from loopforge.models.providers.embedded_install import missing
-from loopforge.models.providers.embedded_model import Embedded
 from loopforge.models.providers.own_servers import Catalogues
 from loopforge.models.retry_patience import Patience
 from loopforge.runtime.ports import Clock, Dice, Models, Pictures, Route

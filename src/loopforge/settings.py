@@ -35,7 +35,7 @@ from loopforge.runtime.installation.settings_file import (
     refuse_strangers,
 )
 from loopforge.runtime.plugins.installed_plugins import installed
-from loopforge.runtime.plugins.setting_rows import PREFIX, SettingsRow, reader_of, rows_of
+from loopforge.runtime.plugins.setting_declarations import PREFIX, SettingsRow, reader_of, rows_of
 from loopforge.settings_table import Settings
 
 SAVED = f"data/{SETTINGS}"

@@ -22,7 +22,7 @@ from loopforge.runtime.plugins.setting_checks import (
     checked_proxies,
     checked_room,
 )
-from loopforge.runtime.plugins.setting_rows import rows_of, setting
+from loopforge.runtime.plugins.setting_declarations import rows_of, setting
 from loopforge.schedule.quiet_hours import checked_quiet
 
 T = TypeVar("T")

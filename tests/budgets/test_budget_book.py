@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from loopforge.budgets.budget_book import BudgetBook, BudgetRules
 from loopforge.core.events import Event
 from loopforge.core.home_events import STREAM, BudgetSet
-from loopforge.core.money.budget_limits import Budget
+from loopforge.core.limits.budget_limits import Budget
 from tests.rooms.test_budgets import CENT, budget
 from tests.runtime.conftest import Stage, stage
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from loopforge.budgets.model_usage import KEYS, UsageRow, UsageTally, UsageView
 from loopforge.core.events import Answered, Attempt, Body, Fact
 from loopforge.core.events import Usage as Used
-from loopforge.core.money.money_amounts import PICO, dollars, picos, rounded
+from loopforge.core.limits.money_amounts import PICO, dollars, picos, rounded
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.system_clock import SimClock, Stamp, SystemDice
 from tests.ledger.saying import NOON, ROOM, opened

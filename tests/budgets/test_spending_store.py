@@ -27,7 +27,7 @@ from loopforge.budgets.spending_store import (
     standings,
 )
 from loopforge.core.events import micros
-from loopforge.core.money.budget_limits import Budget, Limit, Standing
+from loopforge.core.limits.budget_limits import Budget, Limit, Standing
 from loopforge.ledger.database.table_schema import holds, spent
 from loopforge.ledger.sql_ledger import SqlLedger
 from tests.examples import few

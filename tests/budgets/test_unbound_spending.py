@@ -15,8 +15,8 @@ from loopforge.budgets.budget_desk import Budgets, Reservation
 from loopforge.budgets.metered_models import MeteredModels
 from loopforge.budgets.metered_tools import MeteredTools
 from loopforge.budgets.spending_store import Amounts, spent_since
-from loopforge.core.money.budget_limits import Charge
-from loopforge.core.money.money_amounts import DOLLAR
+from loopforge.core.limits.budget_limits import Charge
+from loopforge.core.limits.money_amounts import DOLLAR
 from loopforge.errors import LedgerFull
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.models.scripted_model import ScriptedModels

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.app import App, open_app
-from loopforge.models.providers.embedded_model import weights
+from loopforge.models.embedded.embedded_model import weights
 from loopforge.runtime.ports import Question, Route
 from loopforge.settings import load_settings
 from tests.cli.conftest import Run, hosted

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from loopforge.core.events import decode, encode
 from loopforge.core.home_events import BudgetSet
-from loopforge.core.money.budget_limits import (
+from loopforge.core.limits.budget_limits import (
     Budget,
     Charge,
     Level,
@@ -35,7 +35,7 @@ from loopforge.core.money.budget_limits import (
     stopping,
     wording,
 )
-from loopforge.core.money.money_amounts import DOLLAR
+from loopforge.core.limits.money_amounts import DOLLAR
 from loopforge.errors import InputError
 
 VIENNA = ZoneInfo("Europe/Vienna")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.core.money.money_amounts import PICO, dollars, picos, rounded
+from loopforge.core.limits.money_amounts import PICO, dollars, picos, rounded
 
 
 @given(st.integers(0, 10 ** (PICO + 3)))

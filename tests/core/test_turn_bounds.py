@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopforge.core.text.turn_bounds import Spent, TurnBounds, left, met, read, said, strictest
+from loopforge.core.limits.turn_bounds import Spent, TurnBounds, left, met, read, said, strictest
 from loopforge.errors import InputError
 
 

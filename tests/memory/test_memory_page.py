@@ -12,7 +12,7 @@ from loopforge.chat.remembering import note_taking
 from loopforge.chat.speaking.memory_words import memory_wish
 from loopforge.chat.turns import turn_recall
 from loopforge.core.memory.memory_vocabulary import Layer
-from loopforge.memory import passage_arrays, passage_vectors, room_passages, segment_packing
+from loopforge.memory import passage_arrays, passage_embedding, room_passages, segment_packing
 from loopforge.memory.candidates.candidate_search import NEAR
 from loopforge.memory.memory_settings import KeptWhat, MemorySettings
 from loopforge.memory.passage_ranking import RAREST, WEIGHTS, WORDY
@@ -26,8 +26,8 @@ BOUNDS = {
     "or had 16 new lines": MemorySettings().lines == 16,
     "a line of more than 45 words": MOST == 45,
     "into pieces of 20 to 45": (LEAST, MOST) == (20, 45),
-    "twenty seconds after the last line": passage_vectors.LULL == 20,
-    "at the latest four minutes after the first": passage_vectors.PATIENCE == 240,
+    "twenty seconds after the last line": passage_embedding.LULL == 20,
+    "at the latest four minutes after the first": passage_embedding.PATIENCE == 240,
     "1,000 tokens at most": turn_recall.BYTES + turn_recall.KEPT_BYTES == 3000,
     "a small model is shown 200": turn_recall.SMALL_BYTES + turn_recall.SMALL_KEPT == 600,
     "less than 0.25 is left out": turn_recall.FITS == 0.25,

@@ -16,12 +16,12 @@ import httpx
 import pytest
 
 from loopforge.errors import ModelError
+from loopforge.models.embedded.embedded_model import Embedded, Shared, threads, weights
 from loopforge.models.model_router import SOON, TieredModels
 from loopforge.models.model_tiers import read_tiers
-from loopforge.models.providers.embedded_model import Embedded, Shared, threads, weights
 from loopforge.models.providers.model_attempt import Provider
 from loopforge.models.providers.schema_check import complaint
-from loopforge.models.providers.token_counting import OWN
+from loopforge.models.token_counting import OWN
 from loopforge.policies.prompt_building import form_of
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Question, Route

@@ -12,10 +12,10 @@ import pytest
 
 from loopforge.app import App, open_app
 from loopforge.home import make_home
+from loopforge.models.embedded.embedded_model import weights
 from loopforge.models.embedded_switch import EmbeddedSwitch
 from loopforge.models.files.file_shelf import free_memory
 from loopforge.models.model_router import TieredModels
-from loopforge.models.providers.embedded_model import weights
 from loopforge.runtime.ports import ModelReply, Question, Route
 from loopforge.settings import load_settings
 

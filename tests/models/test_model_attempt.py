@@ -14,8 +14,8 @@ import pytest
 from loopforge.models.providers.attempt_outcome import Tried
 from loopforge.models.providers.known_services import PLACES
 from loopforge.models.providers.model_attempt import Provider
+from loopforge.models.providers.model_request import turns_of
 from loopforge.models.providers.model_spec import ModelSpec
-from loopforge.models.providers.provider_client import turns_of
 from loopforge.policies.prompt_building import form_of
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock, Question, Route

@@ -14,10 +14,10 @@ import pytest
 from loopforge.cli.health_checks.health_finding import DoctorFinding
 from loopforge.cli.health_checks.model_checks import models as examined
 from loopforge.home import make_home
+from loopforge.models.embedded.embedded_model import SHARED, Embedded
 from loopforge.models.model_listing import ModelsDesk
 from loopforge.models.model_router import TieredModels
 from loopforge.models.model_tiers import TierLimits, Tiers, read_tiers
-from loopforge.models.providers.embedded_model import SHARED, Embedded
 from loopforge.models.providers.model_spec import Secret
 from loopforge.models.providers.server_catalogue import (
     Catalogue,

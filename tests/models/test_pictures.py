@@ -11,8 +11,8 @@ from loopforge.errors import Unknown
 from loopforge.models.model_router import TieredModels
 from loopforge.models.model_tiers import Tiers, ladder, read_tiers
 from loopforge.models.providers.model_attempt import Provider
+from loopforge.models.providers.model_request import UNSEEN
 from loopforge.models.providers.model_spec import ModelSpec
-from loopforge.models.providers.provider_client import UNSEEN
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Pictured, Question, Route
 from loopforge.runtime.system_clock import SeededDice, SystemClock

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.models.providers.embedded_model import Embedded, separated
+from loopforge.models.embedded.embedded_model import Embedded, separated
 from loopforge.models.providers.model_spec import ModelSpec
-from loopforge.models.providers.token_counting import OWN, TokenCounter
 from loopforge.models.providers.token_estimate import ESTIMATED, estimate
+from loopforge.models.token_counting import OWN, TokenCounter
 from loopforge.runtime.system_clock import SeededDice
 from tests.models.server import serving
 

@@ -15,8 +15,8 @@ import pytest
 from loopforge.budgets.spending_store import Amounts
 from loopforge.core.effect_states import EffectFailed, EffectReturned
 from loopforge.core.events import Answered
-from loopforge.core.money.budget_limits import Budget, Charge, Period, Scope, Unit, noting
-from loopforge.core.money.money_amounts import DOLLAR
+from loopforge.core.limits.budget_limits import Budget, Charge, Period, Scope, Unit, noting
+from loopforge.core.limits.money_amounts import DOLLAR
 from loopforge.core.room_vocabulary import Said, Told
 from loopforge.errors import Unknown
 from loopforge.models.scripted_model import ScriptedAnswer

@@ -17,9 +17,9 @@ from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.memory.candidates.candidate_search import SegmentSearch
 from loopforge.memory.candidates.passage_sampling import sampled
 from loopforge.memory.passage_arrays import joined
+from loopforge.memory.passage_embedding import PassageVectors
 from loopforge.memory.passage_ranking import RecallCue, rank
 from loopforge.memory.passage_segments import SegmentStore
-from loopforge.memory.passage_vectors import PassageVectors
 from loopforge.memory.passages import bag, packed, stems
 from loopforge.memory.room_passages import RoomPassages, Space
 from loopforge.memory.segment_packing import next_packed, take_in

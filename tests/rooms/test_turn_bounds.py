@@ -12,7 +12,7 @@ import pytest
 from loopforge.chat.why.turn_replay import replayed
 from loopforge.core.effect_states import EffectDenied, EffectRunning
 from loopforge.core.events import Perceived, Returned
-from loopforge.core.text.turn_bounds import TurnBounds
+from loopforge.core.limits.turn_bounds import TurnBounds
 from loopforge.errors import InputError
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question

@@ -21,8 +21,8 @@ from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.effect_worker import Effects
-from loopforge.runtime.inner_calls import InnerPermission, InnerSites
 from loopforge.runtime.local.room_pubsub import Ear, LocalSignals
+from loopforge.runtime.nested_calls import InnerPermission, InnerSites
 from loopforge.runtime.ports import CallPermission, EffectSite, Route, Tool, ToolCall, ToolFile
 from loopforge.runtime.system_clock import SeededDice, SimClock, Stamp
 from loopforge.runtime.turn_driver import Ports, Turn, TurnSeat

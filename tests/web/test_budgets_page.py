@@ -6,8 +6,8 @@ import dataclasses
 import re
 
 from loopforge.budgets.spending_store import Amounts
-from loopforge.core.money.budget_limits import Charge
-from loopforge.core.money.money_amounts import DOLLAR
+from loopforge.core.limits.budget_limits import Charge
+from loopforge.core.limits.money_amounts import DOLLAR
 from tests.web.conftest import Guest, Town, words
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.home import shipped_mates
-from loopforge.models.providers import embedded_install
+from loopforge.models.embedded import embedded_install
 from loopforge.models_opening import open_models
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings

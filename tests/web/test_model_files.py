@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from loopforge.models.providers.embedded_model import weights
+from loopforge.models.embedded.embedded_model import weights
 from loopforge.models_opening import open_models
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.delivery_states import Accepted
+from loopforge.core.limits.turn_bounds import TurnBounds
 from loopforge.core.room_vocabulary import File, Heard
 from loopforge.core.text.erasable_text import Words
-from loopforge.core.text.turn_bounds import TurnBounds
 from loopforge.errors import TooLarge
 from loopforge.models.scripted_model import ScriptedAnswer
 from tests.models.hearing import OGG

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from loopforge.core.events import Event
 from loopforge.core.home_events import STREAM, BudgetRemoved, BudgetSet
-from loopforge.core.money.budget_limits import (
+from loopforge.core.limits.budget_limits import (
     Budget,
     Charge,
     Limit,
@@ -23,7 +23,7 @@ from loopforge.core.money.budget_limits import (
     binding,
     local_day,
 )
-from loopforge.core.money.money_amounts import DOLLAR
+from loopforge.core.limits.money_amounts import DOLLAR
 from loopforge.errors import Unknown
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp

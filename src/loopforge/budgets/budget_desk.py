@@ -21,7 +21,7 @@ from loopforge.budgets import spending_store as store
 from loopforge.budgets.budget_book import BudgetBook
 from loopforge.budgets.spending_store import Amounts, Hold
 from loopforge.core.events import micros
-from loopforge.core.money.budget_limits import (
+from loopforge.core.limits.budget_limits import (
     BudgetNote,
     Charge,
     Level,

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from loopforge.budgets.budget_desk import SOON, Budgets, Reservation, counted
 from loopforge.budgets.spending_store import Amounts
 from loopforge.core.events import Attempt, Usage
-from loopforge.core.money.budget_limits import Charge
-from loopforge.core.money.money_amounts import picos
+from loopforge.core.limits.budget_limits import Charge
+from loopforge.core.limits.money_amounts import picos
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerError
 from loopforge.runtime.background_tasks import Tasks

@@ -11,8 +11,8 @@ from typing import Any
 
 from loopforge.budgets.budget_desk import Budgets, counted
 from loopforge.budgets.spending_store import Amounts
-from loopforge.core.money.budget_limits import stopping
-from loopforge.core.money.money_amounts import DOLLAR
+from loopforge.core.limits.budget_limits import stopping
+from loopforge.core.limits.money_amounts import DOLLAR
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Tool, ToolCall, ToolResult, Tools
 

@@ -22,7 +22,7 @@ from sqlalchemy import BigInteger, Column, PrimaryKeyConstraint, Table
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Answered, Event
-from loopforge.core.money.money_amounts import dollars, picos, rounded
+from loopforge.core.limits.money_amounts import dollars, picos, rounded
 from loopforge.ledger.database.table_schema import Name, metadata
 from loopforge.ledger.storage.row_codec import listed, mark, within
 from loopforge.ledger.table_access import Tables

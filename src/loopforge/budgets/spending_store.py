@@ -25,7 +25,7 @@ from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.engine import Connection, RowMapping
 
-from loopforge.core.money.budget_limits import Level, Limit, Standing, Unit, first_day, level_of
+from loopforge.core.limits.budget_limits import Level, Limit, Standing, Unit, first_day, level_of
 from loopforge.ledger.database.table_schema import holds, spent, told
 
 COLUMN: Mapping[Unit, str] = {"dollars": "picos", "calls": "calls", "uses": "uses"}

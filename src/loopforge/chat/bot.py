@@ -45,14 +45,14 @@ from loopforge.core.act_guard import Rights
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.context_window import as_lines, told_apart
 from loopforge.core.events import Fact, Verdict
+from loopforge.core.limits.budget_limits import BudgetNote, stopping
+from loopforge.core.limits.turn_bounds import strictest
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.model_trouble import MEND, Delay, Trouble, for_everybody, worst
-from loopforge.core.money.budget_limits import BudgetNote, stopping
 from loopforge.core.perception import Line
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import ConversationBegan, Noted, Said
 from loopforge.core.text.erasable_text import Words
-from loopforge.core.text.turn_bounds import strictest
 from loopforge.runtime.effect_worker import ENDS
 from loopforge.runtime.ports import CallPermission, RoomFiles, ToolCall
 from loopforge.runtime.turn_driver import Ports, TurnEnding

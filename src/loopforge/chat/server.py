@@ -36,8 +36,9 @@ from loopforge.chat.speaking.stop_words import is_stop
 from loopforge.chat.turns.apply_acts import going_out, queued
 from loopforge.core.delivery_states import What
 from loopforge.core.events import Body, Event, Fact
+from loopforge.core.limits.budget_limits import Charge
+from loopforge.core.limits.turn_bounds import TurnBounds
 from loopforge.core.mates.mate_file import Mate
-from loopforge.core.money.budget_limits import Charge
 from loopforge.core.room_vocabulary import (
     ConversationBegan,
     ConversationEnded,
@@ -61,7 +62,6 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.name_labels import SOMEBODY, one_line
-from loopforge.core.text.turn_bounds import TurnBounds
 from loopforge.errors import BadLine, Unknown
 from loopforge.people.identity.account_names import shown
 from loopforge.people.identity.person_registry import Registry

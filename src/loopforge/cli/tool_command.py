@@ -51,7 +51,7 @@ def try_tool(
 
     async def work(home: App) -> str:
         from loopforge.budgets.metered_tools import MeteredTools
-        from loopforge.core.money.budget_limits import Charge
+        from loopforge.core.limits.budget_limits import Charge
         from loopforge.runtime.background_tasks import Tasks
         from loopforge.runtime.ports import ToolCall
 

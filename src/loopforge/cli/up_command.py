@@ -54,7 +54,7 @@ def _provide_model(there: Settings, *, wanted: bool, asked: bool) -> None:
 
     Nobody is asked whose mates have another model. Raises NotInstalled if it is wanted in vain.
     """
-    from loopforge.models.providers.embedded_install import ABOUT, install, missing
+    from loopforge.models.embedded.embedded_install import ABOUT, install, missing
 
     if not missing():
         return

@@ -18,7 +18,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from loopforge.core.money.budget_limits import Charge
+from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.room_vocabulary import File, RoomClosed, Stopped
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.work.work_vocabulary import TaskStopped

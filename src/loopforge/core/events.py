@@ -21,8 +21,8 @@ from loopforge.core.delivery_states import DeliveryEvent
 from loopforge.core.effect_states import EffectEvent
 from loopforge.core.factory_vocabulary import LabEvent
 from loopforge.core.home_events import HomeEvent
+from loopforge.core.limits.budget_limits import BudgetNote, Charge
 from loopforge.core.memory.memory_vocabulary import MemoryEvent
-from loopforge.core.money.budget_limits import BudgetNote, Charge
 from loopforge.core.people_events import MateEvent, PeopleEvent
 from loopforge.core.perception import Edit, Line, Picture
 from loopforge.core.platform_events import PlatformEvent

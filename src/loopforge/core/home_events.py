@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from loopforge.core.money.budget_limits import Budget
+from loopforge.core.limits.budget_limits import Budget
 from loopforge.core.text.erasable_text import Words
 
 STREAM = "home"

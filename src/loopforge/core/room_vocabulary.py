@@ -11,9 +11,9 @@ from typing import Literal
 
 from msgspec import Struct
 
+from loopforge.core.limits.turn_bounds import TurnBounds
 from loopforge.core.memory.memory_vocabulary import EvidenceLine
 from loopforge.core.text.erasable_text import Words, public
-from loopforge.core.text.turn_bounds import TurnBounds
 
 # ---------------------------------------------------------------- what a mind may do
 

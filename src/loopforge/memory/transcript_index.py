@@ -9,10 +9,10 @@
 A line whose words were forgotten keeps its place as long as it is not deleted: what it was edited
 to, or will be, is no less to be found.
 
-Vectors come later (passage_vectors.py), into a table beside it that no event fills; a passage that
-goes takes its vector along. Rows are only ever found by their room: who searches reads the rooms
-that may be used and ranks what is there (room_passages.py), so that nothing here holds words of all
-rooms in one piece, and what was forgotten is in no segment, log or list of words.
+Vectors come later (passage_embedding.py), into a table beside it that no event fills; a passage
+that goes takes its vector along. Rows are only ever found by their room: who searches reads the
+rooms that may be used and ranks what is there (room_passages.py), so that nothing here holds words
+of all rooms in one piece, and what was forgotten is in no segment, log or list of words.
 
 Does not know who may read what.
 """

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from loopforge.errors import ModelError
+from loopforge.models.embedded.embedded_model import Embedded
 from loopforge.models.files.file_shelf import free_memory, memory_of
 from loopforge.models.model_router import TieredModels
-from loopforge.models.providers.embedded_model import Embedded
 from loopforge.runtime.background_tasks import Tasks
 
 log = logging.getLogger(__name__)

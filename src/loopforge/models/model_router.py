@@ -24,16 +24,16 @@ from loopforge.core.policy import Fits
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
 from loopforge.models.circuit_breaker import Rests
+from loopforge.models.embedded.embedded_model import Embedded, Local
 from loopforge.models.model_tiers import Tiers
 from loopforge.models.providers.attempt_outcome import Tried
-from loopforge.models.providers.embedded_model import Embedded, Local
 from loopforge.models.providers.model_attempt import Provider
 from loopforge.models.providers.model_spec import ModelSpec, Secret
 from loopforge.models.providers.own_servers import Catalogues, Own
 from loopforge.models.providers.server_catalogue import Catalogue, fetch
-from loopforge.models.providers.token_counting import TokenCounter
 from loopforge.models.retry_patience import Patience
 from loopforge.models.scripted_model import Rehearsed
+from loopforge.models.token_counting import TokenCounter
 from loopforge.models.transcription.transcription_attempt import Transcriber
 from loopforge.models.usage_estimate import most_taken, taken_until
 from loopforge.runtime.background_tasks import Tasks

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from loopforge.errors import ModelError
-from loopforge.models.providers.embedded_model import Embedded
+from loopforge.models.embedded.embedded_model import Embedded
 from loopforge.runtime.system_clock import SystemDice
 
 

@@ -43,13 +43,13 @@ from loopforge.errors import Conflict, LoopforgeError
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.call_progress import CallProgress
 from loopforge.runtime.containment import as_json
-from loopforge.runtime.inner_calls import (
+from loopforge.runtime.local.stream_lanes import LocalLanes
+from loopforge.runtime.nested_calls import (
     PROGRAM_OVER,
     InnerCalls,
     calls_within,
     spent_within,
 )
-from loopforge.runtime.local.stream_lanes import LocalLanes
 from loopforge.runtime.ports import (
     CallPermission,
     EffectPlace,

@@ -14,6 +14,7 @@ import msgspec
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.effect_states import EffectProposed
 from loopforge.core.events import Answered, Asked, Called, Event, Returned, TextPiece
+from loopforge.core.limits.turn_bounds import MOST_REQUESTS
 from loopforge.core.perception import AgentPerception, Picture
 from loopforge.core.policy import Answer, Ask, Call, Policy, Result
 from loopforge.core.text.erasable_text import Words, mended
@@ -30,9 +31,6 @@ from loopforge.runtime.containment import (
 )
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.turn_record import pieces_of
-
-MOST_REQUESTS = 24
-"""A turn that asks for more is broken, where its seat says nothing else."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,9 @@ from msgspec.structs import replace
 
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.events import Answered, Asked, Body, Fact, Planned, Returned
+from loopforge.core.limits.budget_limits import BudgetNote, Charge
+from loopforge.core.limits.turn_bounds import MOST_REQUESTS, UNBOUND, UNSPENT, Spent, TurnBounds
 from loopforge.core.model_trouble import Delay, Trouble
-from loopforge.core.money.budget_limits import BudgetNote, Charge
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import (
     Answer,
@@ -35,7 +36,6 @@ from loopforge.core.policy import (
 )
 from loopforge.core.text.erasable_text import Words, mended, public
 from loopforge.core.text.lenient_json import LenientReading, accepted, read
-from loopforge.core.text.turn_bounds import UNBOUND, UNSPENT, Spent, TurnBounds
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.containment import (
     MindFailed,
@@ -50,7 +50,6 @@ from loopforge.runtime.containment import (
 from loopforge.runtime.draft_stream import DraftStream
 from loopforge.runtime.effect_worker import DIED, EffectOutcome, Effects
 from loopforge.runtime.exchange_replay import (
-    MOST_REQUESTS,
     Diverged,
     Gone,
     Onward,

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from loopforge.core.effect_states import EffectProposed
 from loopforge.core.events import Answered, Event, Returned, Usage
-from loopforge.core.text import turn_bounds
-from loopforge.core.text.turn_bounds import Spent, TurnBounds
+from loopforge.core.limits import turn_bounds
+from loopforge.core.limits.turn_bounds import Spent, TurnBounds
 from loopforge.runtime.ports import Clock
 
 HANDLES = re.compile(r"(?:\n\[[^\n]*\])*\Z")

@@ -24,16 +24,16 @@ from msgspec.structs import replace
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.egress.egress_filter import Egress
 from loopforge.core.events import Fact, Judged, Perceived, Recollection, TurnEnded, Verdict
+from loopforge.core.limits.budget_limits import Charge
+from loopforge.core.limits.turn_bounds import MOST_REQUESTS, UNBOUND, UNSPENT, Spent, TurnBounds
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.model_trouble import Delay, Trouble
-from loopforge.core.money.budget_limits import Charge
 from loopforge.core.perception import AgentPerception, Edit, Line
 from loopforge.core.policy import Call, Policy
 from loopforge.core.room_vocabulary import File, Say
 from loopforge.core.text.erasable_text import Words
-from loopforge.core.text.turn_bounds import UNBOUND, UNSPENT, Spent, TurnBounds
 from loopforge.errors import LedgerError
-from loopforge.runtime.exchange_replay import MOST_REQUESTS, ReplaySaid, exchange_of
+from loopforge.runtime.exchange_replay import ReplaySaid, exchange_of
 from loopforge.runtime.ports import (
     CallPermission,
     Lanes,

@@ -20,8 +20,8 @@ from zoneinfo import ZoneInfo, available_timezones
 import msgspec
 
 from loopforge.errors import InputError
+from loopforge.schedule.phrases.phrase_patterns import plain
 from loopforge.schedule.phrases.phrase_reading import SpokenWhen, read
-from loopforge.schedule.phrases.phrase_table import plain
 from loopforge.schedule.reminder_form import AsksBack, Checked, Fits, Refused, ReminderForm
 from loopforge.schedule.rule_expansion import (
     FARTHEST,

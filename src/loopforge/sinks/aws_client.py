@@ -15,7 +15,7 @@ from typing import Any
 
 from loopforge.errors import SendFailed
 from loopforge.runtime.installation.extras import require
-from loopforge.runtime.plugins.setting_rows import setting
+from loopforge.runtime.plugins.setting_declarations import setting
 from loopforge.sinks.sink_plugin import OutletChoice
 
 CONNECT, READ = 5.0, 20.0

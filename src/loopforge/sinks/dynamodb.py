@@ -23,7 +23,7 @@ from loopforge.core.events import Erased, Event
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.work.work_vocabulary import TaskOpened, TaskProgressed
 from loopforge.ledger.jsonl_export import forgotten, line
-from loopforge.runtime.plugins.setting_rows import setting
+from loopforge.runtime.plugins.setting_declarations import setting
 from loopforge.sinks.aws_client import AwsChoice, AwsClient
 from loopforge.sinks.cloud_events import TOLD, TYPES
 from loopforge.sinks.sink_plugin import SinkFinding, SinkPlugin

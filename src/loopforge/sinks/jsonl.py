@@ -16,7 +16,7 @@ from pathlib import Path
 
 from loopforge.core.events import Erased, Event
 from loopforge.ledger.jsonl_export import forgotten, line
-from loopforge.runtime.plugins.setting_rows import setting
+from loopforge.runtime.plugins.setting_declarations import setting
 from loopforge.sinks.sink_plugin import SinkChoice, SinkPlugin
 
 

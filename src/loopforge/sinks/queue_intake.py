@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from loopforge.errors import InputError, LoopforgeError, SendFailed
-from loopforge.runtime.plugins.setting_rows import PluginSettings, setting
+from loopforge.runtime.plugins.setting_declarations import PluginSettings, setting
 from loopforge.runtime.ports import Clock
 from loopforge.sinks.aws_client import AwsClient
 from loopforge.sinks.sink_plugin import SinkFinding

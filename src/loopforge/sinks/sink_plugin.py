@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from loopforge.runtime.plugins.installed_plugins import installed
-from loopforge.runtime.plugins.setting_rows import PluginSettings, setting
+from loopforge.runtime.plugins.setting_declarations import PluginSettings, setting
 from loopforge.sinks.cloud_events import TOLD
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from loopforge.core.events import Event
 from loopforge.errors import BadSettings, SendFailed
 from loopforge.runtime.plugins.setting_checks import web_parts
-from loopforge.runtime.plugins.setting_rows import setting
+from loopforge.runtime.plugins.setting_declarations import setting
 from loopforge.sinks.aws_client import AwsChoice, AwsClient
 from loopforge.sinks.cloud_events import cloud_event, parted
 from loopforge.sinks.sink_plugin import SinkFinding, SinkPlugin

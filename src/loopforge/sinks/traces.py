@@ -23,7 +23,7 @@ from loopforge.core.effect_states import EffectEnd, EffectProposed, EffectReturn
 from loopforge.core.events import Answered, Event, TurnEnded, micros
 from loopforge.errors import BadSettings
 from loopforge.runtime.plugins.setting_checks import web_parts
-from loopforge.runtime.plugins.setting_rows import setting
+from loopforge.runtime.plugins.setting_declarations import setting
 from loopforge.sinks import genai_conventions as names
 from loopforge.sinks.http_post import HttpPost
 from loopforge.sinks.sink_plugin import OutletChoice, SinkPlugin

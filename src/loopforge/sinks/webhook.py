@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from loopforge.core.events import Event
 from loopforge.errors import BadSettings
 from loopforge.runtime.plugins.setting_checks import web_parts
-from loopforge.runtime.plugins.setting_rows import setting
+from loopforge.runtime.plugins.setting_declarations import setting
 from loopforge.runtime.ports import Clock
 from loopforge.sinks.cloud_events import cloud_event
 from loopforge.sinks.http_post import HttpPost

@@ -12,7 +12,7 @@ import asyncio
 from dataclasses import dataclass
 
 from loopforge.errors import InputError
-from loopforge.runtime.plugins.setting_rows import setting
+from loopforge.runtime.plugins.setting_declarations import setting
 from loopforge.runtime.ports import (
     Tool,
     ToolCall,

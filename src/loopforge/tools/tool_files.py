@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from loopforge.errors import BadSettings
-from loopforge.runtime.plugins.setting_rows import PluginSettings
+from loopforge.runtime.plugins.setting_declarations import PluginSettings
 from loopforge.runtime.ports import Tool, ToolWork
 from loopforge.tools.mcp.server_options import McpServer, is_server, read_server
 from loopforge.tools.web.described_service import Service, read_service, service_tool

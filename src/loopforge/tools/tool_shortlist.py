@@ -14,10 +14,10 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from loopforge.core.limits.turn_bounds import TurnBounds
 from loopforge.core.perception import FINDER
-from loopforge.core.text.turn_bounds import TurnBounds
 from loopforge.errors import LoopforgeError
-from loopforge.runtime.plugins.setting_rows import PluginSettings, setting
+from loopforge.runtime.plugins.setting_declarations import PluginSettings, setting
 from loopforge.runtime.ports import Embeddings, Tool
 from loopforge.tools.tool_suggestion import Described, RankedTool, ToolIndex
 

@@ -21,7 +21,7 @@ from loopforge.core.effect_states import (
     EffectReturned,
 )
 from loopforge.core.events import Answered, Event, Perceived, Returned, TurnEnded
-from loopforge.core.money.money_amounts import picos
+from loopforge.core.limits.money_amounts import picos
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.work import task_confidence
 from loopforge.core.work.attempt_trace import AttemptTrace

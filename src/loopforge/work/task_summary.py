@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from loopforge.core.money.money_amounts import rounded
+from loopforge.core.limits.money_amounts import rounded
 from loopforge.core.text.spoken_lists import counted, listed
 from loopforge.core.work.task_confidence import TESTING, exit_code
 from loopforge.work.task_state import TaskState, argument

@@ -25,12 +25,12 @@ from msgspec.structs import replace
 
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.events import Fact, Verdict, kind_of
+from loopforge.core.limits.budget_limits import Charge
+from loopforge.core.limits.turn_bounds import TurnBounds
 from loopforge.core.mates.mate_file import Mate
-from loopforge.core.money.budget_limits import Charge
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Call
 from loopforge.core.text.erasable_text import Words, public
-from loopforge.core.text.turn_bounds import TurnBounds
 from loopforge.core.work.task_classifier import TaskClass, classified, past_all
 from loopforge.core.work.work_roles import TURNS, WorkRole, peer_of, role_of
 from loopforge.core.work.work_vocabulary import (

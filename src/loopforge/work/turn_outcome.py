@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from loopforge.core.action_plan import Act
 from loopforge.core.events import Answered, Body, Fact, Returned, Verdict
-from loopforge.core.money.budget_limits import stopping
-from loopforge.core.money.money_amounts import dollars
+from loopforge.core.limits.budget_limits import stopping
+from loopforge.core.limits.money_amounts import dollars
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.spoken_lists import listed
 from loopforge.core.work import task_confidence

@@ -20,7 +20,7 @@ from loopforge.core.mates.mate_file import Mate
 from loopforge.core.work.work_vocabulary import TaskStopped
 from loopforge.errors import LedgerError
 from loopforge.memory.memory_store import MemoryStore
-from loopforge.runtime.plugins.setting_rows import PluginSettings
+from loopforge.runtime.plugins.setting_declarations import PluginSettings
 from loopforge.runtime.ports import EffectSite, Lanes
 from loopforge.runtime.turn_driver import Ports
 from loopforge.work.assignment.role_files import RoleFiles

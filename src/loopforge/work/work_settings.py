@@ -9,7 +9,7 @@ from typing import Literal
 from loopforge.core.work.model_escalation import LADDER
 from loopforge.core.work.work_roles import ROLES, TYPES, ModelPlace, read_places
 from loopforge.errors import BadSettings
-from loopforge.runtime.plugins.setting_rows import setting
+from loopforge.runtime.plugins.setting_declarations import setting
 
 
 def _types(text: str, source: str) -> str:

@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 from loopforge.core.delivery_states import Queued
 from loopforge.core.events import GENESIS, Erased, chained, encode, micros
 from loopforge.core.home_events import BudgetSet
-from loopforge.core.money.budget_limits import Budget
+from loopforge.core.limits.budget_limits import Budget
 from loopforge.core.room_vocabulary import Heard
 from loopforge.ledger import chain_verify
 from loopforge.ledger.database.database_engine import settled

@@ -16,7 +16,7 @@ from loopforge.chat.room.permissions import may
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.room_loop import SCRIBE
 from loopforge.chat.server import Rooms
-from loopforge.core.money.budget_limits import (
+from loopforge.core.limits.budget_limits import (
     Budget,
     Charge,
     Standing,

@@ -16,6 +16,7 @@ from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.server import Rooms
 from loopforge.chat.speaking.line_sanitizing import title_as_kept
 from loopforge.chat.speaking.triggers import CALLS
+from loopforge.core.limits import turn_bounds
 from loopforge.core.mates.unprompted_times import said
 from loopforge.core.room_vocabulary import (
     BoundsSet,
@@ -34,7 +35,6 @@ from loopforge.core.room_vocabulary import (
     TriggersSet,
     UnpromptedSet,
 )
-from loopforge.core.text import turn_bounds
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
 from loopforge.mates.mate_editing import Workshop

@@ -17,7 +17,7 @@ from loopforge.chat.room.visible_lines import NewestLine
 from loopforge.chat.server import Rooms
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.events import Body, Event, Perceived
-from loopforge.core.money.budget_limits import Charge
+from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.room_vocabulary import AnswerWanted, LineEdited, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown

@@ -2,7 +2,7 @@
 
 A day begins at midnight in the home's time zone. An answer is a line that a mate said; it counts
 for the room's place on a platform, and for the person whose line it goes back to. The owner's own
-answers count for the place alone. Whether more may follow, budgets say (core/money/); the settings
+answers count for the place alone. Whether more may follow, budgets say (core/limits/); the settings
 have some by default. Does not know what an answer costs.
 """
 
@@ -21,7 +21,7 @@ from sqlalchemy.engine import Connection
 from loopforge.budgets.budget_book import BudgetBook, BudgetRules
 from loopforge.chat.room.turn_queue import ANEW, MORE
 from loopforge.core.events import Event, Perceived
-from loopforge.core.money.budget_limits import WHOSE, Charge, Limit, Scope, Standing
+from loopforge.core.limits.budget_limits import WHOSE, Charge, Limit, Scope, Standing
 from loopforge.core.room_vocabulary import AnswerWanted, Heard, LineEdited, Said
 from loopforge.core.text.spoken_lists import counted
 from loopforge.ledger.database.table_schema import events

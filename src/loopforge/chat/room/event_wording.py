@@ -12,6 +12,7 @@ from collections.abc import Callable
 from loopforge.chat.room.permissions import WHOM, Grant, wording
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.core.events import AnyBody, Event
+from loopforge.core.limits import turn_bounds
 from loopforge.core.line_revision import Revised
 from loopforge.core.room_vocabulary import (
     BoundsSet,
@@ -40,7 +41,6 @@ from loopforge.core.room_vocabulary import (
     Titled,
     UnpromptedSet,
 )
-from loopforge.core.text import turn_bounds
 
 ERASED = "ledger.erased"
 """Texts were forgotten: whoever shows some of the room looks at it anew."""

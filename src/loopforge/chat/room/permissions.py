@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from loopforge.chat.room.participants import RoomPlace
 from loopforge.core.context_window import ContextEntry
-from loopforge.core.money.budget_limits import Charge
+from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import Right
 from loopforge.core.text.borrowed_words import borrowed

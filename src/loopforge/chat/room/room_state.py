@@ -58,6 +58,7 @@ from loopforge.core.events import (
     RoomBody,
     TurnEnded,
 )
+from loopforge.core.limits.turn_bounds import TurnBounds
 from loopforge.core.room_vocabulary import (
     AnswerWanted,
     BoundsSet,
@@ -101,7 +102,6 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.core.schedule.reminder_events import ReminderEvent
 from loopforge.core.text.erasable_text import Words, public
-from loopforge.core.text.turn_bounds import TurnBounds
 from loopforge.errors import LedgerBroken
 from loopforge.schedule.reminder_book import ReminderBook
 

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from loopforge.core.effect_states import EffectProposed
 from loopforge.core.events import Judged, Perceived, Returned, TurnEnded
-from loopforge.core.money.budget_limits import Charge
+from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.room_vocabulary import AnswerWanted, StoodIn, Weight
 
 RANK = ("mention", "reply", "name", "default", "alone", "continue", "conversation")

@@ -13,7 +13,7 @@ from msgspec import Struct
 from loopforge.chat.room.guest_rules import GuestRules
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.speaking.triggers import Thresholds
-from loopforge.core.text.turn_bounds import TurnBounds
+from loopforge.core.limits.turn_bounds import TurnBounds
 
 SCREEN = "screen"
 """Stands for the terminals and pages of this home: they fetch lines by themselves."""

@@ -41,9 +41,9 @@ from loopforge.core.context_window import (
     told_apart,
 )
 from loopforge.core.events import Recollection
+from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.mates import unprompted_times
 from loopforge.core.mates.mate_file import Mate
-from loopforge.core.money.budget_limits import Charge
 from loopforge.core.perception import AgentPerception, Edit, Line, ToolOffer
 from loopforge.core.room_vocabulary import Purged
 from loopforge.core.text.erasable_text import public

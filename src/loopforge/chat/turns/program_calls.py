@@ -19,13 +19,13 @@ from loopforge.chat.turns.tool_questions import KEPT_IN, Asking, ToolQuestions, 
 from loopforge.core.effect_states import EffectProposed
 from loopforge.core.egress.egress_filter import Egress
 from loopforge.core.events import Event
+from loopforge.core.limits import turn_bounds
+from loopforge.core.limits.turn_bounds import Spent, strictest
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.mates.sandbox_profile import UNCONFINED, SandboxProfile
 from loopforge.core.policy import Call
-from loopforge.core.text import turn_bounds
-from loopforge.core.text.turn_bounds import Spent, strictest
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.runtime.inner_calls import InnerPermission, spent_within
+from loopforge.runtime.nested_calls import InnerPermission, spent_within
 from loopforge.runtime.ports import CallPermission, Tool, Tools
 from loopforge.runtime.turn_meter import spent_before
 

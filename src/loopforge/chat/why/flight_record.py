@@ -16,7 +16,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from loopforge.core.money.budget_limits import BudgetNote
+from loopforge.core.limits.budget_limits import BudgetNote
 
 Changed = Literal["", "edited", "deleted"]
 """What became of a line later. A record shows it as it was then, if it is not forgotten."""

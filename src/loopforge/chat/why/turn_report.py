@@ -52,9 +52,9 @@ from loopforge.core.events import (
     TurnEnded,
     Verdict,
 )
+from loopforge.core.limits.budget_limits import noting
+from loopforge.core.limits.money_amounts import dollars, picos
 from loopforge.core.model_trouble import for_anybody
-from loopforge.core.money.budget_limits import noting
-from loopforge.core.money.money_amounts import dollars, picos
 from loopforge.core.perception import Line
 from loopforge.core.room_vocabulary import (
     LineEdited,

@@ -47,7 +47,7 @@ def embedded() -> Iterator[DoctorFinding]:
     """The program that runs the embedded model, and the model's file."""
     from importlib.util import find_spec
 
-    from loopforge.models.providers.embedded_model import weights
+    from loopforge.models.embedded.embedded_model import weights
 
     mend = "Run `loopforge up --model`, or set embedded_model = false."
     if find_spec("xllamacpp") is None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from loopforge.cli import Json, listed, on_app
-from loopforge.core.money.budget_limits import (
+from loopforge.core.limits.budget_limits import (
     Budget,
     Scope,
     Standing,

@@ -32,16 +32,16 @@ from typing import Any, NamedTuple
 import yaml
 from msgspec import Struct
 
+from loopforge.core.limits import turn_bounds
+from loopforge.core.limits.turn_bounds import TurnBounds
 from loopforge.core.mates import css_colours as colour
 from loopforge.core.mates import lorebook, sandbox_profile, unprompted_times, yaml_reader
 from loopforge.core.mates.lorebook import LoreEntry
 from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.core.mates.unprompted_times import UnpromptedTimes
 from loopforge.core.mates.yaml_reader import Field, HeadFlaw
-from loopforge.core.text import turn_bounds
 from loopforge.core.text.name_labels import one_line
 from loopforge.core.text.quantity_bands import BANDS, Band
-from loopforge.core.text.turn_bounds import TurnBounds
 from loopforge.errors import BadMate
 
 TRIGGERS = ("mention", "reply", "name", "conversation")

@@ -13,7 +13,7 @@ from loopforge.io.platforms.surface_plugin import (
     SurfaceParts,
     SurfacePlugin,
 )
-from loopforge.runtime.plugins.setting_rows import setting
+from loopforge.runtime.plugins.setting_declarations import setting
 
 if TYPE_CHECKING:
     from loopforge.io.platforms.account_findings import ConnectReport

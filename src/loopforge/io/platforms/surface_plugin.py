@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from loopforge.io.platforms.account_findings import ConnectReport
 from loopforge.runtime.plugins.installed_plugins import installed
-from loopforge.runtime.plugins.setting_rows import PluginSettings
+from loopforge.runtime.plugins.setting_declarations import PluginSettings
 from loopforge.runtime.ports import Surface
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class NoSettings:
 class SurfacePlugin:
     """A surface as a package declares it.
 
-    `settings` is a dataclass of setting_rows.setting fields; `loads` are modules that `make` needs,
+    `settings` is a dataclass of fields made by `setting`; `loads` are modules that `make` needs,
     loaded beside the running home first. A surface with `bots` runs while mates have accounts
     there; any other one as long as the home does, unless `make` returns None. `place` is a regular
     expression of its places' keys after its name and a colon, `account` one of people's accounts.

@@ -13,7 +13,7 @@ from loopforge.io.platforms.surface_plugin import (
     SurfacePlugin,
 )
 from loopforge.io.telegram.connection.api_server import endpoint
-from loopforge.runtime.plugins.setting_rows import setting
+from loopforge.runtime.plugins.setting_declarations import setting
 
 if TYPE_CHECKING:
     from loopforge.io.platforms.account_findings import ConnectReport

@@ -29,8 +29,8 @@ from loopforge.ledger.erasure.database_scrubbing import make_way
 from loopforge.ledger.schema_migration import looked_at
 
 if TYPE_CHECKING:
+    from loopforge.memory.passage_embedding import VectorLedger
     from loopforge.memory.passage_segments import SegmentStore
-    from loopforge.memory.passage_vectors import VectorLedger
 
 log = logging.getLogger(__name__)
 LEAST = 140_000
@@ -160,7 +160,7 @@ def drop_graphs(connection: Connection) -> None:
 
 
 class PgvectorIndex:
-    """Makes what is wanting. See PassageIndex (passage_vectors.py)."""
+    """Makes what is wanting. See PassageIndex (passage_embedding.py)."""
 
     def __init__(self, ledger: VectorLedger, store: Callable[[], SegmentStore]) -> None:
         self._ledger, self._store = ledger, store

@@ -14,7 +14,7 @@ from loopforge.errors import BadSettings, NotInstalled
 from loopforge.models.embeddings.embeddings_endpoint import EmbeddingsEndpoint
 from loopforge.models.providers.model_spec import Secret
 from loopforge.runtime.plugins.setting_checks import web_parts
-from loopforge.runtime.plugins.setting_rows import PluginSettings, setting
+from loopforge.runtime.plugins.setting_declarations import PluginSettings, setting
 from loopforge.runtime.ports import Clock, Embeddings
 
 

@@ -28,17 +28,15 @@ from loopforge.core.text.thought_stripping import Thoughts
 from loopforge.errors import LoopforgeError
 from loopforge.models.providers.answer_cost import cost
 from loopforge.models.providers.attempt_outcome import Tried
-from loopforge.models.providers.model_spec import ModelSpec
-from loopforge.models.providers.native_tools import CALLS, calls_of, form_of, native
-from loopforge.models.providers.provider_client import (
-    Wire,
-    hanging_up,
+from loopforge.models.providers.model_request import (
     messages_of,
-    open_wire,
     parameters_of,
     settings_of,
     takes,
 )
+from loopforge.models.providers.model_spec import ModelSpec
+from loopforge.models.providers.native_tools import CALLS, calls_of, form_of, native
+from loopforge.models.providers.provider_client import Wire, hanging_up, open_wire
 from loopforge.models.providers.provider_faults import fault_of
 from loopforge.models.providers.schema_check import complaint, parse
 from loopforge.models.providers.token_estimate import estimate

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from loopforge.errors import BadSettings
-from loopforge.runtime.plugins.setting_rows import keys_within, line_of
+from loopforge.runtime.plugins.setting_declarations import keys_within, line_of
 
 FILE = "loopforge.toml"
 RAW_TABLES = ("models", "tiers")

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from loopforge.core.effect_states import EffectProposed
 from loopforge.core.events import Event
-from loopforge.core.money.budget_limits import Charge
+from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.room_vocabulary import File
 from loopforge.runtime.ports.signal_ports import Signals
 from loopforge.runtime.ports.tool_ports import ToolFile
 
 if TYPE_CHECKING:
-    from loopforge.runtime.inner_calls import InnerSites
+    from loopforge.runtime.nested_calls import InnerSites
 
 
 class OpenEffect(NamedTuple):

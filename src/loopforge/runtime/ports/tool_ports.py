@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
+from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.mates.sandbox_profile import SandboxProfile
-from loopforge.core.money.budget_limits import Charge
 from loopforge.core.room_vocabulary import File
 from loopforge.runtime.memory_values import FoundLine, LineSearch
 from loopforge.runtime.ports.model_ports import Models
 from loopforge.runtime.ports.time_ports import Clock
 
 if TYPE_CHECKING:
-    from loopforge.runtime.inner_calls import ToolDoor
-    from loopforge.runtime.plugins.setting_rows import PluginSettings
+    from loopforge.runtime.nested_calls import ToolDoor
+    from loopforge.runtime.plugins.setting_declarations import PluginSettings
 
 
 class Tool(Struct, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopforge.schedule.phrases.phrase_table import PhraseTable
+from loopforge.schedule.phrases.phrase_patterns import PhraseTable
 
 _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "

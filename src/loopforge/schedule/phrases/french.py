@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopforge.schedule.phrases.phrase_table import PhraseTable
+from loopforge.schedule.phrases.phrase_patterns import PhraseTable
 
 _ONES = (
     "zero un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopforge.schedule.phrases.phrase_table import PhraseTable
+from loopforge.schedule.phrases.phrase_patterns import PhraseTable
 
 _ONES = (
     "null eins zwei drei vier funf sechs sieben acht neun zehn elf zwolf dreizehn vierzehn funfzehn "

@@ -17,7 +17,7 @@ from msgspec import Struct
 from loopforge.schedule.phrases.english import ENGLISH
 from loopforge.schedule.phrases.french import FRENCH
 from loopforge.schedule.phrases.german import GERMAN
-from loopforge.schedule.phrases.phrase_table import PhraseTable, compiled, plain
+from loopforge.schedule.phrases.phrase_patterns import PhraseTable, compiled, plain
 from loopforge.schedule.phrases.spanish import SPANISH
 
 LONGEST = 300

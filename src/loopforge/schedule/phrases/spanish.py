@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopforge.schedule.phrases.phrase_table import PhraseTable
+from loopforge.schedule.phrases.phrase_patterns import PhraseTable
 
 _ONES = (
     "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince "

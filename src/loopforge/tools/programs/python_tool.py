@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import Any
 
 from loopforge.errors import InputError
-from loopforge.runtime.plugins.setting_rows import setting
+from loopforge.runtime.plugins.setting_declarations import setting
 from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolHome, ToolResult, ToolWork
 from loopforge.tools.programs.program_run import (
     Program,

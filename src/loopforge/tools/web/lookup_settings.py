@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from loopforge.errors import BadSettings
 from loopforge.runtime.plugins.setting_checks import web_parts
-from loopforge.runtime.plugins.setting_rows import setting
+from loopforge.runtime.plugins.setting_declarations import setting
 
 
 def checked_place(text: str, source: str) -> str:

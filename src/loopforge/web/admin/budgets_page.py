@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from loopforge.budgets.spending_store import Amounts
 from loopforge.chat.room.room_store import PREFIX
-from loopforge.core.money.budget_limits import (
+from loopforge.core.limits.budget_limits import (
     Budget,
     Scope,
     Standing,
@@ -23,7 +23,7 @@ from loopforge.core.money.budget_limits import (
     read_budget,
     read_scope,
 )
-from loopforge.core.money.money_amounts import rounded
+from loopforge.core.limits.money_amounts import rounded
 from loopforge.errors import InputError, Unknown
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.account.sign_in import name_of

@@ -25,9 +25,9 @@ from loopforge.chat.room.rights_parsing import NOTHING
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.speaking.triggers import CALLS
 from loopforge.core.events import Event
+from loopforge.core.limits import turn_bounds
 from loopforge.core.mates.mate_file import dialogue
 from loopforge.core.room_vocabulary import File, Heard, Said
-from loopforge.core.text import turn_bounds
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import BadLine, InputError, Unknown
 from loopforge.people.accounts.account_values import Visitor

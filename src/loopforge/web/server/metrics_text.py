@@ -13,8 +13,8 @@ from datetime import date
 from litestar import MediaType, Response, get
 
 from loopforge.budgets.model_usage import UsageRow
-from loopforge.core.money.budget_limits import Standing
-from loopforge.core.money.money_amounts import dollars
+from loopforge.core.limits.budget_limits import Standing
+from loopforge.core.limits.money_amounts import dollars
 from loopforge.errors import Unknown
 from loopforge.web.server.page_context import Asked, Site
 

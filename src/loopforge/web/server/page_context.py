@@ -39,7 +39,7 @@ from loopforge.people.accounts.account_values import Visitor
 from loopforge.people.accounts.given_pictures import GivenPictures
 from loopforge.people.identity.person_registry import Registry
 from loopforge.people.stranger_pairing import Pairing
-from loopforge.runtime.plugins.setting_rows import SettingState
+from loopforge.runtime.plugins.setting_declarations import SettingState
 from loopforge.runtime.ports import Clock, SinkStandings
 from loopforge.tools.tool_registry import Toolbox
 from loopforge.web.rendering.live_hub import Hub

@@ -15,7 +15,7 @@ from litestar.params import Parameter
 from litestar.response import Redirect, Template
 from msgspec import Struct
 
-from loopforge.core.money.money_amounts import rounded
+from loopforge.core.limits.money_amounts import rounded
 from loopforge.core.work.first_tier import advice_of
 from loopforge.core.work.task_lifecycle import TaskStage
 from loopforge.errors import BadLine, BadSettings, InputError, NotLetIn

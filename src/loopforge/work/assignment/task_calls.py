@@ -19,7 +19,7 @@ from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.core.policy import Call
 from loopforge.core.text.borrowed_words import argument_texts
 from loopforge.core.work.work_roles import WorkRole, role_of
-from loopforge.runtime.inner_calls import InnerPermission, spent_within
+from loopforge.runtime.nested_calls import InnerPermission, spent_within
 from loopforge.runtime.ports import CallPermission, Ledger, Tool, Tools
 from loopforge.work.assignment.role_files import RoleFiles
 from loopforge.work.task_state import TaskState

@@ -45,7 +45,7 @@ from loopforge.work.workspace.task_workspace import Workspaces, folder_name
 from loopforge.work.workspace.workspace_settings import workspaces_of
 
 if TYPE_CHECKING:
-    from loopforge.runtime.plugins.setting_rows import PluginSettings
+    from loopforge.runtime.plugins.setting_declarations import PluginSettings
 
 FOLDER = "data/work"
 RECORD = "repository.json"

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from loopforge.errors import ModelError
-from loopforge.models.providers.embedded_model import Embedded, separated
+from loopforge.models.embedded.embedded_model import Embedded, separated
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.providers.token_estimate import ESTIMATED, estimate
 

@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
-from loopforge.core.money.money_amounts import DEAREST, DOLLAR, picos, rounded
+from loopforge.core.limits.money_amounts import DEAREST, DOLLAR, picos, rounded
 from loopforge.core.text.spoken_lists import counted, listed
 from loopforge.errors import InputError, Unknown
 

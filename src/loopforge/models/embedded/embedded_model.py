@@ -25,9 +25,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from loopforge.errors import InputError, ModelError
+from loopforge.models.embedded.embedded_install import PACKAGE
 from loopforge.models.files.gguf_file import check_gguf
 from loopforge.models.providers.attempt_outcome import Tried
-from loopforge.models.providers.embedded_install import PACKAGE
 from loopforge.models.providers.model_attempt import Provider
 from loopforge.models.providers.model_spec import ModelSpec, Secret
 from loopforge.runtime.background_tasks import Tasks

@@ -16,6 +16,9 @@ from msgspec import Struct
 from loopforge.core.text.spoken_lists import counted, listed
 from loopforge.errors import InputError
 
+MOST_REQUESTS = 24
+"""A turn that asks for more, of models and tools, is broken, where its seat says nothing else."""
+
 
 class TurnBounds(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """At most so much in one turn; None sets no bound.

@@ -1,0 +1,1 @@
+"""What may be taken: amounts of money exactly, budgets, the bounds of one turn. All pure."""

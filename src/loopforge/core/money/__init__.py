@@ -1,1 +1,0 @@
-"""Money: amounts exactly, for whom something is paid, and what budgets say to it. All pure."""

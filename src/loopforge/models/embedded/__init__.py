@@ -1,0 +1,1 @@
+"""The language model that comes along: installed, loaded, asked within this process."""
