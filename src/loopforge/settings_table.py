@@ -393,8 +393,8 @@ class Settings:
 
     action_log_path: str = setting(
         "",
-        "A file to which every run of the Factory appends its rows, besides the log in the run's "
-        "own folder. Its variable is ACTION_LOG_PATH.",
+        "A file to which runs of the Factory that a command or a script begins append their rows, "
+        "besides the log in the run's own folder. Its variable is ACTION_LOG_PATH.",
         "The Factory",
         shown="logs/loopforge_actions.jsonl",
         variable="ACTION_LOG_PATH",

@@ -92,7 +92,7 @@ WRONG_RUNS: list[tuple[dict[str, str], str]] = [
     ({"days": "0"}, "`days` is 1 to"),
     ({"days": "many"}, "Days is a whole number"),
     ({"pressure": "11"}, "`pressure` is a dose from 0 to 10"),
-    ({"seed": "1" * 30}, "Seed is a whole number"),
+    ({"seed": "1" * 30}, "at most 18 digits"),
     ({"perception": "sideways"}, "perception"),
     ({"supervisor": "absent"}, "supervisor"),
 ]

@@ -25,7 +25,14 @@ from loopforge.errors import BadScenario
 from loopforge.lab.run.run_lifecycle import Choice
 from loopforge.lab.sweeps.run_score import MEANS, RATES
 from loopforge.lab.world.protocols import quoted, sentence_problem, unfit
-from loopforge.lab.world.scenario_checks import ABLATIONS, MOST_DAYS, MOST_STEPS, Scenario
+from loopforge.lab.world.scenario_checks import (
+    ABLATIONS,
+    MOST_DAYS,
+    MOST_STEPS,
+    NAMED,
+    Scenario,
+    plain_name,
+)
 from loopforge.lab.world.scenario_file import open_scenario
 from loopforge.lab.world.toml_bounds import opened, tables
 
@@ -114,7 +121,10 @@ def read_experiment(text: str, source: str) -> Experiment:
             raise BadScenario("write each hypothesis under a line of its own: [[hypothesis]].")
         fields["hypotheses"] = fields.pop("hypothesis", [])
         fields["factors"] = _flat(fields.pop("factors", {}))
-        return Experiment.from_dict(fields)
+        made = Experiment.from_dict(fields)
+        if not plain_name(made.name):
+            raise BadScenario(f"Experiment {quoted(made.name)!r}: {NAMED}")
+        return made
     except BadScenario as error:
         raise BadScenario(f"{source}: {error}") from error
 
@@ -178,6 +188,8 @@ def _levels(made: Experiment) -> str:
 
 def _level(name: str, level: Level) -> str:
     """What is wrong with this level of this factor, or ""."""
+    if name not in FACTORS and not name.startswith(TRAIT):
+        return f"there is no factor {name[:40]!r}; factors are {', '.join(FACTORS)}."
     if name in NUMBERS or name.startswith(TRAIT):
         trait = name.removeprefix(TRAIT)
         if name.startswith(TRAIT) and trait not in TRAITS:
@@ -191,16 +203,12 @@ def _level(name: str, level: Level) -> str:
     if name in FIXED:
         known: tuple[str, ...] = FIXED[name]
         return "" if level in known else f"{name} is one of {', '.join(known)}, not {level[:40]!r}."
-    match name:
-        case "scenario" | "policy":
-            fine = level.isprintable() and 0 < len(level) <= LONGEST_NAME
-            return "" if fine else f"{level[:40]!r} is no name of a {name}."
-        case "ablate":
-            unknown = [part for part in ablated(level) if part not in ABLATIONS]
-            known = ("none", *ABLATIONS)
-            return f"ablate is one of {', '.join(known)}, or several: a+b." if unknown else ""
-        case _:
-            return f"there is no factor {name[:40]!r}; factors are {', '.join(FACTORS)}."
+    if name == "ablate":
+        unknown = [part for part in ablated(level) if part not in ABLATIONS]
+        known = ("none", *ABLATIONS)
+        return f"ablate is one of {', '.join(known)}, or several: a+b." if unknown else ""
+    fine = level.isprintable() and 0 < len(level) <= LONGEST_NAME
+    return "" if fine else f"{level[:40]!r} is no name of a {name}."
 
 
 def _hypotheses(made: Experiment) -> str:

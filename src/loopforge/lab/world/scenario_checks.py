@@ -33,6 +33,7 @@ MOST_ROBOTS, MOST_PLACES, MOST_RULES, MOST_FAULTS = 200, 100, 60, 1000
 MOST_DAYS, MOST_STEPS = 400, 200
 ABLATIONS = ("emotions", "traits", "scars", "bonds", "reflection", "voice", "cue")
 LONGEST_NAME = 40
+NAMED = "`name` is 1 to 60 letters, digits, hyphens and underscores; folders are named so."
 SCRIPT_OF = {"HIRAGANA": "CJK", "KATAKANA": "CJK"}
 UNSEEN = frozenset("\u115f\u1160\u3164\uffa0")
 """Letters, by the book, that are drawn as nothing."""
@@ -179,7 +180,7 @@ def _sizes(made: Scenario) -> str:
 
 def _names(made: Scenario) -> str:
     if not plain_name(made.name):
-        return "`name` is 1 to 60 letters, digits, hyphens and underscores; folders are named so."
+        return NAMED
     names = [*(place.name for place in made.places), *(robot.name for robot in made.robots)]
     for name in (*names, *(robot.role for robot in made.robots)):
         if not is_name(name):

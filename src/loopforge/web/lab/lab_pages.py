@@ -202,8 +202,9 @@ def _number(data: Mapping[str, str], name: str) -> int | None:
     text = data.get(name, "").strip()
     if not text:
         return None
-    if not text.removeprefix("-").isdecimal() or not text.isascii() or len(text) > 18:
-        raise InputError(f"{name.capitalize()} is a whole number, or nothing.")
+    digits = text.removeprefix("-")
+    if not digits.isdecimal() or not digits.isascii() or len(digits) > 18:
+        raise InputError(f"{name.capitalize()} is a whole number of at most 18 digits, or nothing.")
     return int(text)
 
 
