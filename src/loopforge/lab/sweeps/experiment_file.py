@@ -122,11 +122,11 @@ def read_experiment(text: str, source: str) -> Experiment:
         fields["hypotheses"] = fields.pop("hypothesis", [])
         fields["factors"] = _flat(fields.pop("factors", {}))
         made = Experiment.from_dict(fields)
-        if not plain_name(made.name):
-            raise BadScenario(f"Experiment {quoted(made.name)!r}: {NAMED}")
-        return made
     except BadScenario as error:
         raise BadScenario(f"{source}: {error}") from error
+    if not plain_name(made.name):
+        raise BadScenario(f"{source}: experiment {quoted(made.name)!r}: {NAMED}")
+    return made
 
 
 def _flat(factors: object) -> dict[str, Any]:
