@@ -55,9 +55,11 @@ from loopforge.chat.turns.program_calls import ProgramCalls
 from loopforge.chat.turns.tool_questions import ToolQuestions
 from loopforge.chat.turns.turn_recall import TurnRecall
 from loopforge.command_opening import more_commands
+from loopforge.core.egress.egress_filter import SHORTEST_KEY
 from loopforge.core.policy import Policy, as_policy
 from loopforge.errors import LedgerError
 from loopforge.io.platforms.surface_plugin import HomeParts, strangers_of
+from loopforge.ledger.storage.process_follow import FOLLOW
 from loopforge.ledger_opening import open_ledger_of
 from loopforge.live_settings import LiveSettings
 from loopforge.mates.mate_cache import Cast
@@ -117,8 +119,6 @@ if TYPE_CHECKING:
     from loopforge.people.accounts.invite_links import Links
 
 log = logging.getLogger(__name__)
-FOLLOW = 1.0
-"""Seconds between two looks for what other processes wrote."""
 ARTIFACTS = "artifacts"
 """The folder of kept files, in the home's data."""
 
@@ -440,7 +440,7 @@ def _follow_settings(
     untold: set[str] = set()
 
     def know(keys: Mapping[str, str]) -> None:
-        untold.update(key for key in keys.values() if len(key) > 11)
+        untold.update(key for key in keys.values() if len(key) >= SHORTEST_KEY)
 
     def obey(settings: Settings) -> None:
         if isinstance(models, TieredModels):

@@ -25,7 +25,7 @@ from msgspec import Struct
 
 from loopforge.errors import BadSettings
 from loopforge.models.providers.known_services import PLACES, Way, find_way, is_open, openers, way
-from loopforge.models.providers.model_spec import ModelSpec, Price, Provider, Secret
+from loopforge.models.providers.model_spec import WINDOW, ModelSpec, Price, Provider, Secret
 from loopforge.models.providers.own_servers import (
     ANY,
     Catalogues,
@@ -44,8 +44,6 @@ SMALL_MODEL = "SmolLM2-135M-Instruct"
 COUNT = 4
 FEW = 5
 """Models of a server that a room's owner is told of, where one is asked for that it has not."""
-WINDOW = 32_768
-"""Tokens, where neither a table nor the server tells."""
 
 
 class _Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -15,14 +15,13 @@ from loopforge.policies.prompt_building import (
     account,
     fields_of,
     fill,
-    for_small,
     is_small,
     may_pass,
     prompt,
     without_answer,
     words_of,
 )
-from loopforge.policies.small_prompt import small_prompt
+from loopforge.policies.small_prompt import for_small, small_prompt
 from loopforge.policies.speaker_messages import SpeakerTold, instruction, row
 from loopforge.policies.talk import plainly
 

@@ -119,24 +119,6 @@ def is_small(seen: AgentPerception) -> bool:
     return seen.context.get("model") == "small"
 
 
-ENOUGH = 5000
-"""Characters of lines that a small model is shown where it stands in: its window is not known."""
-
-
-def for_small(seen: AgentPerception) -> AgentPerception:
-    """What a small model is shown that stands in for a large one: the newest lines, as they are."""
-    kept: list[Line] = []
-    left = ENOUGH
-    for line in reversed(seen.lines):
-        left -= len(str(line.text)) + len(str(line.who))
-        if kept and left < 0:
-            break
-        kept.append(line)
-    context = {**seen.context, "model": "small", "fits": "small"}
-    seen = replace(seen, local_events=tuple(reversed(kept)), context=context)
-    return without_tools(seen)
-
-
 def without_tools(seen: AgentPerception) -> AgentPerception:
     """The same, with nothing to call."""
     return replace(seen, tools=(), context={**seen.context, "tools": ""})

@@ -10,14 +10,18 @@ from __future__ import annotations
 
 import re
 
+from msgspec.structs import replace
+
 from loopforge.core.mates.mate_file import dialogue
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Message, Prompts
 from loopforge.core.text.prompt_rows import NAME, PLAIN, TEXT
 from loopforge.policies.few_shot import Example, nearest
-from loopforge.policies.prompt_building import fields_of, fill, sentences
+from loopforge.policies.prompt_building import fields_of, fill, sentences, without_tools
 from loopforge.policies.speaker_messages import joined, laid, row, was_said
 
+ENOUGH = 5000
+"""Characters of lines that a small model is shown where it stands in: its window is not known."""
 TWICE = 2
 """How often the examples stand there: once is overheard, thrice is copied without a thought."""
 LATEST = 3
@@ -28,6 +32,20 @@ _STAGE = re.compile(r"^\s*(?:\([^()]{1,60}\)|\*[^*\n]{1,60}\*)\s*(?=\S)")
 """A stage direction before the words: (smiling)."""
 _ROW = re.compile(r"^\s*\[[^\]\n]*(?:\](?!\()|$)")
 """What it remembers, said again as it was told it: [in another room, 3 May from Ana: ...]."""
+
+
+def for_small(seen: AgentPerception) -> AgentPerception:
+    """What a small model is shown that stands in for a large one: the newest lines, as they are."""
+    kept: list[Line] = []
+    left = ENOUGH
+    for line in reversed(seen.lines):
+        left -= len(str(line.text)) + len(str(line.who))
+        if kept and left < 0:
+            break
+        kept.append(line)
+    context = {**seen.context, "model": "small", "fits": "small"}
+    seen = replace(seen, local_events=tuple(reversed(kept)), context=context)
+    return without_tools(seen)
 
 
 def called_by(seen: AgentPerception) -> Line | None:

@@ -42,7 +42,6 @@ from loopforge.policies.prompt_building import (
     account,
     fields_of,
     fits_of,
-    for_small,
     form_of,
     fresh,
     is_small,
@@ -58,6 +57,7 @@ from loopforge.policies.prompt_building import (
 )
 from loopforge.policies.small_prompt import (
     called_by,
+    for_small,
     says_nothing_new,
     small_prompt,
     spoken,

@@ -45,6 +45,7 @@ from loopforge.web.admin import (
     usage_page,
 )
 from loopforge.web.lab import fork_compare, lab_pages, run_viewer, side_panels, story_page
+from loopforge.web.rendering.name_colours import look_css
 from loopforge.web.room import (
     event_stream,
     export_pages,
@@ -65,7 +66,7 @@ from loopforge.web.server.flash_messages import Notes
 from loopforge.web.server.form_csrf import COOKIE, FormTokens, KeyLost, Signer
 from loopforge.web.server.metrics_text import metrics
 from loopforge.web.server.page_context import Asked, Site, page
-from loopforge.web.server.page_templates import environment, look_css
+from loopforge.web.server.page_templates import environment
 from loopforge.web.server.request_limits import Paces, TooFast
 from loopforge.web.work import task_list, task_page, task_stream
 

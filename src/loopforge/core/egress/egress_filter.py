@@ -33,6 +33,8 @@ TOO_LONG = "what was longer than a line may be"
 """The kind of what was taken out of such a text."""
 SHORTEST = 6
 """Characters of a known secret; a shorter one would tear holes into plain words."""
+SHORTEST_KEY = 12
+"""Of a model service's key: for a server that wants none people put a word ("ollama")."""
 QUOTES = {'"': '"', "“": "”", "«": "»"}
 
 

@@ -72,7 +72,7 @@ class Crowd:
         return [
             each
             for each in self._polls
-            if each is poll or await each.member(chat, before=each.number in known)
+            if each is poll or await each.groups.member(chat, before=each.number in known)
         ]
 
     def ear(self, here: Sequence[Poll], known: Collection[int | None]) -> Poll:

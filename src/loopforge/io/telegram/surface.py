@@ -17,7 +17,6 @@ from collections import defaultdict
 
 from msgspec.structs import replace
 from telegram.constants import ChatType
-from telegram.error import TelegramError
 
 import telegram
 from loopforge.chat.commands.command_catalogue import BY_NAME
@@ -30,12 +29,11 @@ from loopforge.errors import (
     TooEarly,
 )
 from loopforge.io.platforms.incoming_lines import Coming, ReceivedLine, proves, says_something
-from loopforge.io.platforms.line_buttons import press_of
-from loopforge.io.platforms.question_buttons import ELSEWHERE, Presser, denial
+from loopforge.io.platforms.question_buttons import Presser, denial
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.platforms.typing_updates import RoomWatch
 from loopforge.io.telegram.bot_accounts import Crowd
-from loopforge.io.telegram.connection.api_errors import failure
+from loopforge.io.telegram.button_presses import ButtonPresses
 from loopforge.io.telegram.connection.chat_keys import NAME, ChatKey, where
 from loopforge.io.telegram.connection.polling import Poll
 from loopforge.io.telegram.file_download import Fetch
@@ -53,8 +51,6 @@ TOGETHER = (
     "; in a channel, or a group that is no supergroup, it hears and speaks for all mates: make the "
     "group a supergroup, and each has its own voice"
 )
-TOAST, GLANCE = 200, 60
-"""Signs that Telegram shows of an answer to a press; more than a glance stays until it is read."""
 PRIVATELY = "This is for you alone: write to me in private first, then ask again."
 
 
@@ -81,6 +77,7 @@ class Telegram:
         sessions = parts.reception.sessions
         sending = Sending(self._polls, sessions, parts.front, parts.artifacts, clock)
         self._sending = sending
+        self._presses = ButtonPresses(parts.reception.buttons, self._places_in)
         self._answers = CommandReplies(sending, clock)
         self._stage = stage = TelegramStage(sending, sessions, parts.front)
         streams, marks = manners.streams, manners.marks
@@ -164,10 +161,10 @@ class Telegram:
         elif reaction := update.message_reaction:
             await self._reacted(poll, reaction)
         elif query := update.callback_query:
-            await self._pressed(poll, query)
+            await self._presses.pressed(poll, query)
         elif change := update.my_chat_member:
             there = change.new_chat_member.status not in ("left", "kicked")
-            poll.came(change.chat.id, there=there)
+            poll.groups.came(change.chat.id, there=there)
             self._ears.pop(change.chat.id, None)
             private = change.chat.type == ChatType.PRIVATE
             alone = private or await self._crowd.here(poll, change.chat.id) == [poll]
@@ -219,7 +216,7 @@ class Telegram:
             return
         if attached and await self._stays_out(poll, spot, by, message):
             return
-        keeper = spot.kind == "private" or await poll.keeps(message)
+        keeper = spot.kind == "private" or await poll.groups.keeps(message)
         given = attached and await self._reception.may_give(spot, by.account, keeper=keeper)
         files, refused = await self._fetch(poll, attached if given else ())
         if not text.strip() and not files:
@@ -260,33 +257,13 @@ class Telegram:
         old = {e.emoji for e in change.old_reaction if isinstance(e, telegram.ReactionTypeEmoji)}
         keeper = change.chat.type == ChatType.PRIVATE or who.id == change.chat.id
         if any(map(says_something, new - old)) and change.user:
-            keeper = keeper or await poll.keeper(change.chat.id, who.id, now=True)
+            keeper = keeper or await poll.groups.keeper(change.chat.id, who.id, now=True)
         bot = change.user is not None and change.user.is_bot
         name = incoming_message.called(who)
         by = Presser(account=str(who.id), name=name, keeper=keeper, bot=bot)
         for place in await self._places_in(change.chat.id, poll.number):
             for emoji in sorted(new ^ old):
                 await self._reception.reacted(place, number, by, emoji, back=emoji in old)
-
-    async def _pressed(self, poll: Poll, query: telegram.CallbackQuery) -> None:
-        """Somebody pressed a button of ours; what that came to they are told alone."""
-        told, press = ELSEWHERE, press_of(query.data or "")
-        if press is not None and query.message is not None:
-            chat, number = query.message.chat, str(query.message.message_id)
-            keeper = chat.type == ChatType.PRIVATE
-            keeper = keeper or await poll.keeper(chat.id, query.from_user.id, now=True)
-            by = Presser(
-                account=str(query.from_user.id),
-                name=incoming_message.called(query.from_user),
-                keeper=keeper,
-                bot=query.from_user.is_bot,
-            )
-            places = await self._places_in(chat.id, poll.number)
-            told = await self._reception.buttons.pressed(places, number, by, press)
-        try:
-            await query.answer(told[:TOAST], show_alert=len(told) > GLANCE)
-        except TelegramError as error:
-            log.info("telegram: a press could not be answered: %s", failure(error))
 
     async def _denied(
         self, poll: Poll, spot: ChannelSpot, by: incoming_message.Author, message: telegram.Message
@@ -298,7 +275,7 @@ class Telegram:
         who = Presser(
             account=by.account,
             name=by.name,
-            keeper=spot.kind == "private" or await poll.keeps(message, now=True),
+            keeper=spot.kind == "private" or await poll.groups.keeps(message, now=True),
             bot=by.bot,
         )
         to = incoming_message.reply(message)
@@ -338,7 +315,7 @@ class Telegram:
                 by.name,
                 name,
                 order.argument,
-                keeper=spot.kind == "private" or await poll.keeps(message, now=True),
+                keeper=spot.kind == "private" or await poll.groups.keeps(message, now=True),
                 reply_to=incoming_message.reply(message),
             )
         except NotLetIn as wrong:

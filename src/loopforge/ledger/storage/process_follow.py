@@ -11,6 +11,9 @@ from sqlalchemy.engine import Connection
 from loopforge.ledger.database.database_engine import Store
 from loopforge.ledger.storage.event_reading import heads
 
+FOLLOW = 1.0
+"""Seconds between two looks for what other processes wrote."""
+
 
 class Elsewhere:
     """Where streams stand, if anybody may have moved one.

@@ -9,6 +9,13 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+WINDOW = 32_768
+"""Tokens of a model's window, where neither a table nor its service tells."""
+USUAL_WINDOW = 4096
+"""Tokens that Ollama and llama.cpp read of a prompt unless their owner sets more; of a longer one
+Ollama drops the rest unsaid."""
+UNTOLD_WINDOW = 8192
+"""Tokens that are counted on where a server of one's own does not tell."""
 Provider = Literal["openai", "anthropic", "google", "embedded", "scripted"]
 
 

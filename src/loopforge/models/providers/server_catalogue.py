@@ -17,15 +17,10 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from loopforge.models.providers.model_spec import Secret
+from loopforge.models.providers.model_spec import UNTOLD_WINDOW, USUAL_WINDOW, Secret
 
 SECONDS = 3.0
 """Longest wait for a list."""
-USUAL_WINDOW = 4096
-"""Tokens that Ollama and llama.cpp read of a prompt unless their owner sets more; of a longer one
-Ollama drops the rest unsaid."""
-UNTOLD_WINDOW = 8192
-"""Tokens that are counted on where a server does not tell."""
 SMALL = 1e9
 """A model with fewer parameters is a small one."""
 MOST = 500

@@ -18,9 +18,7 @@ from typing import Any
 from urllib.parse import quote
 
 from telegram.error import (
-    BadRequest,
     Conflict,
-    Forbidden,
     InvalidToken,
     RetryAfter,
     TelegramError,
@@ -32,6 +30,7 @@ from loopforge.errors import LedgerError
 from loopforge.io.platforms.bot_tokens import BotAccount
 from loopforge.io.telegram.connection.api_errors import failure
 from loopforge.io.telegram.connection.api_server import OFFICIAL, title
+from loopforge.io.telegram.connection.group_admins import GroupAdmins
 from loopforge.io.telegram.connection.rate_limit import Flood
 from loopforge.io.telegram.connection.update_intake import Intake
 from loopforge.runtime.ports import Clock
@@ -55,8 +54,6 @@ CONNECTIONS, FILES = 16, 8
 PAUSES = (1.0, 2.0, 5.0, 15.0, 60.0)
 LONG_PAUSE = 300.0
 """Seconds before a token that was refused is tried again."""
-FRESH, KEEPERS = 180.0, 500
-"""Seconds for which it is remembered whether somebody keeps a group, and of how many."""
 ASKED = "another program asks for this bot's messages; end that one"
 HOOKED = (
     "this bot's messages go to another program's webhook; connect the mate anew with --take-over"
@@ -125,52 +122,7 @@ class Poll:
         self.for_all = False
         self.files = asyncio.Semaphore(FILES)
         self._intake = Intake(self.bot.readable, lambda update: hear(self, update))
-        self._members: dict[int, bool] = {}
-        self._keepers: dict[tuple[int, int], tuple[float, bool]] = {}
-
-    async def member(self, chat: int, *, before: bool = False) -> bool:
-        """Whether this bot is in a group; asked once, then known. Unanswered, as `before`."""
-        if chat not in self._members:
-            try:
-                found = await self.bot.get_chat_member(chat, self.number)
-                self._members[chat] = found.status not in ("left", "kicked")
-            except (BadRequest, Forbidden, InvalidToken):
-                return False
-            except TelegramError:
-                return before
-        return self._members[chat]
-
-    async def keeps(self, message: telegram.Message, *, now: bool = False) -> bool:
-        """Whether who says this may manage the group: its admins, or the group itself.
-
-        What was asked some minutes ago is not asked again, unless `now`.
-        """
-        if message.sender_chat is not None:
-            return message.sender_chat.id == message.chat.id
-        if message.from_user is None:
-            return False
-        return await self.keeper(message.chat.id, message.from_user.id, now=now)
-
-    async def keeper(self, chat: int, user: int, *, now: bool = False) -> bool:
-        """Whether somebody may manage a group."""
-        key = (chat, user)
-        asked, keeps = self._keepers.get(key, (-FRESH, False))
-        if not now and self._clock.ticks() - asked < FRESH:
-            return keeps
-        try:
-            found = await self.bot.get_chat_member(*key)
-        except TelegramError:
-            return False
-        keeps = found.status in ("creator", "administrator")
-        self._keepers.pop(key, None)
-        self._keepers[key] = (self._clock.ticks(), keeps)
-        while len(self._keepers) > KEEPERS:
-            del self._keepers[next(iter(self._keepers))]
-        return keeps
-
-    def came(self, chat: int, *, there: bool) -> None:
-        """The bot was let into a group, or sent away."""
-        self._members[chat] = there
+        self.groups = GroupAdmins(self.bot, self.number, clock)
 
     async def run(self) -> None:
         """Ask for ever; whatever breaks is begun anew."""

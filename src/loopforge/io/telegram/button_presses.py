@@ -1,0 +1,49 @@
+"""A press on a button under a line of a mate: what it came to is told to who pressed, alone."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+
+from telegram.constants import ChatType
+from telegram.error import TelegramError
+
+import telegram
+from loopforge.io.platforms.line_buttons import LineButtons, press_of
+from loopforge.io.platforms.question_buttons import ELSEWHERE, Presser
+from loopforge.io.telegram.connection.api_errors import failure
+from loopforge.io.telegram.connection.polling import Poll
+from loopforge.io.telegram.text import incoming_message
+
+log = logging.getLogger(__name__)
+TOAST, GLANCE = 200, 60
+"""Signs that Telegram shows of an answer to a press; more than a glance stays until it is read."""
+
+
+class ButtonPresses:
+    """Takes presses in. `places` are those of a chat of rooms, as a bot knows them."""
+
+    def __init__(
+        self, buttons: LineButtons, places: Callable[[int, int], Awaitable[list[str]]]
+    ) -> None:
+        self._buttons, self._places = buttons, places
+
+    async def pressed(self, poll: Poll, query: telegram.CallbackQuery) -> None:
+        """Somebody pressed a button of ours."""
+        told, press = ELSEWHERE, press_of(query.data or "")
+        if press is not None and query.message is not None:
+            chat, number = query.message.chat, str(query.message.message_id)
+            keeper = chat.type == ChatType.PRIVATE
+            keeper = keeper or await poll.groups.keeper(chat.id, query.from_user.id, now=True)
+            by = Presser(
+                account=str(query.from_user.id),
+                name=incoming_message.called(query.from_user),
+                keeper=keeper,
+                bot=query.from_user.is_bot,
+            )
+            places = await self._places(chat.id, poll.number)
+            told = await self._buttons.pressed(places, number, by, press)
+        try:
+            await query.answer(told[:TOAST], show_alert=len(told) > GLANCE)
+        except TelegramError as error:
+            log.info("telegram: a press could not be answered: %s", failure(error))
