@@ -112,6 +112,9 @@ class RunIndex:
                 with self.path.open("rb") as file:
                     file.seek(self.size)
                     return self._read(file)
+            except FileNotFoundError as error:
+                told = f"{self.folder.name} holds no {LOG}: it is no run."
+                raise BadRun(f"{told} `loopforge lab run --out` makes one.") from error
             except OSError as error:
                 told = f"{self.folder.name} holds no {LOG} that can be read: {error.strerror}."
                 raise BadRun(told) from error
