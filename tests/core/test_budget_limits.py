@@ -198,3 +198,13 @@ def test_an_amount_is_no_debt() -> None:
     for written in ("-1", "nan", "1e99", ""):
         with pytest.raises(InputError):
             read_amount("dollars", written)
+
+
+def test_a_comma_parts_thousands_and_nothing_else() -> None:
+    """What may be meant as two dollars and fifty cents is not taken for two hundred and fifty."""
+    assert read_amount("calls", "1,000,000") == 1_000_000
+    assert read_amount("dollars", "$1,000") == 1000 * DOLLAR
+    for written in ("2,50", "2,5", "1,00,000", ",5"):
+        for unit in ("dollars", "calls"):
+            with pytest.raises(InputError):
+                read_amount(unit, written)

@@ -12,6 +12,7 @@ Pure. Does not know where it is counted, nor what anything costs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from datetime import date, datetime, timedelta
 from typing import Literal, NamedTuple, get_args
@@ -337,12 +338,16 @@ def _band(share: float) -> str:
 
 
 def read_amount(unit: Unit, written: str) -> int:
-    """An amount as it is written: "5", "$0.50", "200". Raises InputError."""
-    text = written.strip().removeprefix("$").replace(",", "")
+    """An amount as it is written: "5", "$0.50", "1,000". Raises InputError."""
+    text = written.strip().removeprefix("$")
+    if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d*)?", text):  # another comma may be a decimal one
+        text = text.replace(",", "")
     if unit == "dollars":
         found = picos(text) if text else None
         if found is None:
-            raise InputError(f"{written!r} is no amount of dollars from 0 to {DEAREST}; such as 5.")
+            raise InputError(
+                f"{written!r} is no amount of dollars from 0 to {DEAREST}; such as 2.50."
+            )
         return found
     if not text.isdecimal() or int(text) > MOST:
         raise InputError(f"{written!r} is no whole number from 0 to {MOST:,}.")
