@@ -26,6 +26,7 @@ from loopforge.core.room_vocabulary import (
     PersonLeft,
     PolicyChosen,
     Reacted,
+    RightsSet,
     Said,
     Stopped,
     Titled,
@@ -110,6 +111,15 @@ def test_times_are_those_of_the_zone() -> None:
         ),
         (PolicyChosen(policy="stub"), "Everybody thinks by the policy “stub” now."),
         (PolicyChosen(policy="stub", mate="maya"), "Maya thinks by the policy “stub” now."),
+        (
+            RightsSet(who="mate:maya", rights=()),
+            "maya asks before each use of a tool that asks first.",
+        ),
+        (
+            RightsSet(who="mate:maya", rights=("tools",), tools=("shell",)),
+            "maya uses shell here without asking; /rights maya ask ends it.",
+        ),
+        (RightsSet(who="p1", rights=()), "Ana may do nothing here but read."),
         (Marked(line="e8", mark="keep", by="p1"), "Kept in mind: “Maya: an answer”."),
         (Marked(line="e1", mark="none", by="p1"), "Mark taken off: an earlier line."),
         (Noted(turn="t", mate="maya", text=Words("secret")), None),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from loopforge.chat.room.permissions import WHOM, Grant, wording
+from loopforge.chat.room.permissions import MATE, WHOM, Grant, unasked_wording, wording
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.core.events import AnyBody, Event
 from loopforge.core.limits import turn_bounds
@@ -140,8 +140,10 @@ def reads(
             how = "may speak up" if allowed else "do not speak up"
             return f"Mates {how} here by themselves now."
         case RightsSet(who=who, rights=rights, tools=tools):
-            whom = WHOM.get(who) or scene.person(who)
-            return wording(whom, Grant(rights=rights, tools=tools))
+            grant = Grant(rights=rights, tools=tools)
+            if who.startswith(MATE):
+                return unasked_wording(who.removeprefix(MATE), grant)
+            return wording(WHOM.get(who) or scene.person(who), grant)
         case BoundsSet(bounds=bounds):
             return f"Limits of tools in one turn here: {turn_bounds.said(bounds)}."
         case DefaultMateSet(mate=mate):

@@ -135,6 +135,14 @@ def wording(who: str, grant: Grant) -> str:
     return f"{who} may {listed(doing) or 'do nothing here but read'}."
 
 
+def unasked_wording(mate: str, grant: Grant) -> str:
+    """What a mate uses without asking, as a sentence."""
+    if not grant.tools:
+        return f"{mate} asks before each use of a tool that asks first."
+    tools = ", ".join(grant.tools)
+    return f"{mate} uses {tools} here without asking; /rights {mate} ask ends it."
+
+
 # ---------------------------------------------------------------- tools
 
 

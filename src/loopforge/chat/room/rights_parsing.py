@@ -24,6 +24,7 @@ from loopforge.chat.room.permissions import (
     WHOM,
     Grant,
     granted,
+    unasked_wording,
     wording,
 )
 from loopforge.chat.room.room_state import RoomState
@@ -138,13 +139,7 @@ def told(state: RoomState) -> str:
 def sentence(state: RoomState, who: str, grant: Grant) -> str:
     """What holds for somebody for whom this is set."""
     mate = who.removeprefix(MATE)
-    if mate == who:
-        return wording(named(state, who), grant)
-    if not grant.tools:
-        return f"{mate} asks before each use of a tool that asks first."
-    return (
-        f"{mate} uses {', '.join(grant.tools)} here without asking; /rights {mate} {ASK} ends it."
-    )
+    return wording(named(state, who), grant) if mate == who else unasked_wording(mate, grant)
 
 
 def _is_person(who: str) -> bool:
