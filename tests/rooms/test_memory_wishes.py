@@ -41,6 +41,19 @@ async def test_a_person_says_remember(home: Home) -> None:
     assert not await items(home, "zuzu")
 
 
+async def test_what_is_said_in_a_row_is_kept_by_whom_each_line_called(home: Home) -> None:
+    """A line that follows at once makes no other mate keep, or let go of, what one was asked to."""
+    await home.says("ana", "@maya please remember that I am allergic to nuts")
+    await home.says("ana", "@zuzu remember that I grow quinces")
+    await home.hears("ana", "and thank you!")
+    assert [str(item.text) for item in await items(home)] == ["I am allergic to nuts"]
+    assert [str(item.text) for item in await items(home, "zuzu")] == ["I grow quinces"]
+    assert not await items(home, "merlin")
+    await home.says("ana", "@merlin forget that I grow quinces")
+    await home.hears("ana", "please")
+    assert len(await items(home, "zuzu")) == 1
+
+
 async def test_a_person_says_forget(home: Home) -> None:
     """Their own goes for good; what is not known is said not to be."""
     await home.hears("ana", "@maya remember that my garden has zarquon roses")

@@ -36,6 +36,7 @@ from loopforge.chat.turns.apply_acts import queued
 from loopforge.chat.turns.fallback_mate import UNABLE, Relief
 from loopforge.chat.turns.memory_grounds import wishes_in
 from loopforge.chat.turns.voice_notes import unheard
+from loopforge.core.context_window import ContextEntry
 from loopforge.core.events import Fact
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.room_vocabulary import ConversationEnded, Told, TurnDropped, Weighed, Weight
@@ -144,6 +145,11 @@ class Conduct:
         guests = self._rules.guests
         known = [(each, self._mates[each].name) for each in state.mates if each in self._mates]
         weights = list[tuple[Weight, Weight]]()
+
+        def alone(entry: ContextEntry) -> list[Weight]:
+            found = triggers.weigh(state, [entry], mates, now, self._rules.thresholds)
+            return [guests.weighed(state, [entry], weight) for weight in found]
+
         heeding = (entry for entry in pending if heeded(state, entry) and not posted(entry))
         for batch in triggers.batches(heeding):
             first = triggers.weigh(state, batch, mates, now, self._rules.thresholds)
@@ -153,7 +159,7 @@ class Conduct:
             )
         weighed = Weighed(upto=pending[-1].seq, weights=tuple(now for _, now in weights))
         facts = [self._stamp.fact(weighed, actor="room", cause=pending[-1].id)]
-        for line, asked in wishes_in(state, pending, weighed.weights):
+        for line, asked in wishes_in(state, pending, weighed.weights, alone):
             facts.append(self._stamp.fact(asked, actor=f"person:{asked.person}", cause=line))
         if names := [mates[mate].name for mate in guest_rules.refused(weights)]:
             body = Told(text=Words(guest_rules.told(names)))

@@ -8,7 +8,7 @@ rests on their line alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -85,19 +85,24 @@ def _ground(state: RoomState, entry: ContextEntry) -> GroundLine:
 
 
 def wishes_in(
-    state: RoomState, pending: Sequence[ContextEntry], weights: Sequence[Weight]
+    state: RoomState,
+    pending: Sequence[ContextEntry],
+    weights: Sequence[Weight],
+    alone: Callable[[ContextEntry], Sequence[Weight]],
 ) -> Iterator[tuple[str, MemoryAsked]]:
     """What people asked to be kept or forgotten in these lines, each with its line.
 
-    Of the mates that were called by the line; of all in the room where none was.
+    Of the mates that were called by the line; of all in the room where none was. `alone` weighs a
+    line that was gathered with later ones, whose weights are those of the last.
     """
     for entry in pending:
         if entry.kind != "heard" or entry.bot or entry.text.text is None:
             continue
         if (wish := memory_wish(entry.text.text)) is None:
             continue
-        called = [w.mate for w in weights if w.verdict == "speak" and w.caller == entry.id]
-        named = [w.mate for w in weights if w.summons in ("mention", "name") and w.mate in called]
+        own = [w for w in weights if w.line == entry.id] or alone(entry)
+        called = [w.mate for w in own if w.verdict == "speak" and w.caller == entry.id]
+        named = [w.mate for w in own if w.summons in ("mention", "name") and w.mate in called]
         yield (
             entry.id,
             MemoryAsked(

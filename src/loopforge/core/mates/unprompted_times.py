@@ -25,7 +25,10 @@ GONE = timedelta(days=1)
 _AFTER = re.compile(r"after (\d{1,5}) (minute|hour|day)s?")
 _AT = re.compile(r"at ((?:[01]\d|2[0-3]):[0-5]\d)")
 _MINUTES = {"minute": 1, "hour": 60, "day": 24 * 60}
-FORM = "such as `after 3 hours`, `at 08:30`, or both with a comma between"
+FORM = (
+    "such as `after 3 hours` (5 minutes to 7 days), `at 08:30` (6 at most), or both with a comma "
+    "between"
+)
 
 
 class UnpromptedTimes(Struct, frozen=True, kw_only=True, omit_defaults=True):
