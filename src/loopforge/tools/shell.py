@@ -130,8 +130,8 @@ def told_of(ended: Ended, limits: SandboxLimits) -> list[str]:
         most = {
             "time": f"{limits.seconds:g} seconds",
             "memory": f"{limits.memory // MIB} MiB of memory",
-            "disk": f"{limits.disk // MIB} MiB of disk",
-            "files": f"{limits.files} files",
+            "disk": f"{limits.disk // MIB} MiB of disk; take files away",
+            "files": f"{limits.files} files; take some away",
             "output": f"{limits.output} bytes of output",
         }
         how = f"[it was ended: more than {most[ended.met]}]"

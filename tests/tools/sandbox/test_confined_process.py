@@ -9,6 +9,7 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,26 @@ async def test_a_program_does_its_work(sandbox: Sandbox) -> None:
     ended = await run_confined(sandbox, ("bash", "-c", command), b"given\n")
     assert (ended.code, ended.output, ended.met) == (3, b"given\ncomplaint\n", "")
     assert files.read("out.txt", most=100) == b"a\nb\n"
+
+
+@pytest.mark.parametrize(
+    ("limits", "fill", "met"),
+    [
+        ({"files": 20}, "touch n{1..30}", "files"),
+        ({"disk": 1_000_000}, "head -c 2000000 /dev/zero >n1", "disk"),
+    ],
+)
+async def test_what_is_too_full_can_be_emptied(
+    sandbox: Sandbox, limits: dict[str, int], fill: str, met: str
+) -> None:
+    """Who begins where too much lies has the time to take it away, and may add nothing."""
+    full = replace(sandbox, limits=replace(SandboxLimits(seconds=60.0), **limits))
+    assert (await run_confined(full, ("bash", "-c", fill))).met == met
+    more = f"mkdir more; cd more; {fill}; sleep 50; echo stays"
+    ended = await run_confined(full, ("bash", "-c", more))
+    assert (ended.met, ended.output) == (met, b"")
+    ended = await run_confined(full, ("bash", "-c", "sleep 2; rm -r *; ls"))
+    assert (ended.met, ended.code, ended.output) == ("", 0, b"")
 
 
 async def test_usual_programs_work(sandbox: Sandbox) -> None:

@@ -19,7 +19,7 @@ import signal
 from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loopforge.errors import InputError, NotInstalled
 from loopforge.runtime.background_tasks import Tasks, finished
@@ -33,7 +33,7 @@ from loopforge.tools.sandbox.bubblewrap import (
 )
 from loopforge.tools.sandbox.sandbox_limits import limited
 from loopforge.tools.sandbox.syscall_filter import sealed, syscall_filter
-from loopforge.tools.sandbox.usage_watch import Limit, disk_over, memory_used
+from loopforge.tools.sandbox.usage_watch import Limit, disk_over, memory_used, with_room
 
 TICK = 0.05
 """Seconds between two looks at memory; the disk is looked at every DISK looks."""
@@ -295,6 +295,7 @@ async def _begin(sandbox: Sandbox, command: Sequence[str], stdin: int | None) ->
     if gone := [str(each) for each in (sandbox.workspace, *sandbox.readable) if not each.is_dir()]:
         raise InputError(f"no program can be run in the sandbox: there is no folder {gone[0]}.")
     unreachable(sandbox.workspace)
+    room = await asyncio.to_thread(with_room, sandbox.workspace, sandbox.limits)
     rules = sealed(await loading(syscall_filter), "filter")
     held = [rules]
     try:
@@ -332,7 +333,7 @@ async def _begin(sandbox: Sandbox, command: Sequence[str], stdin: int | None) ->
     finally:
         for each in held:
             os.close(each)
-    server = ConfinedServer(process, status, sandbox)
+    server = ConfinedServer(process, status, replace(sandbox, limits=room))
     if stopped:
         await server.close()
         raise asyncio.CancelledError

@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -26,6 +27,7 @@ Limit = Literal["", "time", "memory", "disk", "files", "output"]
 """Which limit ended a program; "" where it ended by itself."""
 PAGE = os.sysconf("SC_PAGE_SIZE")
 DEEPEST = 64
+MANY = 16
 NAMELESS = ("/dev/zero (deleted)", "/memfd:", "/SYSV")
 
 
@@ -84,6 +86,22 @@ def disk_over(workspace: Path, limits: SandboxLimits) -> Limit:
     free = os.statvfs(workspace)
     if free.f_bavail * free.f_frsize < limits.reserve:
         return "disk"
+    held, files = _lying(workspace, limits)
+    return "disk" if held > limits.disk else "files" if files > limits.files else ""
+
+
+def with_room(workspace: Path, limits: SandboxLimits) -> SandboxLimits:
+    """The limits of who begins here: where more lies than may, it may be taken away, not added to.
+
+    So no workspace stays too full for good. Of what is many times too much it is not so.
+    """
+    most = replace(limits, disk=limits.disk * MANY, files=limits.files * MANY)
+    held, files = _lying(workspace, most)
+    return replace(limits, disk=max(limits.disk, held), files=max(limits.files, files))
+
+
+def _lying(workspace: Path, limits: SandboxLimits) -> tuple[int, int]:
+    """Bytes and files in a folder, counted until one is more than may be."""
     held = files = 0
     walk = [
         _Level(None, str(workspace), limits.files)
@@ -100,16 +118,16 @@ def disk_over(workspace: Path, limits: SandboxLimits) -> Limit:
                 continue  # it is gone
             files, held = files + 1, held + seen.st_blocks * 512 // max(1, seen.st_nlink)
             if held > limits.disk:
-                return "disk"
+                return held, files
             if files + len(level.waiting) > limits.files or len(walk) > DEEPEST:
-                return "files"
+                return held, limits.files + 1
             if stat.S_ISDIR(seen.st_mode):
                 with suppress(OSError):
                     walk.append(_Level(level.fd, name, limits.files))
     finally:
         for level in walk:
             level.close()
-    return ""
+    return held, files
 
 
 class _Level:
