@@ -36,9 +36,9 @@ from loopforge.memory.candidates.candidate_search import SegmentSearch
 from loopforge.memory.candidates.pgvector_index import PgvectorIndex
 from loopforge.memory.candidates.pgvector_search import PgvectorSearch
 from loopforge.memory.passage_arrays import joined
+from loopforge.memory.passage_embedding import PassageVectors
 from loopforge.memory.passage_ranking import RecallCue, nearness, rank, rounded
 from loopforge.memory.passage_segments import SegmentStore
-from loopforge.memory.passage_embedding import PassageVectors
 from loopforge.memory.passages import bag, packed, stems
 from loopforge.memory.room_passages import RoomPassages, Space
 from loopforge.memory.transcript_index import TranscriptIndex, passages, vectors

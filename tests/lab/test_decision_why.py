@@ -114,7 +114,7 @@ def test_a_name_may_be_short_but_not_wrong(whole: Path, tmp_path: Path) -> None:
         told(gather(whole, 0, "Nobody"))
     with pytest.raises(Unknown, match="There is no step 12 in this run"):
         told(gather(whole, 12, "Sprocket"))
-    with pytest.raises(BadRun, match="holds no .*: it is no run. `loopforge lab run"):
+    with pytest.raises(BadRun, match=r"it is no run\. `loopforge lab run"):
         told(gather(tmp_path, 0, "Sprocket"))
 
 
