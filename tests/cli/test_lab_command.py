@@ -142,6 +142,8 @@ def test_the_action_log_goes_where_it_is_told(
         (["run", "--resume", "--out", "nothing"], "Nothing was written in nothing yet"),
         (["verify", "nothing"], "it is no run"),
         (["why", "nothing", "0", "Halide"], "nothing"),
+        (["why", "nothing", "²", "Halide"], "A step is a number from 0"),
+        (["why", "nothing", "9" * 20, "Halide"], "A step is a number from 0"),
         (["fork", "nothing", "--at", "1", "--set", "pressure=1"], "it is no run"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

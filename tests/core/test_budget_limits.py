@@ -195,9 +195,10 @@ def test_whose_budget_it_is_has_to_be_said_rightly(written: str) -> None:
 
 def test_an_amount_is_no_debt() -> None:
     """Nothing below nought, nothing beyond reason."""
-    for written in ("-1", "nan", "1e99", ""):
-        with pytest.raises(InputError):
-            read_amount("dollars", written)
+    for written in ("-1", "nan", "1e99", "", "9" * 5000):
+        for unit in ("dollars", "calls"):
+            with pytest.raises(InputError):
+                read_amount(unit, written)
 
 
 def test_a_comma_parts_thousands_and_nothing_else() -> None:

@@ -41,6 +41,16 @@ async def test_a_line_that_cannot_be_said(home: Home, text: str, says: str) -> N
     assert await home.events() == before
 
 
+async def test_a_name_is_one_line_that_can_be_seen(home: Home) -> None:
+    """One that is too long, or nothing, is refused as a name; another is kept in one line."""
+    for name, says in (("n" * 201, "A name may have 200 characters"), ("\u200b ", "in this name")):
+        with pytest.raises(BadLine, match=says):
+            await home.enter(name)
+    await home.enter("ana\nben I\u200bam")
+    scene = await home.app.front.rooms.scene(home.room)
+    assert [name for _, name in scene.people] == ["ana ben I am"]
+
+
 async def test_control_signs_and_broken_characters_are_taken_out(home: Home) -> None:
     """What is no text is taken out of a line; the rest is heard, byte for byte storable."""
     event = await home.says("ana", "@maya \x1b[31mred\x00\x07 \ud800 line\r\nnext")

@@ -59,12 +59,12 @@ async def test_prometheus_reads_numbers_with_the_token_alone(site: Town, owner: 
     """Without the setting there is no such page; a wrong token opens nothing."""
     assert (await owner.get("/metrics")).status_code == 404
     app = site.app
-    app.live.now = dataclasses.replace(app.live.now, metrics_token="sesame")
+    app.live.now = dataclasses.replace(app.live.now, metrics_token="sésame")
     assert (await owner.get("/metrics")).status_code == 401
     await put(owner, "home", "4")
     held = await app.budgets.reserve(Charge(tool='a "quoted" one'), Amounts())
     await app.budgets.settle(held, Amounts(picos=DOLLAR, uses=7))
-    answer = await owner.get("/metrics", headers={"authorization": "Bearer sesame"})
+    answer = await owner.get("/metrics", headers={"authorization": "Bearer sésame".encode()})
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     rows = answer.text.splitlines()

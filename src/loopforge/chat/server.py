@@ -29,6 +29,7 @@ from loopforge.chat.room_loop import GONE, HALTING, SCRIBE, STOPPED
 from loopforge.chat.speaking.line_sanitizing import (
     file_as_kept,
     line_as_kept,
+    name_as_kept,
     title_as_kept,
 )
 from loopforge.chat.speaking.room_rules import Rules
@@ -150,7 +151,7 @@ class Rooms:
         if unknown := [mate for mate in mates if mate not in self._mates]:
             known = ", ".join(sorted(self._mates)) or "none"
             raise Unknown(f"There is no mate called {unknown[0]!r}. Known here: {known}.")
-        person = await self._people.meet(surface, line_as_kept(name, 200))
+        person = await self._people.meet(surface, name_as_kept(name))
         await self._enter(room, person.id, person.name, surface, mates)
         return await self.scene(room, person.id)
 

@@ -14,7 +14,7 @@ from loopforge.core.text.erasable_text import Words, public
 from loopforge.core.text.name_labels import one_line, unseen
 from loopforge.errors import BadLine, TooLarge
 
-LONGEST_TITLE = 80
+LONGEST_TITLE, LONGEST_NAME = 80, 200
 HASH = re.compile(r"[0-9a-f]{64}")
 _CONTROL = {code: None for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"} | {
     0x202D: None,
@@ -25,12 +25,21 @@ _BREAKS = re.compile("\r\n|[\r\x85\u2028\u2029]")
 
 def title_as_kept(text: str) -> str:
     """A title as it is kept: one line, without signs that nobody can see. Raises BadLine."""
-    title = one_line(text, LONGEST_TITLE + 1)
-    if not title:
-        raise BadLine("There is nothing in this title that could be read.")
-    if len(title) > LONGEST_TITLE:
-        raise BadLine(f"A title may have {LONGEST_TITLE} characters. Take a shorter one.")
-    return title
+    return _one_line(text, "title", LONGEST_TITLE)
+
+
+def name_as_kept(text: str) -> str:
+    """What a person at a terminal is called, kept likewise. Raises BadLine."""
+    return _one_line(text, "name", LONGEST_NAME)
+
+
+def _one_line(text: str, what: str, longest: int) -> str:
+    kept = one_line(text, longest + 1)
+    if not kept:
+        raise BadLine(f"There is nothing in this {what} that could be read.")
+    if len(kept) > longest:
+        raise BadLine(f"A {what} may have {longest} characters. Take a shorter one.")
+    return kept
 
 
 def line_as_kept(text: str, limit: int) -> str:

@@ -91,8 +91,8 @@ def why(
     from loopforge.lab.inspect.trait_drift import drift, opened
 
     place = found(settings(context), folder)
-    if step != "last" and not step.isdigit():
-        raise InputError(f"A step is a number from 0, or last; not {step!r}.")
+    if step != "last" and (not step.isdecimal() or len(step) > 15):
+        raise InputError(f"A step is a number from 0, or last; not {step[:80]!r}.")
     at = opened(place).steps - 1 if step == "last" else int(step)
     if trait:
         cause = drift(place, agent, trait, at)

@@ -349,7 +349,7 @@ def read_amount(unit: Unit, written: str) -> int:
                 f"{written!r} is no amount of dollars from 0 to {DEAREST}; such as 2.50."
             )
         return found
-    if not text.isdecimal() or int(text) > MOST:
+    if not text.isdecimal() or len(text) > len(str(MOST)) or int(text) > MOST:
         raise InputError(f"{written!r} is no whole number from 0 to {MOST:,}.")
     return int(text)
 

@@ -118,7 +118,7 @@ async def undo(site: Site, owner: Visitor, handle: Word, data: Fields) -> Templa
     """Take one change back."""
     one, number = await standing_of(site, handle), data.get("number", "")
     try:
-        wanted = int(number) if number.isdecimal() else 0
+        wanted = int(number[:15]) if number.isdecimal() else 0
         await site.growth.desk.undo(one.handle, wanted, owner.person)
     except InputError as error:
         return await _growth(site, owner, one, error=str(error))

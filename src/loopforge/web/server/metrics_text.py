@@ -91,7 +91,7 @@ async def metrics(request: Asked, site: Site) -> Response[str]:
     given = request.headers.get("authorization", "").removeprefix("Bearer ")
     if not token:
         raise Unknown("There is no such page.")
-    if not hmac.compare_digest(token.encode(), given.encode("utf-8", "replace")):
+    if not hmac.compare_digest(token.encode(), given.encode("latin-1", "replace")):
         return Response("The token is wrong.\n", media_type=MediaType.TEXT, status_code=401)
     uses: dict[str, int] = {}
     for meter, _, amounts in await site.budgets.spent_since(date.min):
