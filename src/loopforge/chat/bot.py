@@ -53,6 +53,7 @@ from loopforge.core.perception import Line
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import ConversationBegan, Noted, Said
 from loopforge.core.text.erasable_text import Words
+from loopforge.runtime.draft_stream import KEPT_DRAFT
 from loopforge.runtime.effect_worker import ENDS
 from loopforge.runtime.ports import CallPermission, RoomFiles, ToolCall
 from loopforge.runtime.turn_driver import Ports, TurnEnding
@@ -60,8 +61,6 @@ from loopforge.runtime.world import OVERTAKEN, Applied, OpeningView, Senses, Tak
 
 RECENT = 6
 """A mate may not say word for word what it said among its last so many lines."""
-SENTENCE = 60
-"""Characters that a mate must have said for them to be kept when a person stops it."""
 LOST = "{name} meant to send the file {file}, but {why}."
 BROKEN = "My last turn broke off half way; what I did then may or may not have happened."
 TROUBLE = {
@@ -316,7 +315,7 @@ class Bot:
             return []
         if (begun := state.open.get(turn.id)) is not None and begun.overtaken:
             return []
-        if len(text) < SENTENCE or turn.egress.leak([text], spoken_here(state)):
+        if len(text) < KEPT_DRAFT or turn.egress.leak([text], spoken_here(state)):
             return []
         handle, stamp = turn.due.mate.handle, self._ports.stamp
         said = Said(turn=turn.id, mate=handle, text=Words(f"{text} …"), cut=True)

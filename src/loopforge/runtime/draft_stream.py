@@ -21,6 +21,8 @@ from loopforge.runtime.ports import ANEW, Clock
 
 APART = 1 / 12
 """Seconds between two looks."""
+KEPT_DRAFT = 60
+"""Characters that a mate must have said for them to be kept when a person stops it."""
 
 
 class DraftStream:

@@ -67,9 +67,8 @@ from loopforge.work.tier_history import TierHistory
 from loopforge.work.turn_outcome import TurnOutcomes
 from loopforge.work.work_place import WorkPlaces
 from loopforge.work.work_settings import WorkSettings
+from loopforge.work.workspace.checkpoint_archive import CHECKPOINT_TURNS
 
-EVERY = 5
-"""The workspace is kept every so many turns."""
 STOPPED = "the task was stopped"
 DOCSTRINGS = TaskClass(
     "coding",
@@ -151,7 +150,7 @@ class TaskWorld:
             return limit
         if chosen := await self.tiers.first(state):
             return [self._fact(chosen, state)]
-        if state.turns - self._kept_at(state) >= EVERY:
+        if state.turns - self._kept_at(state) >= CHECKPOINT_TURNS:
             return await self._saved(state)
         if learned := await self._learned(state):
             return learned
@@ -218,7 +217,7 @@ class TaskWorld:
         """After which turn it was kept last; where turns may change it, before the first, too."""
         if state.checkpoint is not None:
             return state.checkpoint.nth
-        return -EVERY if state.classified and state.classified.flow not in WITHOUT else 0
+        return -CHECKPOINT_TURNS if state.classified and state.classified.flow not in WITHOUT else 0
 
     async def _saved(self, state: TaskState) -> list[Fact]:
         checkpoint, why = await self._places.save(state)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+CHECKPOINT_TURNS = 5
+"""A workspace is kept every so many turns of its task."""
 AT_ONCE = 8
 """Files that are put or fetched side by side."""
 TRIES, PATIENCE = 2, timedelta(seconds=10)
