@@ -355,6 +355,7 @@ def _wired(
     timers, kinds = LocalTimers(lambda on: lanes.wake(on), clock), (bot, *work.worlds, looking_back)
     worlds = Worlds(ports, timers, policies, kinds, lambda: untold.union(secrets(), tools.keys()))
     lanes, quota = LocalLanes(worlds.work, clock), Quota(ledger, clock, budgets.book)
+    budgets.answers = quota.had
     notice, patience = notice_of(models), timedelta(hours=settings.platform_patience_hours)
     rooms = Rooms(ledger, house, lanes, signals, people, cast, stamp, rules, quota, notice)
     worlds.follow(lanes)

@@ -338,6 +338,8 @@ async def test_answers_are_bound_by_the_same_budgets(tmp_path: Path) -> None:
             "This room had 2 answers today, which is as many as this home gives this room in a "
             "day. Mates answer again after midnight (UTC)."
         )
+        listed = {one.limit.meter: one for one in await home.app.budgets.listing()}
+        assert (listed["room:commons"].used, listed["room:commons"].left) == (2, 0)
         assert "2 answers a day for this room: 2 answers used, which is all" in await home.does(
             "ana", "budget"
         )

@@ -190,7 +190,7 @@ async def test_an_answer_in_another_version_counts_for_who_wanted_it(home: Home)
     await home.rest()
     await home.does("ben", "again", "1")
     quota = home.app.rooms.quota
-    assert [await quota.had(home.people[name]) for name in ("ana", "ben")] == [1, 1]
+    assert [await quota.had(f"person:{home.people[name]}") for name in ("ana", "ben")] == [1, 1]
     await home.app.ledger.erase(Wish(person=home.people["ben"]))
     assert await words(home) == ["Tea, cup 1."]
 

@@ -9,7 +9,7 @@ shows how budgets stand. Where nothing is bound nothing is held; what is spent i
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import date, timedelta
 from typing import Protocol, TypeVar
 
@@ -70,16 +70,23 @@ async def counted(reserved: Reservation, paying: asyncio.Task[None]) -> None:
     await (asyncio.shield(paying) if reserved.hold else asyncio.sleep(0))
 
 
+async def _uncounted(meter: str) -> int:  # noqa: ARG001
+    """Where nobody counts answers."""
+    return 0
+
+
 class Budgets:
     """The budgets of a home, and what is spent of them.
 
-    `same` gives the one id of a person who is known by more than one.
+    `same` gives the one id of a person who is known by more than one, `answers` how many answers
+    a room or a person had today, which the chat counts.
     """
 
     def __init__(self, ledger: Changeable, stamp: Stamp, book: BudgetBook) -> None:
         self._ledger, self._stamp, self.book = ledger, stamp, book
         self._process = stamp.id()
         self.same: Callable[[str], str] = lambda person: person
+        self.answers: Callable[[str], Awaitable[int]] = _uncounted
         self.refused: dict[str, int] = {}
 
     # ------------------------------------------------------------ spending
@@ -166,7 +173,8 @@ class Budgets:
         day = self.book.rules.day(self._stamp.clock.now())
         found = await self._ledger.look(lambda tables: store.standings(tables, limits, day))
         counted = {one.limit.budget.key for one in found}
-        more = [Standing(one, 0) for one in limits if one.budget.key not in counted]
+        rest = [one for one in limits if one.budget.key not in counted]
+        more = [Standing(one, await self.answers(one.meter) if one.meter else 0) for one in rest]
         return sorted([*found, *more], key=lambda one: (-one.share, one.limit.budget.key))
 
     async def spent_since(self, since: date) -> list[tuple[str, str, Amounts]]:

@@ -100,10 +100,10 @@ class Quota:
         await self._today()
         return [Standing(one, self._counts[one.meter]) for one in limits]
 
-    async def had(self, person: str) -> int:
-        """How many answers a person had today."""
+    async def had(self, meter: str) -> int:
+        """How many answers a room ("room:commons") or a person ("person:p1") had today."""
         await self._today()
-        return self._counts[f"person:{person}"]
+        return self._counts[meter]
 
     def _once(self, limit: Limit, so: str) -> str:
         spent = (limit.meter, limit.budget.amount)

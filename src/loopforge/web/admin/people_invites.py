@@ -60,7 +60,7 @@ async def _people(site: Site, owner: Visitor, **more: Any) -> Template:
         **more,
     }
     for each in shown["accounts"]:
-        shown["answers"][each.person] = await site.front.rooms.quota.had(each.person)
+        shown["answers"][each.person] = await site.front.rooms.quota.had(f"person:{each.person}")
         selves = [one for one in site.people.selves(each.person) if one.linked]
         shown["selves"][each.person] = ", ".join(f"{one.surface} {one.account}" for one in selves)
     return page("owner-people.html", owner, here="admin", section="people", **shown)
