@@ -10,8 +10,10 @@ import typer
 
 from loopforge.cli import main
 from loopforge.cli.connect_command import conclude
+from loopforge.io import bot_connecting
 from loopforge.io.platforms.account_findings import AccountFinding, ConnectReport
 from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
+from loopforge.mates.mate_roster import Roster
 from tests.cli.conftest import Run
 
 NOUN, TELEGRAM = "mate", f"123456:{'A' * 35}"
@@ -81,6 +83,22 @@ def test_disconnected(run: Run, home: Path) -> None:
     assert [each.mates for each in tokens.accounts()] == [("merlin",)]
     assert "The token is forgotten here." in run("disconnect", "merlin", "--from", "telegram")[1]
     assert tokens.accounts() == []
+
+
+def test_a_handle_comes_before_a_name(run: Run, home: Path) -> None:
+    """Of two mates that are called Maya the one is meant whose handle is given, in capitals or not."""
+    written = (home / "mates" / "maya.md").read_text()
+    for handle in ("a-maya", "maya2"):
+        other = written.replace("\n---\n", f"\nhandle: {handle}\n---\n", 1)
+        (home / "mates" / f"{handle}.md").write_text(other)
+    tokens = BotTokens(home / "data", {})
+    for n, handle in enumerate(("a-maya", "maya", "maya2")):
+        tokens.keep(BotAccount(platform="telegram", token=f"{n}{TELEGRAM}", mates=(handle,)))
+    assert run("disconnect", "Maya", "--from", "telegram")[0] == 0
+    assert [each.mates for each in tokens.accounts()] == [("a-maya",), ("maya2",)]
+    found = bot_connecting.found("maya", Roster(home / "mates").mates())
+    assert found is not None
+    assert found.handle == "maya"
 
 
 @pytest.mark.parametrize(

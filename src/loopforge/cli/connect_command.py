@@ -150,6 +150,7 @@ def disconnect(
     platform: Annotated[str, typer.Option("--from", help="Where it is to talk no longer.")],
 ) -> None:
     """Let a mate no longer talk on a platform, and forget the bot's token."""
+    from loopforge.core.mates.mate_file import called
     from loopforge.io import bot_connecting as connecting
     from loopforge.io.platforms.bot_tokens import BotTokens
     from loopforge.io.platforms.surface_plugin import surfaces_of
@@ -157,8 +158,8 @@ def disconnect(
 
     there = settings(context)
     mates = Roster(there.home / "mates").mates()
-    for mate in mates.values():
-        name = mate.handle if name.casefold() == mate.name.casefold() else name
+    if mate := called(name, mates.values()):
+        name = mate.handle
     tokens = BotTokens(there.data, there.tokens)
     surface = connecting.surface_called(platform, surfaces_of(there))
     gone = connecting.disconnect(tokens, mates, name, surface)

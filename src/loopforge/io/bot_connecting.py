@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from loopforge.core.mates.mate_file import Mate
+from loopforge.core.mates.mate_file import Mate, called
 from loopforge.core.text.spoken_lists import listed
 from loopforge.errors import InputError, Unknown
 from loopforge.io.platforms.account_findings import ConnectReport
@@ -67,9 +67,8 @@ def found(name: str, mates: Mapping[str, Mate]) -> Mate | None:
     """The mate of this handle or name; None for all of them. Raises Unknown."""
     if name.casefold() == ALL:
         return None
-    for mate in mates.values():
-        if name.casefold() in (mate.handle, mate.name.casefold()):
-            return mate
+    if mate := called(name, mates.values()):
+        return mate
     known = ", ".join(mates) or "none yet; `loopforge mate new NAME` makes one"
     raise Unknown(f"There is no mate {name!r}. Known: {known}. `all` is for all of them.")
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from loopforge.chat.room.room_state import RoomState
-from loopforge.core.mates.mate_file import Mate
+from loopforge.core.mates.mate_file import Mate, called
 from loopforge.errors import Unknown
 
 _NUMBER = re.compile(r"#?(\d{1,15})")
@@ -37,13 +37,8 @@ class CommandRequest(Struct, frozen=True, kw_only=True):
 def handle_of(said: str, mates: Mapping[str, Mate]) -> str:
     """The handle of a mate as people write it: "maya", "@Maya" or "Maya"; else what was said."""
     name = said.removeprefix("@")
-    if name in mates:
-        return name
-    folded = name.casefold()
-    for handle, mate in mates.items():
-        if folded in (handle.casefold(), mate.name.casefold()):
-            return handle
-    return name
+    mate = called(name, mates.values())
+    return mate.handle if mate else name
 
 
 def member_of(state: RoomState, said: str, mates: Mapping[str, Mate]) -> str:

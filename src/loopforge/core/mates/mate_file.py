@@ -23,7 +23,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from functools import lru_cache
 from math import isfinite
@@ -161,6 +161,13 @@ def slug(name: str) -> str:
     """A handle made of a name: "Dr. Émile Zed" becomes "dr-emile-zed"."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     return re.sub("[^a-z0-9]+", "-", plain).strip("-")[:32].strip("-")
+
+
+def called(said: str, mates: Iterable[Mate]) -> Mate | None:
+    """Whom people mean by a handle or a name, in capitals or not; handles come before names."""
+    folded = said.casefold()
+    meant = [each for each in mates if folded in (each.handle, each.name.casefold())]
+    return min(meant, key=lambda each: each.handle != folded, default=None)
 
 
 def _initial(name: str) -> str:

@@ -19,7 +19,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from loopforge.core.events import Event
-from loopforge.core.mates.mate_file import Mate
+from loopforge.core.mates.mate_file import Mate, called
 from loopforge.core.room_vocabulary import File
 from loopforge.core.work.task_classifier import classified, correction_of
 from loopforge.core.work.work_vocabulary import TaskSteered
@@ -236,10 +236,8 @@ class ThreadRouting:
         if not here:
             raise InputError("No mate is here that could do it.")
         if found := _CHOSEN.fullmatch(order.argument):
-            name = found["mate"].casefold()
-            for mate in here:
-                if name in (mate.casefold(), self._mates[mate].name.casefold()):
-                    return mate, found["rest"]
+            if mate := called(found["mate"], [self._mates[mate] for mate in here]):
+                return mate.handle, found["rest"]
         return next((mate for mate in here if self._works(mate)), here[0]), order.argument
 
 
