@@ -133,6 +133,7 @@ def test_relative_paths_lie_in_the_home(tmp_path: Path) -> None:
         ),
         ("database_url = 'mysql://me:secret@x'", "it starts with sqlite:/// or postgresql://"),
         ("max_steps = ", "is not TOML"),
+        (f"backup_keep = '{'9' * 5000} days'", "it must be such as 7 days, 4 weeks"),
         (f"max_steps = {'9' * 5000}", "is not TOML: Exceeds the limit (4300 digits)"),
         (f"max_steps = {'[' * 5000}", "is not TOML: maximum recursion depth"),
         ("metrics_token = ['secret']", "`metrics_token` (loopforge.toml, line 1) must be text."),

@@ -233,7 +233,9 @@ class Settings:
         live=True,
     )
     embedded_file: str = setting(
-        "", "A larger model to run here: a name in data/models, or a path.", shown="the small one"
+        "",
+        "A larger model to run here: a name in data/models, or the whole path of a file.",
+        shown="the small one",
     )
     embedded_files_from: str = setting(
         "https://huggingface.co", "Where larger models to run here are fetched from."

@@ -54,6 +54,17 @@ def test_models_that_want_a_key_are_one_line(
     assert "Not usable without ANTHROPIC_API_KEY" in capsys.readouterr().out
 
 
+def test_a_larger_model_that_is_gone(home: Path) -> None:
+    """The file that is to answer is looked at, not the small one in its stead."""
+    (home / "loopforge.toml").write_text('embedded_file = "larger"\n')
+    found = only(home)
+    assert found.check == "embedded model"
+    assert "data/models/larger.gguf cannot be read: No such file" in found.said
+    (home / "data" / "models").mkdir(parents=True)
+    (home / "data" / "models" / "larger.gguf").write_bytes(b"no model")
+    assert "is no model in llama.cpp's format" in only(home).said
+
+
 def test_json_has_every_finding(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """--json prints the findings as a list, and the exit code is the same."""
     (home / "mates" / "maya.md").write_text("no front matter")

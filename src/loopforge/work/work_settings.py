@@ -58,7 +58,8 @@ class WorkSettings:
     )
     planner: str = setting(
         "",
-        "The model that says what kind of task something is, where its words do not.",
+        "The model that says what kind of task something is, where its words do not. Its variable "
+        "is PLANNER_MODEL_ID.",
         shown="the first of tier 1",
         variable="PLANNER_MODEL_ID",
         live=True,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from loopforge.cli.health_checks.health_finding import DoctorFinding, note, ok, wrong
-from loopforge.errors import BadSettings, ModelError
+from loopforge.errors import BadSettings, InputError, ModelError
 
 if TYPE_CHECKING:
     from loopforge.models.model_tiers import Tiers
@@ -19,7 +19,7 @@ def models(
 ) -> Iterator[DoctorFinding]:
     """The embedded model, the keys, what servers of one's own have, and which tiers they serve."""
     if settings.embedded_model:
-        yield from embedded()
+        yield from embedded(settings)
     if settings.keys:
         yield ok("keys", ", ".join(f"{name} is set" for name in sorted(settings.keys)))
     try:
@@ -43,18 +43,27 @@ def models(
         yield note("models", f"{more} a key first; `loopforge doctor --all` lists them.")
 
 
-def embedded() -> Iterator[DoctorFinding]:
+def embedded(settings: Settings) -> Iterator[DoctorFinding]:
     """The program that runs the embedded model, and the model's file."""
     from importlib.util import find_spec
 
     from loopforge.models.embedded.embedded_model import weights
+    from loopforge.models.files.file_shelf import file_of
+    from loopforge.models.files.gguf_file import check_gguf
 
     mend = "Run `loopforge up --model`, or set embedded_model = false."
     if find_spec("xllamacpp") is None:
         yield wrong("embedded model", "xllamacpp is missing.", "Run pip install xllamacpp.")
         return
     try:
-        file = weights()
+        if file := file_of(settings.data, settings.embedded_file):
+            check_gguf(file)
+        else:
+            file = weights()
+    except InputError as error:
+        other = 'Name another by `embedded_file`; `loopforge model use ""` takes the small one.'
+        yield wrong("embedded model", str(error), other)
+        return
     except ModelError as error:
         yield wrong("embedded model", str(error), mend)
         return

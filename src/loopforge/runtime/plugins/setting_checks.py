@@ -21,7 +21,7 @@ def keep_rule(text: str, source: str = "the setting") -> dict[str, int]:
     """How many of each period are kept of backups. Raises BadSettings."""
     found = {}
     for part in text.split(","):
-        said = re.fullmatch(r"\s*(\d+) (day|week|month|year)s?\s*", part)
+        said = re.fullmatch(r"\s*([0-9]{1,6}) (day|week|month|year)s?\s*", part)
         if said is None:
             raise BadSettings(
                 f"`backup_keep` ({source}) is {text[:80]!r}; it must be such as 7 days, 4 weeks."

@@ -235,9 +235,9 @@ class ThreadRouting:
         here = [mate for mate in order.here if mate in self._mates]
         if not here:
             raise InputError("No mate is here that could do it.")
-        if found := _CHOSEN.fullmatch(order.argument):
-            if mate := called(found["mate"], [self._mates[mate] for mate in here]):
-                return mate.handle, found["rest"]
+        found = _CHOSEN.fullmatch(order.argument)
+        if found and (meant := called(found["mate"], [self._mates[mate] for mate in here])):
+            return meant.handle, found["rest"]
         return next((mate for mate in here if self._works(mate)), here[0]), order.argument
 
 
