@@ -359,6 +359,9 @@ def _wired(
     notice, patience = notice_of(models), timedelta(hours=settings.platform_patience_hours)
     rooms = Rooms(ledger, house, lanes, signals, people, cast, stamp, rules, quota, notice)
     worlds.follow(lanes)
+    # Quiet hours and zones, of the home and of people, say when what is due may ring.
+    live.follow(lambda _: worlds.wake_waiting(lanes))
+    ledger.subscribe(lambda *_: worlds.wake_waiting(lanes), kinds=["people.time_chosen"])
     looking_back.follow(lanes, signals)
     deliveries = Deliveries(ledger, stamp, surfaces, LostNotices(house.known, cast), patience)
     accounts, linking, pairing = _accounts(settings, ledger, people, stamp, tasks)

@@ -368,7 +368,7 @@ class Settings:
     quiet_hours: str = setting(
         "",
         "Hours in which no reminder rings; those that are due wait until they are over, such as "
-        "`22:00-07:00`. People may choose their own by `/quiet`.",
+        "`22:00-07:00`. People may choose their own, or none, by `/quiet`.",
         "Reminders",
         shown="none",
         live=True,

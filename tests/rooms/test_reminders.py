@@ -139,6 +139,17 @@ async def test_both_changes_of_the_clocks(
         assert [(one.day, one.hour, one.minute) for one in due] == hours
 
 
+async def test_who_wants_no_quiet_hours_has_none(tmp_path: Path) -> None:
+    """Whatever the home's are; what is due at night rings then."""
+    form = ReminderForm(said="tonight at 11", at="2026-03-25T23:00", what="sleep")
+    async with living(tmp_path, clock=SimClock(NOW), quiet_hours="22:00-07:00") as home:
+        assert isinstance(await reminds(home, form), Fits)
+        await home.does("ana", "quiet", "OFF")
+        await passes(home, timedelta(hours=16, minutes=30))
+        (told,) = await rung(home)
+        assert "held back" not in told
+
+
 async def test_quiet_hours_hold_it_back(tmp_path: Path) -> None:
     """What is due at night waits for the morning, and says so."""
     form = ReminderForm(said="tonight at 11", at="2026-03-25T23:00", what="sleep")
@@ -223,6 +234,8 @@ async def test_by_commands_alone(tmp_path: Path) -> None:
         assert "15:00 there" in await home.does("ana", "zone", "Europe/Berlin")
         await home.does("ana", "quiet", "22:00-07:00")
         assert "22:00-07:00 (Europe/Berlin)" in await home.does("ana", "quiet")
+        assert await home.does("ana", "quiet", "off") == "Your reminders wait for no hours."
+        assert "Quiet hours: none." in await home.does("ana", "quiet")
         with pytest.raises(InputError, match="is over already"):
             await home.does("ana", "remind", "yesterday at nine: tea")
 
@@ -268,6 +281,9 @@ async def test_a_command_needs_no_colon(tmp_path: Path) -> None:
         told = await home.does("ana", "remind", "next Friday at nine call Anna")
         assert "Which is meant: Friday" in told
         for said in ("me to call Anna", "me when tea is ready to drink it", "to be or not to be"):
+            with pytest.raises(InputError, match="Say when, a colon"):
+                await home.does("ana", "remind", said)
+        for said in ("in 5 minutes", "me in two hours", "tomorrow at nine", "every Monday at nine"):
             with pytest.raises(InputError, match="Say when, a colon"):
                 await home.does("ana", "remind", said)
 

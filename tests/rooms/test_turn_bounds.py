@@ -84,7 +84,7 @@ async def test_the_strictest_of_mate_room_and_home_holds(tmp_path: Path) -> None
         await home.enter("ana")
         told = await home.does("ana", "bounds", "calls 1, money 0.5")
         assert told.startswith("Limits of tools in one turn: in this room calls 1,")
-        assert "in this home calls 8, depth 6, seconds 120.0, output 40000." in told
+        assert "in this home calls 8, depth 6, seconds 120, output 40000." in told
         await home.hears("ana", "@maya what time is it?")
         (returned,) = await home.bodies(Returned)
         assert returned.left.startswith("0 uses of tools, 120 seconds, 39,9")

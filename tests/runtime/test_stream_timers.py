@@ -27,8 +27,10 @@ async def test_a_stream_is_woken_at_its_moment(stage: Stage) -> None:
             timers.at(stream, START + timedelta(seconds=seconds))
         timers.cancel("d")
         timers.cancel("nobody")
+        assert sorted(timers.waiting()) == ["a", "b", "c"]
         await stage.clock.advance(60)
         assert woken == [("c", 0), ("b", 5), ("a", 20)]
+        assert not timers.waiting()
 
 
 async def test_who_is_woken_may_wish_to_be_woken_again(stage: Stage) -> None:

@@ -259,6 +259,11 @@ class Worlds:
             for stream in await self._ports.ledger.heads(world.prefix):
                 lanes.wake(stream)
 
+    def wake_waiting(self, lanes: Lanes) -> None:
+        """Look into every stream that waits for a moment, which may be another one now."""
+        for stream in self.timers.waiting():
+            lanes.wake(stream)
+
     # ------------------------------------------------------------ one turn
 
     async def _take(self, world: World[S, D], stream: str, state: S, due: D) -> None:

@@ -9,16 +9,18 @@ from zoneinfo import ZoneInfo
 from loopforge.errors import BadSettings, InputError
 from loopforge.schedule.rule_expansion import zoned
 
+NONE = "none"
+"""How people say that they want none, whatever the home's are."""
 _HOURS = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-3]):([0-5]\d)")
 
 
 def hours_in(text: str) -> tuple[time, time] | None:
-    """The first and last moment of quiet; None for "". Raises InputError."""
-    if not text.strip():
+    """The first and last moment of quiet; None for "" and "none". Raises InputError."""
+    if text.strip().casefold() in ("", NONE):
         return None
     found = _HOURS.fullmatch(text.strip())
     if found is None:
-        raise InputError(f"{text[:30]!r} are no hours such as 22:00-07:00")
+        raise InputError(f"{text[:30]!r} are no hours such as 22:00-07:00, nor none")
     first, last = time(int(found[1]), int(found[2])), time(int(found[3]), int(found[4]))
     if first == last:
         raise InputError("quiet hours that begin and end at once would never end; leave them out")

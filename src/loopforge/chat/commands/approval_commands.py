@@ -127,7 +127,9 @@ class ApprovalCommands:
             which = (
                 f"Open here: {', '.join(map(str, open))}." if open else "No question is open here."
             )
-            raise Unknown(f"No question {asked.argument[:20]!r} waits for an answer. {which}")
+            raise Unknown(
+                f"No question {number or asked.argument[:20]!r} waits for an answer. {which}"
+            )
         tool, known, owner = found[1].tool, self._tools.known(), asked.owner or not asked.person
         if not may_answer(
             state,

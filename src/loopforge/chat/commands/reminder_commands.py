@@ -20,7 +20,7 @@ from loopforge.errors import InputError
 from loopforge.runtime.ports import Clock
 from loopforge.schedule.form_check import filled_form
 from loopforge.schedule.phrases.phrase_reading import is_time, spoken_language
-from loopforge.schedule.quiet_hours import hours_in
+from loopforge.schedule.quiet_hours import NONE, hours_in
 from loopforge.schedule.reminder_form import AsksBack, Checked, Fits, ReminderForm
 
 HOW = "Say when, a colon, and of what: /remind on Friday at nine: call Anna"
@@ -79,6 +79,8 @@ class ReminderCommands:
             if way is _PARTS or form.at or form.after or form.rule:
                 return replace(form, what=parts["what"]), language
         words = _ME.sub("", argument).split()
+        if is_time(plain := " ".join(words), spoken_language(plain)):
+            raise InputError(f"{HOW}.")  # else "in 5 minutes" were to be reminded of "in"
         for most in range(min(len(words) - 1, MOST_WORDS), 0, -1):
             rest = len(words) - most
             for when, what in ((words[:most], words[most:]), (words[rest:], words[:rest])):
@@ -132,12 +134,16 @@ class ReminderCommands:
         asker = await self._asker(asked)
         if not asked.argument:
             hours, zone = self._desk.quiet(asker.person)
-            told = f"{hours} ({zone})" if hours else "none"
-            return f"Quiet hours: {told}. Others: /quiet 22:00-07:00; the home's again: /quiet home"
-        wanted = "" if asked.argument.casefold() == "home" else asked.argument
-        hours_in(wanted)
+            told = f"{hours} ({zone})" if hours_in(hours) else NONE
+            ways = "Others: /quiet 22:00-07:00; none: /quiet off; the home's again: /quiet home"
+            return f"Quiet hours: {told}. {ways}"
+        said = asked.argument.casefold()
+        wanted = {"home": "", "off": NONE, NONE: NONE}.get(said, asked.argument)
+        kept = hours_in(wanted)
         await self._desk.people.choose_time(asker.person, quiet=wanted)
-        return f"Your reminders wait in these hours: {wanted}." if wanted else "The home's hold."
+        if kept:
+            return f"Your reminders wait in these hours: {wanted}."
+        return "Your reminders wait for no hours." if wanted else "The home's hold."
 
     async def _asker(self, asked: CommandRequest) -> Asker:
         if not asked.person:

@@ -145,4 +145,4 @@ def _number(written: str) -> float | None:
 def said(bounds: TurnBounds) -> str:
     """The bounds that are set, as they are written: "calls 4, seconds 30"; "none"."""
     every = ((name, getattr(bounds, name)) for name in TurnBounds.__struct_fields__)
-    return ", ".join(f"{name} {value}" for name, value in every if value is not None) or "none"
+    return ", ".join(f"{name} {value:.15g}" for name, value in every if value is not None) or "none"

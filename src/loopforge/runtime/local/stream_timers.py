@@ -7,7 +7,7 @@ at the start every stream is looked into (`Timers`).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from loopforge.runtime.background_tasks import Tasks
@@ -30,6 +30,10 @@ class LocalTimers:
         """See `Timers.cancel`."""
         if waiting := self._waiting.pop(stream, None):
             waiting.cancel()
+
+    def waiting(self) -> Sequence[str]:
+        """See `Timers.waiting`."""
+        return tuple(self._waiting)
 
     async def close(self) -> None:
         """Wake nobody any more."""

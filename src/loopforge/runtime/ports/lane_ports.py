@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -33,6 +34,10 @@ class Timers(Protocol):
 
     def cancel(self, stream: str) -> None:
         """Do not wake it any more."""
+        ...
+
+    def waiting(self) -> Sequence[str]:
+        """The streams that are still to be woken."""
         ...
 
     async def close(self) -> None:
