@@ -216,6 +216,8 @@ def test_arguments_are_encoded_where_they_stand() -> None:
         ({"address": "https://e.org:99999/"}, "the address must be such as"),
         ({"seconds": -1}, "Expected `float` >= 1"),
         ({"method": "POST", "everybody": True}, "change nothing"),
+        ({"method": "get"}, "one of GET, HEAD, POST"),
+        ({"arguments": {"x": {"type": "text"}}}, "one of string, integer, number, boolean"),
         ({"colour": "red"}, "unknown field `colour`"),
         ({"arguments": {"x": {"pattern": "("}}}, "the pattern of x is none"),
     ],

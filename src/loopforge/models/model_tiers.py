@@ -18,14 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Struct
 
+from loopforge.core.validation_errors import unfit
 from loopforge.errors import BadSettings
 from loopforge.models.providers.known_services import PLACES, Way, find_way, is_open, openers, way
-from loopforge.models.providers.model_spec import WINDOW, ModelSpec, Price, Provider, Secret
+from loopforge.models.providers.model_spec import AMOUNT, WINDOW, ModelSpec, Price, Provider, Secret
 from loopforge.models.providers.own_servers import (
     ANY,
     Catalogues,
@@ -60,13 +61,13 @@ class _Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     small: bool | None = None
     vision: bool = False
     hears: bool = False
-    minute_price: float | None = None
-    thinking: int = 0
+    minute_price: Annotated[float, AMOUNT] | None = None
+    thinking: Annotated[int, AMOUNT] = 0
     window: int = 0
     price: Price | None = None
     slots: int = 8
-    first_token_seconds: float = 0
-    total_seconds: float = 0
+    first_token_seconds: Annotated[float, AMOUNT] = 0
+    total_seconds: Annotated[float, AMOUNT] = 0
     extra: dict[str, Any] = {}
 
 
@@ -264,8 +265,9 @@ def _entry(name: str, table: Mapping[str, Any], *, found: bool) -> _Entry:
 
 def _plain(error: msgspec.ValidationError) -> str:
     """msgspec's message with the key in front: "`window`: Expected `int`, got `str`"."""
-    problem, _, path = str(error).partition(" - at `$.")
-    return f"`{path[:-1]}`: {problem}" if path else problem
+    problem, _, path = unfit(error, _Entry).partition(" - at `$.")
+    key, _, known = path.partition("`")
+    return f"`{key}`: {problem}{known}" if path else problem
 
 
 def _near(name: str, known: Sequence[str]) -> str:

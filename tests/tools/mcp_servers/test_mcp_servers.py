@@ -433,6 +433,7 @@ async def test_one_that_writes_when_nobody_listens_any_more_is_no_error(
         ({"url": "http://a.example/mcp", "headers": {"A": "${KEY}"}}, "must begin with https"),
         ({"url": "https://a.example/${KEY}"}, "keys stand in"),
         ({"url": "https://a.example/mcp", "folders": ["b"]}, "are for a command"),
+        ({"command": ["x"], "asks": "often"}, "one of changes, once, always, never"),
         ({"command": ["x"], "secconds": 3}, "unknown field `secconds`"),
     ],
 )

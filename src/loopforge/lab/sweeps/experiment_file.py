@@ -21,10 +21,11 @@ import msgspec
 from msgspec import Struct, field
 
 from loopforge.core.factory_vocabulary import PERCEPTION_MODES, STYLES, TRAITS
+from loopforge.core.validation_errors import unfit
 from loopforge.errors import BadScenario
 from loopforge.lab.run.run_lifecycle import Choice
 from loopforge.lab.sweeps.run_score import MEANS, RATES
-from loopforge.lab.world.protocols import quoted, sentence_problem, unfit
+from loopforge.lab.world.protocols import quoted, sentence_problem
 from loopforge.lab.world.scenario_checks import (
     ABLATIONS,
     MOST_DAYS,

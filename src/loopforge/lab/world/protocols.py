@@ -12,12 +12,13 @@ import tomllib
 import unicodedata
 from functools import cache, lru_cache
 from importlib import resources
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import Intent
+from loopforge.core.validation_errors import unfit
 from loopforge.errors import BadScenario
 
 VARS = (
@@ -147,21 +148,6 @@ def has_digits(text: str) -> bool:
     if text.isascii():
         return not DIGITS.isdisjoint(text)
     return any(unicodedata.category(sign)[0] == "N" for sign in text)
-
-
-def unfit(error: Exception, *tables: type[Struct]) -> str:
-    """What does not fit into these tables; for an unknown word, with those that are known."""
-    said = str(error)
-    at = said.rpartition(".")[2].rstrip("`]0123456789[")
-    hints = [get_type_hints(table).get(at) for table in tables]
-    words = next((found for hint in hints if (found := _words(hint))), [])
-    return f"{said}; it is one of {', '.join(words)}" if "enum" in said and words else said
-
-
-def _words(hint: object) -> list[str]:
-    """The words of a Literal, or of those within."""
-    args = get_args(hint)
-    return [word for arg in args for word in (_words(arg) or [str(arg)] * (arg is not ...))]
 
 
 def quoted(text: str) -> str:

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import BONDS, EMOTIONS, SCARS, STYLES, TRAITS, Style
 from loopforge.core.perception import PerceptionMode
+from loopforge.core.validation_errors import unfit
 from loopforge.errors import BadScenario
 from loopforge.lab.world.protocols import (
     INDEX,
@@ -26,7 +27,6 @@ from loopforge.lab.world.protocols import (
     has_digits,
     quoted,
     sentence_problem,
-    unfit,
 )
 
 MOST_ROBOTS, MOST_PLACES, MOST_RULES, MOST_FAULTS = 200, 100, 60, 1000

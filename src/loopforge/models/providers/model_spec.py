@@ -5,9 +5,9 @@ Knows nothing of files, tiers or networks.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 WINDOW = 32_768
 """Tokens of a model's window, where neither a table nor its service tells."""
@@ -16,6 +16,8 @@ USUAL_WINDOW = 4096
 Ollama drops the rest unsaid."""
 UNTOLD_WINDOW = 8192
 """Tokens that are counted on where a server of one's own does not tell."""
+AMOUNT = Meta(ge=0)
+"""Of seconds, tokens or dollars: none or more."""
 Provider = Literal["openai", "anthropic", "google", "embedded", "scripted"]
 
 
@@ -59,10 +61,10 @@ class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     Without `cached` or `stored`, such tokens cost what others that are read do.
     """
 
-    read: float
-    written: float
-    cached: float | None = None
-    stored: float | None = None
+    read: Annotated[float, AMOUNT]
+    written: Annotated[float, AMOUNT]
+    cached: Annotated[float, AMOUNT] | None = None
+    stored: Annotated[float, AMOUNT] | None = None
 
 
 class ModelSpec(Struct, frozen=True, kw_only=True):

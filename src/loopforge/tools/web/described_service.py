@@ -20,6 +20,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 
+from loopforge.core.validation_errors import unfit
 from loopforge.errors import BadSettings, InputError
 from loopforge.runtime.containment import short
 from loopforge.runtime.plugins.setting_checks import web_parts
@@ -102,7 +103,7 @@ def read_service(name: str, written: Mapping[str, Any]) -> Service:
     try:
         service = msgspec.convert(written, Service)
     except msgspec.ValidationError as error:
-        raise BadSettings(f"{name}.toml: {error}.") from error
+        raise BadSettings(f"{name}.toml: {unfit(error, Service, ServiceArgument)}.") from error
     if why := _wrong(name, service):
         raise BadSettings(f"{name}.toml: {why}.")
     return service
