@@ -60,6 +60,9 @@ def test_changes_are_compared_and_taken_back(run: Run, zuzu: Path) -> None:
     assert run("diff", "zuzu", "3", "1")[1] == "Nothing is different.\n"
     run("undo", "zuzu")
     assert "never hurry" in zuzu.read_text()
+    for none in ("0", "9"):
+        refused = f"loopforge: @zuzu has no change {none}; there are 1 to 4.\n"
+        assert run("diff", "zuzu", none) == (2, "", refused)
 
 
 def test_a_mate_is_forked_and_merged(run: Run, zuzu: Path) -> None:

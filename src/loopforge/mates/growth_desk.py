@@ -121,7 +121,9 @@ class GrowthDesk:
             await self._chronicle.tell(_undone(handle, change, "", by), by)
         elif not change.before:
             how = "was forked from another" if change.kind == "forked" else "came to be"
-            raise InputError(f"With change {change.number} @{handle} {how}; archive it instead.")
+            raise InputError(
+                f"With change {change.number} @{handle} {how}; archive it instead, on its page."
+            )
         else:
             await self._without(handle, change, by)
         back = await self.newest(handle, "mates.change_undone")

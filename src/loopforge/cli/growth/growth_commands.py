@@ -94,6 +94,8 @@ def diff(
         first = max(last - 1, 0)
         if other is not None:
             first, last = last, other
+        elif number is not None:
+            await app.growth.desk.change(handle, number)
         before, after = await app.growth.desk.diff(handle, first, last)
         return {"from": first, "to": last, "before": before, "after": after}
 
