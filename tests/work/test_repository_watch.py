@@ -227,6 +227,7 @@ async def test_a_watch_is_begun_and_ended_with_clear_words(place: Path, project:
         await home.begin(project)
         for every, budget, mate, why in (
             ("tomorrow at 9:00", 0.5, "", "says no repetition"),
+            (" ", 0.5, "", "says no repetition; say such as"),
             ("every minute", 0.5, "", "more often"),
             ("every day at 9:00 in Tokyo", 0.5, "", "the clock of this home, UTC"),
             ("every day at 9:00", 0.0, "", "needs a budget"),

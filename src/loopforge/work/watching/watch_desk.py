@@ -143,7 +143,7 @@ class WatchDesk:
         if form.zone:
             raise InputError(f"A watch goes by the clock of this home, {zone}: name no place.")
         found = check(form, now, zone, language)
-        if isinstance(found, AsksBack | Refused):
+        if every.strip() and isinstance(found, AsksBack | Refused):
             raise InputError(found.question if isinstance(found, AsksBack) else found.why)
         if not form.rule:
             raise InputError(f'"{every}" says no repetition; say such as "every day at 9:00".')
