@@ -103,6 +103,8 @@ def test_folding_settles(text: str) -> None:
         (" " * 9, "nothing but spaces"),
         ("password", "tried first"),
         ("P@ssw0rd2026!", "tried first"),
+        ("123456789012", "tried first"),
+        ("Contraseña1", "tried first"),
         ("passwordpassword", "tried first"),
         ("Sunshine 1", "tried first"),
         ("anamaria1984", "tried first"),

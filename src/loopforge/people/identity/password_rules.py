@@ -34,7 +34,7 @@ _WORDS = """
     sweet sweetheart honey darling diamond silver golden gold phoenix thunder lightning midnight
     purple yellow green black white blue red pink snoopy garfield mickey scooby cocacola pepsi
     america canada london berlin paris hamburg deutschland england australia samsung apple windows
-    correcthorsebatterystaple opensesame sesame startrek gandalf merlin
+    correcthorsebatterystaple opensesame sesame startrek gandalf merlin contraseña
 """
 """Words that lists of leaked passwords begin with, as they are without what stands around them."""
 _TRIED_FIRST = frozenset(_WORDS.split())
@@ -48,6 +48,7 @@ _KEYS = (
     ),
     *("1qaz2wsx3edc4rfv5tgb6yhn7ujm", "1qazxsw23edcvfr4", "zaq12wsxcde34rfv", "zaq1xsw2cde3vfr4"),
     *("a1b2c3d4e5f6g7h8", "qazwsxedcrfvtgbyhnujm", "123qweasdzxc", "qweasdzxc123"),
+    "12345678901234567890",
 )
 """Rows and columns of keyboards, and the alphabet: any part of one is tried first."""
 _LIKE = str.maketrans("013457@$!", "oieastasi")
