@@ -20,6 +20,9 @@ HEAD = """\
 #sandbox: {{seconds: 60, memory: 256}}
 #triggers: [{triggers}]
 #interests: [words, that, wake, its, attention]
+#temperature: 0.8
+#unprompted: after 3 hours, at 08:30
+#pace: 12
 #greeting: "Hello, {{person}}! This is said to whoever is the first in a room."
 """
 
