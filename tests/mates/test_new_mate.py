@@ -59,6 +59,14 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     assert (tmp_path / "otto.md").read_bytes() == before
 
 
+@pytest.mark.parametrize("name", ["山", "Everyone", "!"])
+def test_a_name_of_which_no_handle_is_made(tmp_path: Path, name: str) -> None:
+    """What to do instead is said; it names no file that is not there."""
+    with pytest.raises(InputError, match="Make the mate by another name") as refused:
+        make(Roster(tmp_path), name)
+    assert ".md" not in str(refused.value)
+
+
 @pytest.mark.parametrize("name", ["", "   ", "山", "a:b", "Everyone", "x" * 60])
 def test_a_name_that_will_not_do(tmp_path: Path, name: str) -> None:
     """A name no file can bear is refused with a sentence, and nothing is written."""

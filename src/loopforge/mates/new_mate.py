@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from loopforge.core.mates.mate_file import TRIGGERS, parse, slug
+from loopforge.core.mates.mate_file import RESERVED, TRIGGERS, parse, slug
 from loopforge.errors import InputError
 from loopforge.mates.mate_roster import Roster
 
@@ -74,7 +74,12 @@ def bring_in(roster: Roster, text: str, source: str) -> Path:
 
 def make(roster: Roster, name: str, role: str = "", tier: int = 1) -> Path:
     """Put a new mate's file into a home. Raises InputError if there is one of that handle."""
-    handle = slug(name) or "mate"
+    handle = slug(name)
+    if not handle or handle in RESERVED:
+        raise InputError(
+            f"No handle can be made of {name[:80]!r}. Make the mate by another name, such as maya, "
+            "and write both into its file: `name:` as people call it, `handle:` as it is addressed."
+        )
     path = roster.path(handle)
     if path.exists():
         raise InputError(f"{path} is there already; edit it, or choose another name.")
