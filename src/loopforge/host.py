@@ -416,7 +416,7 @@ def shifts_of(app: App) -> Shifts:
     def witness(folder: Path, resumed: bool) -> Witness:
         return Witness(app.ledger, app.stamp, folder, resumed=resumed)
 
-    archive = Archive(app.settings.data / "runs")
+    archive = Archive(app.settings.data / "runs", app.settings.data / "sweeps")
     return Shifts(archive, partial(lab_minds, app.settings, app.models), witness)
 
 

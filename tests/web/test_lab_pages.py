@@ -415,7 +415,7 @@ async def test_a_fork_changes_what_its_form_says(site: Town, owner: Guest) -> No
 WRONG_FORKS: list[tuple[dict[str, str], str]] = [
     ({"what": "pressure", "pressure": "99"}, "between 0 and 10"),
     ({"what": "policy", "policy": "wise"}, "There is no policy"),
-    ({"what": "inner", "whose": "Nobody", "inner": "traits.obedience"}, "no robot"),
+    ({"what": "inner", "whose": "Nobody", "inner": "traits.obedience"}, "no 'Nobody'"),
     ({"what": "inner", "whose": "Tumble", "inner": "traits.obedience"}, "whole number"),
     ({"what": "lines", "lines": "no equals sign"}, "KEY=VALUE"),
     ({"what": "lines", "lines": ""}, "KEY=VALUE"),
@@ -535,11 +535,15 @@ REPORT = (
 )
 
 
-async def test_reports_are_shown_and_shut_in(site: Town, owner: Guest) -> None:
-    """A report of a run or a sweep is shown under a policy of its own: sandboxed, without scripts."""
+@pytest.mark.parametrize("place", ["sweeps", "runs"])
+async def test_reports_are_shown_and_shut_in(site: Town, owner: Guest, place: str) -> None:
+    """A report of a run or a sweep is shown under a policy of its own: sandboxed, without scripts.
+
+    Sweeps lie where `lab sweep` puts them, or among the runs.
+    """
     folder = await played(site)
     (folder / "report.html").write_text(REPORT)
-    sweep = runs_of(site) / "doses"
+    sweep = runs_of(site).parent / place / "doses"
     kept = sweep / "runs" / "c0001-s1"
     kept.mkdir(parents=True)
     (kept / LOG).write_bytes((folder / LOG).read_bytes())

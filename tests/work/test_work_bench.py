@@ -118,6 +118,7 @@ def test_what_is_no_instance_is_named(tmp_path: Path) -> None:
             read_instances(tmp_path)
         return str(refused.value)
 
+    (tmp_path / "none.json").write_text("[]")
     with pytest.raises(InputError, match="holds no instances"):
         read_instances(tmp_path)
     assert "one.json is no JSON" in told("{")

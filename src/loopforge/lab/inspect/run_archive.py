@@ -1,11 +1,11 @@
-"""The archive: the runs of a home, by the names of their folders.
+"""The archive: the runs and sweeps of a home, by the names of their folders.
 
-RUNS/NAME/actions.jsonl               a run, "NAME"
-RUNS/SWEEP/runs/NAME/actions.jsonl    a run that a sweep kept, "SWEEP~NAME"
-RUNS/NAME/*.html                      reports, of a run or of a sweep
+RUNS/NAME/actions.jsonl                 a run, "NAME"
+SWEEPS/SWEEP/runs/NAME/actions.jsonl    a run that a sweep kept, "SWEEP~NAME"
+RUNS/NAME/*.html, SWEEPS/SWEEP/*.html   reports
 
-A name leads to a folder in RUNS or nowhere: links and paths are no names. Indexes are kept for
-runs that were looked at last. Plays nothing, and writes nothing.
+A sweep may lie in RUNS, too. A name leads to a folder in one of the two or nowhere: links and paths
+are no names. Indexes are kept for runs that were looked at last. Plays nothing, and writes nothing.
 """
 
 from __future__ import annotations
@@ -67,10 +67,11 @@ class LatestFew(Generic[V]):
 
 
 class Archive:
-    """The runs under a folder, which need not be there yet. Safe in threads."""
+    """The runs under a folder and the sweeps under another; neither need be there. Thread-safe."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, sweeps: Path | None = None) -> None:
         self.folder = folder
+        self._roots = (folder, sweeps) if sweeps else (folder,)
         self._open: LatestFew[RunIndex] = LatestFew(OPEN)
 
     def names(self) -> list[str]:
@@ -95,16 +96,20 @@ class Archive:
         return sorted(found, key=lambda sweep: -sweep.written)[:MOST]
 
     def _folders(self) -> list[Path]:
-        if not self.folder.is_dir():
-            return []
-        return [one for one in self.folder.iterdir() if one.is_dir() and not one.is_symlink()]
+        held = [one for root in self._roots if root.is_dir() for one in root.iterdir()]
+        return [one for one in held if one.is_dir() and not one.is_symlink()]
+
+    def _named(self, part: str) -> Path:
+        """The folder of this name, in RUNS where it is in neither."""
+        held = (root / part for root in self._roots)
+        return next((each for each in held if each.is_dir()), self.folder / part)
 
     def path(self, name: str) -> Path:
         """The folder of this name, there or not. Raises Unknown for what can be no name."""
-        parts = [name] if (self.folder / name[:200]).is_dir() else name.split(WITHIN)
+        parts = [name] if self._named(name[:200]).is_dir() else name.split(WITHIN)
         if len(parts) > 2 or not all(_plain(part) for part in parts):
             raise Unknown(f"There is no run {name[:100]!r} here.")
-        folder = self.folder / parts[0]
+        folder = self._named(parts[0])
         within = folder / "runs" / parts[1] if len(parts) == 2 else folder
         if any(each.is_symlink() for each in (folder, folder / "runs", within, within / LOG)):
             raise Unknown(f"There is no run {name[:100]!r} here.")
@@ -137,7 +142,7 @@ class Archive:
         )
         plain = "-".join(part for part in plain.split("-") if part)[:80] or "run"
         name, nth = plain, 1
-        while name in taken or (self.folder / name).exists():
+        while name in taken or any((root / name).exists() for root in self._roots):
             nth += 1
             name = f"{plain}-{nth}"
         return name

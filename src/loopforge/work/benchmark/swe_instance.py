@@ -68,11 +68,11 @@ class _Written(Struct, frozen=True, kw_only=True):
 def read_instances(folder: Path) -> list[SweInstance]:
     """The instances of a folder, by their ids. Raises InputError: which file, and what of it."""
     files = sorted((*folder.glob("*.json"), *folder.glob("*.jsonl")))
-    if not files:
+    found = [_checked(one, folder, path) for path in files for one in _raw(path)]
+    if not found:
         raise InputError(
             f"{folder} holds no instances: files in SWE-bench's format that end in .json or .jsonl."
         )
-    found = [_checked(one, folder, path) for path in files for one in _raw(path)]
     counted = Counter(each.instance_id for each in found)
     if twice := [id for id, times in counted.items() if times > 1]:
         raise InputError(f"The instance {twice[0]!r} is in {folder} more than once.")
