@@ -1,7 +1,7 @@
 """Write what in docs/ is drawn from the code; with --check, only say what is out of date.
 
-`cli.md` and `settings.md` are generated whole. In `architecture.md` the blocks between
-`<!-- drawn: NAME -->` and `<!-- end -->` are, and the prose around them is kept; those of
+`cli.md`, `settings.md` and `room-commands.md` are generated whole. In `architecture.md` the blocks
+between `<!-- drawn: NAME -->` and `<!-- end -->` are, and the prose around them is kept; those of
 `surfaces.md` hold the files of the example. The curve of `learning.md` and its table are drawn from
 figures that `learning_curve.py` found.
 """
@@ -25,6 +25,7 @@ from typer import Context
 from typer.main import get_group
 
 from loopforge import cli, errors
+from loopforge.chat.commands.command_catalogue import COMMANDS, RoomCommand, usage
 from loopforge.core import factory_vocabulary
 from loopforge.core.delivery_states import TABLE, DeliveryEvent
 from loopforge.core.effect_states import EFFECT_TABLE, EffectEvent
@@ -35,6 +36,7 @@ from loopforge.core.statistics.rate_statistics import Interval, paired_differenc
 from loopforge.core.work.task_lifecycle import TASK_TABLE
 from loopforge.core.work.watch_events import WatchEvent
 from loopforge.core.work.work_vocabulary import ThreadEvent, WorkAct, WorkEvent
+from loopforge.io.terminal import slash_completion
 from loopforge.lab.charts.bar_charts import percent
 from loopforge.lab.charts.line_charts import CurveLine, curves
 from loopforge.lab.world.protocols import shipped
@@ -53,6 +55,25 @@ CLI_HEAD = """\
 `loopforge` and `python -m loopforge` are the same. Exit codes: 0 all is well, 1 something is wrong,
 2 what you gave cannot be used, 3 another process runs this home (of `lab`: too few decisions were
 answered), 130 interrupted.
+"""
+ROOM_HEAD = """\
+A line that begins with a slash is for the room and said to nobody: in the browser, in the terminal,
+in a private chat, group or topic of Telegram, and as a slash command of Discord. `/help` lists what
+there is where you are. In brackets stands what may be left out; without it, most commands tell how
+things stand.
+
+What a command needs is a right in that room, which `/rights` shows and gives: *stop*, *change*, or
+nothing but to be answered there. Where only the change needs one, telling needs none. Some ask for
+more: those of a task as [Tasks](work.md#in-a-room) says, `/delete` who opened the room, `/mate`
+with `new`, `edit` and `fork` the owner of the home. *Alone*: the answer is for whoever asked, and
+for nobody else.
+"""
+TERMINAL_HEAD = """\
+
+In the terminal alone; there `//` begins a line that is said with its slash:
+
+| command | what it does |
+| --- | --- |
 """
 SETTINGS_HEAD = """\
 A setting comes from its environment variable (`LOOPFORGE_` and its name in capitals), else from
@@ -112,6 +133,27 @@ def _usage(command: Any, context: Any, path: str) -> str:
 
 def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
+
+
+# ---------------------------------------------------------------- the commands of a room
+
+
+def room_commands() -> str:
+    """Every command of a room, from the table, and the terminal's own."""
+    note = NOTE.format(source="the table in src/loopforge/chat/commands/command_catalogue.py")
+    parts = [f"# Commands of a room\n\n{note}\n{ROOM_HEAD}\n"]
+    parts.append("| command | what it does | needs | answer |\n| --- | --- | --- | --- |\n")
+    parts += map(_room_command, COMMANDS)
+    own = slash_completion.COMMANDS[len(COMMANDS) :]
+    parts += [TERMINAL_HEAD, *(f"| `{usage(each)}` | {_cell(each.help)} |\n" for each in own)]
+    return "".join(parts)
+
+
+def _room_command(each: RoomCommand) -> str:
+    needs = "" if each.right == "talk" else f"*{each.right}*"
+    needs += ", to change it" if each.asks else ""
+    told = "alone" if each.private else ""
+    return f"| `{usage(each)}` | {_cell(each.help)} | {needs} | {told} |\n"
 
 
 # ---------------------------------------------------------------- the settings
@@ -358,6 +400,7 @@ def pages() -> dict[Path, str]:
         DOCS / "images" / f"{CURVE}.svg": curve_picture(),
         written: surfaces(written.read_text("utf-8")),
         DOCS / "cli.md": command_line(),
+        DOCS / "room-commands.md": room_commands(),
         DOCS / "settings.md": settings(),
         page: architecture(page.read_text("utf-8")),
     }

@@ -23,7 +23,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Struct
 
-from loopforge.core.validation_errors import unfit
+from loopforge.core.text.validation_errors import unfit
 from loopforge.errors import BadSettings
 from loopforge.models.providers.known_services import PLACES, Way, find_way, is_open, openers, way
 from loopforge.models.providers.model_spec import AMOUNT, WINDOW, ModelSpec, Price, Provider, Secret

@@ -186,7 +186,11 @@ COMMANDS: tuple[RoomCommand, ...] = (
     ),
     _asked("reminders", "what waits here; cancel N, snooze N in 10 minutes, move N WHEN", "[HOW]"),
     _asked("zone", "your time zone", "[ZONE]"),
-    _asked("quiet", "hours in which your reminders wait, such as 22:00-07:00", "[HOURS]"),
+    _asked(
+        "quiet",
+        "hours in which your reminders wait, such as 22:00-07:00; off; or home, the home's",
+        "[HOURS]",
+    ),
     _asked(
         "link", "link this account to another one of yours, so that mates know it is you", "[CODE]"
     ),

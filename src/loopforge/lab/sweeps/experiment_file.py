@@ -21,7 +21,7 @@ import msgspec
 from msgspec import Struct, field
 
 from loopforge.core.factory_vocabulary import PERCEPTION_MODES, STYLES, TRAITS
-from loopforge.core.validation_errors import unfit
+from loopforge.core.text.validation_errors import unfit
 from loopforge.errors import BadScenario
 from loopforge.lab.run.run_lifecycle import Choice
 from loopforge.lab.sweeps.run_score import MEANS, RATES

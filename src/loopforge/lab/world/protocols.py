@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import Intent
-from loopforge.core.validation_errors import unfit
+from loopforge.core.text.validation_errors import unfit
 from loopforge.errors import BadScenario
 
 VARS = (

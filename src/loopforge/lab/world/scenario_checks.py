@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import BONDS, EMOTIONS, SCARS, STYLES, TRAITS, Style
 from loopforge.core.perception import PerceptionMode
-from loopforge.core.validation_errors import unfit
+from loopforge.core.text.validation_errors import unfit
 from loopforge.errors import BadScenario
 from loopforge.lab.world.protocols import (
     INDEX,

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from loopforge.core.validation_errors import unfit
+from loopforge.core.text.validation_errors import unfit
 from loopforge.errors import BadSettings
 from loopforge.runtime.plugins.setting_checks import web_parts
 from loopforge.tools.sandbox.granted_network import HOST

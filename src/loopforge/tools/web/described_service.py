@@ -20,7 +20,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 
-from loopforge.core.validation_errors import unfit
+from loopforge.core.text.validation_errors import unfit
 from loopforge.errors import BadSettings, InputError
 from loopforge.runtime.containment import short
 from loopforge.runtime.plugins.setting_checks import web_parts

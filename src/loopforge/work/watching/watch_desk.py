@@ -21,7 +21,7 @@ from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
 from loopforge.schedule.form_check import check, filled_form
 from loopforge.schedule.phrases.phrase_reading import spoken_language
-from loopforge.schedule.reminder_form import AsksBack, Refused
+from loopforge.schedule.reminder_form import AsksBack, Fits, Refused
 from loopforge.schedule.rule_expansion import beginning
 from loopforge.work.git.person_repository import PersonRepository
 from loopforge.work.git.registered_repositories import Repository
@@ -145,7 +145,7 @@ class WatchDesk:
         found = check(form, now, zone, language)
         if every.strip() and isinstance(found, AsksBack | Refused):
             raise InputError(found.question if isinstance(found, AsksBack) else found.why)
-        if not form.rule:
+        if not form.rule or not isinstance(found, Fits):
             raise InputError(f'"{every}" says no repetition; say such as "every day at 9:00".')
         local = now.astimezone(self._zone()).replace(tzinfo=None)
         return form.rule, beginning(form.rule, local).isoformat(timespec="minutes"), found.words
