@@ -119,6 +119,7 @@ def test_a_place_that_nobody_spoke_in(run: Run) -> None:
     [
         ("commons", "#plaza", "is no place. A place is written with its platform"),
         ("commons", "discord:plaza", "is no place"),
+        ("commons", "telegram:\u0665", "is no place"),
         ("nowhere", PLAZA.key, "There is no room called 'nowhere'. `loopforge room list` names"),
     ],
 )

@@ -178,7 +178,7 @@ class InstalledSurface(NamedTuple):
 
     def names(self, place: str) -> bool:
         """Whether this is a key of a place there."""
-        return re.fullmatch(f"{self.name}:(?:{self.plugin.place})", place) is not None
+        return re.fullmatch(f"{self.name}:(?:{self.plugin.place})", place, re.ASCII) is not None
 
 
 Surfaces = Mapping[str, InstalledSurface]
