@@ -12,12 +12,14 @@ import pytest
 
 from loopforge.core.room_vocabulary import Said, Told
 from loopforge.core.text.erasable_text import FORGOTTEN, Words
+from loopforge.errors import SendFailed
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.ledger.storage.sink_cursors import SinkCursors
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 from loopforge.settings import load_settings
 from loopforge.sinks import sink_runner
+from loopforge.sinks.jsonl import JsonLines
 from loopforge.sinks.sink_plugin import sinks_of
 from loopforge.sinks.sink_runner import Sinks
 
@@ -83,6 +85,24 @@ async def test_it_goes_on_where_it_left_off(tmp_path: Path, ledger: SqlLedger) -
         found = await rows(file, 5)
     there = [(row["stream"], row["seq"]) for row in found]
     assert sorted(there) == [*(("room:a", n) for n in range(1, 5)), ("room:b", 1)]
+
+
+@pytest.mark.parametrize("held", [b"a diary", b"a diary\nwithout an end", b"SQLite\n\0\0\xf1"])
+async def test_a_file_of_something_else_is_left_as_it_is(
+    tmp_path: Path, ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch, held: bytes
+) -> None:
+    """Nothing of it is cut away, nothing is added; it goes on when the file is moved away."""
+    monkeypatch.setattr(sink_runner, "PAUSES", (0.02,))
+    file = tmp_path / "diary"
+    file.write_bytes(held)
+    await say(ledger, "one")
+    async with sinking(tmp_path, ledger, 'jsonl_path = "diary"'):
+        await STAMP.clock.sleep(0.1)
+        assert file.read_bytes() == held
+        file.rename(tmp_path / "aside")
+        await rows(file, 1)
+    with pytest.raises(SendFailed, match="holds what is no event, and is left as it is"):
+        await JsonLines(tmp_path / "aside", texts=False).had()
 
 
 async def test_private_texts_go_only_where_asked(tmp_path: Path, ledger: SqlLedger) -> None:

@@ -15,9 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loopforge.core.events import Erased, Event
+from loopforge.errors import SendFailed
 from loopforge.ledger.jsonl_export import forgotten, line
 from loopforge.runtime.plugins.setting_declarations import setting
 from loopforge.sinks.sink_plugin import SinkChoice, SinkPlugin
+
+BEGINS = b'{"stream": '
+"""How each line begins; a file that begins otherwise is somebody else's: nothing of it is cut."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,13 +50,20 @@ class JsonLines:
     def _read(self) -> dict[str, int]:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._path.touch(0o600)
+        had, whole = dict[str, int](), 0
         with self._path.open("rb+") as file:
-            whole = 0
             for each in file:
-                whole += len(each) if each.endswith(b"\n") else 0
+                if not whole and not (each.startswith(BEGINS) or BEGINS.startswith(each)):
+                    raise SendFailed(
+                        f"{self._path} holds what is no event, and is left as it is; name a file "
+                        "of its own by `jsonl_path`."
+                    )
+                if each.endswith(b"\n"):
+                    row = json.loads(each)
+                    had[row["stream"]] = row["seq"]
+                    whole += len(each)
             file.truncate(whole)
-        rows = map(json.loads, self._lines())
-        return {row["stream"]: row["seq"] for row in rows}
+        return had
 
     def _lines(self) -> Iterator[str]:
         with self._path.open(encoding="utf-8", newline="\n") as file:
