@@ -249,6 +249,8 @@ async def test_a_place_that_is_named_has_its_own_clock(tmp_path: Path) -> None:
         await home.enter("ana")
         told = await home.does("ana", "remind", "tomorrow at 9:00 in Tokyo: call")
         assert told == "Reminder 1: Thursday 26 March, 09:00, in 10 hours (Asia/Tokyo)."
+        listed = await home.does("ana", "reminders")
+        assert "1. call: Thursday 26 March, 09:00, in 10 hours (Asia/Tokyo)\n" in listed
         told = await home.does("ana", "reminders", "move 1 on Friday at 10:00 in Tokyo")
         assert told == "Reminder 1: Friday 27 March, 10:00, in 1 day 11 hours (Asia/Tokyo)."
         told = await home.does("ana", "remind", "every Friday at 9:00 in Tokyo: call")

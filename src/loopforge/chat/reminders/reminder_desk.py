@@ -100,7 +100,8 @@ class ReminderDesk:
         )
         what = one.what.text if one.what.text is not None else "(forgotten)"
         again = " ↻" if one.rule else ""
-        return f"{one.number}. {what}{again}: {when}"
+        there = "" if one.zone == self.zone(one.person)[0] else f" ({one.zone})"
+        return f"{one.number}. {what}{again}: {when}{there}"
 
     # ------------------------------------------------------------ doing
 
