@@ -81,6 +81,8 @@ def test_what_only_sounds_like_it_is_left_to_the_mate(said: str) -> None:
         "Is it late?",
         "How late is it?",
         "Do you know what day it is?",
+        "What day is it today?",
+        "Which day of the week is it?",
         "can you tell me the time?",
         "What time is it? I am hungry and want to eat soon.",
     ],

@@ -104,6 +104,20 @@ def test_no_arguments_no_tool(answer: Answer) -> None:
     turn(heard("ana", "What is 17 + 4?")).told(answer).asks("talk")
 
 
+@pytest.mark.parametrize(
+    "said", ["how was your day", "It's been raining all day here.", "Good day!", "have a nice day"]
+)
+def test_who_speaks_of_a_day_does_not_ask_for_the_date(said: str) -> None:
+    """By the shipped examples; who does ask for it is told without a tool."""
+    fields = ("zone", "until", "add")
+    clock = ToolOffer(
+        name="clock", summary="Tells.", schema={"properties": {one: {} for one in fields}}
+    )
+    prompts = {**PROMPTS, "tool-small": EXAMPLES.read_text("utf-8")}
+    seen = replace(shown(heard("ana", said), model="small"), tools=(clock,))
+    Playbook(talk(prompts), seen).asks("talk")
+
+
 def test_small_talk_wants_no_tool() -> None:
     """What is like no example is answered in words; so is everything where no tool is offered."""
     turn(heard("ana", "I am so tired today.")).asks("talk")

@@ -23,7 +23,7 @@ RULE = "questions about the house are answered from its pages"
 TIME_RULE = "day and time are read from the clock"
 
 OF_TIME = re.compile(
-    r"(?:\b(?:what|which) (?:time|date|day|weekday|month|year) "
+    r"(?:\b(?:what|which) (?:time|date|day(?: of the week)?|weekday|month|year) "
     r"(?:is (?:it|today)|it is|do we have)\b"
     r"|\bwhat(?: is|['’]?s) (?:the (?:current )?(?:time|date|day)|today['’]?s date)\b"
     r"|\b(?:tell|give) (?:me|us) the (?:current )?(?:time|date)\b|\b(?:got|have) the time\b"
