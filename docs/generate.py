@@ -2,8 +2,8 @@
 
 `cli.md`, `settings.md` and `room-commands.md` are generated whole. In `architecture.md` the blocks
 between `<!-- drawn: NAME -->` and `<!-- end -->` are, and the prose around them is kept; those of
-`surfaces.md` hold the files of the example. The curve of `learning.md` and its table are drawn from
-figures that `learning_curve.py` found.
+`surfaces.md` hold the files of the example. The points of `group-chat.md` are those of triggers.
+The curve of `learning.md` and its table are drawn from figures that `learning_curve.py` found.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from typer.main import get_group
 
 from loopforge import cli, errors
 from loopforge.chat.commands.command_catalogue import COMMANDS, RoomCommand, usage
+from loopforge.chat.speaking.triggers import REASONS
 from loopforge.core import factory_vocabulary
 from loopforge.core.delivery_states import TABLE, DeliveryEvent
 from loopforge.core.effect_states import EFFECT_TABLE, EffectEvent
@@ -383,6 +384,15 @@ def _cell_of(rate: Interval) -> str:
     return f"{ran} of {rate.n} ({100 * rate.low:.0f} to {100 * rate.high:.0f} %)"
 
 
+def reasons() -> str:
+    """What gives a mate cause to speak, with its points."""
+    head = "| reason | after a person | after a mate | what it is |\n| --- | --- | --- | --- |\n"
+    return head + "".join(
+        f"| {name} | {points.person or ''} | {points.mate or ''} | {_cell(points.meaning)} |\n"
+        for name, points in REASONS.items()
+    )
+
+
 def learning(text: str) -> str:
     """The page with the table anew."""
     return _drawn(text, "learning.md", {CURVE: curve_table})
@@ -394,11 +404,12 @@ def learning(text: str) -> str:
 def pages() -> dict[Path, str]:
     """What each generated page should hold."""
     page, written = DOCS / "architecture.md", DOCS / "surfaces.md"
-    learnt = DOCS / "learning.md"
+    learnt, talk = DOCS / "learning.md", DOCS / "group-chat.md"
     return {
         learnt: learning(learnt.read_text("utf-8")),
         DOCS / "images" / f"{CURVE}.svg": curve_picture(),
         written: surfaces(written.read_text("utf-8")),
+        talk: _drawn(talk.read_text("utf-8"), "group-chat.md", {"points": reasons}),
         DOCS / "cli.md": command_line(),
         DOCS / "room-commands.md": room_commands(),
         DOCS / "settings.md": settings(),
