@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.errors import BadSettings, Unknown
-from loopforge.runtime.installation.private_file import write_private
+from loopforge.runtime.installation.private_file import alone, write_private
 
 EVERYBODY = "*"
 """Stands for all mates of the home."""
@@ -108,14 +108,19 @@ class BotTokens:
 
     def keep(self, account: BotAccount) -> None:
         """Keep an account in the file, in place of others that its mates had there."""
-        others = [
-            _without(each, account.mates) if each.platform == account.platform else each
-            for each in self._kept()
-        ]
-        self._write([*(each for each in others if each.mates), account])
+        with alone(self._path):
+            others = [
+                _without(each, account.mates) if each.platform == account.platform else each
+                for each in self._kept()
+            ]
+            self._write([*(each for each in others if each.mates), account])
 
     def drop(self, platform: str, mate: str) -> BotAccount:
         """Forget the account of this mate, or it among the mates of one. Raises Unknown."""
+        with alone(self._path):
+            return self._drop(platform, mate)
+
+    def _drop(self, platform: str, mate: str) -> BotAccount:
         kept = self._kept()
         mine = (each for each in kept if each.platform == platform and mate in each.mates)
         if (found := next(mine, None)) is None:

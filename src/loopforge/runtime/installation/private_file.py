@@ -1,8 +1,24 @@
-"""Files that only their owner may read: written beside, then put in place whole."""
+"""Files that only their owner may read: written beside, then put in place whole, one at a time."""
 
 from __future__ import annotations
 
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Nobody else reads and rewrites a private file of that folder meanwhile, in any process."""
+    path.parent.mkdir(0o700, parents=True, exist_ok=True)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)  # for a few milliseconds
+        yield
+    finally:
+        os.close(folder)
 
 
 def write_private(path: Path, content: bytes) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from loopforge.errors import BadSettings, LoopforgeError
-from loopforge.runtime.installation.private_file import write_private
+from loopforge.runtime.installation.private_file import alone, write_private
 
 SETTINGS, KEYS = "settings.json", "keys.json"
 
@@ -37,13 +37,14 @@ def save(path: Path, name: str, value: Any) -> Any:
 
     Raises LoopforgeError where it cannot be written; then nothing has changed.
     """
-    saved = read_saved(path)
-    before = saved.pop(name, None)
-    if value is not None:
-        saved[name] = value
-    content = json.dumps(saved, ensure_ascii=False, indent=1, sort_keys=True)
     try:
-        write_private(path, content.encode())
+        with alone(path):
+            saved = read_saved(path)
+            before = saved.pop(name, None)
+            if value is not None:
+                saved[name] = value
+            content = json.dumps(saved, ensure_ascii=False, indent=1, sort_keys=True)
+            write_private(path, content.encode())
     except OSError as error:
         raise LoopforgeError(f"{path} cannot be written: {error.strerror}.") from error
     return before
