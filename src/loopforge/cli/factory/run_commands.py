@@ -41,7 +41,9 @@ SupervisorKind = Annotated[
 ]
 SetTrait = Annotated[
     list[str] | None,
-    typer.Option("--set-trait", help="TRAIT=0..1000 for all robots; may be repeated."),
+    typer.Option(
+        "--set-trait", help="TRAIT=0..1000 for all robots but the Supervisor; may be repeated."
+    ),
 ]
 Ablate = Annotated[
     list[str] | None,
@@ -90,7 +92,12 @@ def run(
         Path | None, typer.Option("--out", help="The run's folder; else a new one.")
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the run in --out, where it was cut off.")
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on with the run in --out, where it was cut off. Once it is begun, it is what "
+            "its first row says, whatever else is given here.",
+        ),
     ] = False,
     action_log: ActionLog = None,
     as_json: AsJson = False,
