@@ -354,14 +354,10 @@ def _wired(
     looking_back = memory_opening.notes_of(memory, house, models, cast, rules, live, ledger, stamp)
     timers, kinds = LocalTimers(lambda on: lanes.wake(on), clock), (bot, *work.worlds, looking_back)
     worlds = Worlds(ports, timers, policies, kinds, lambda: untold.union(secrets(), tools.keys()))
-    lanes, quota = LocalLanes(worlds.work, clock), Quota(ledger, clock, budgets.book)
-    budgets.answers = quota.had
+    lanes, quota = LocalLanes(worlds.work, clock), _quota(ledger, clock, budgets)
     notice, patience = notice_of(models), timedelta(hours=settings.platform_patience_hours)
     rooms = Rooms(ledger, house, lanes, signals, people, cast, stamp, rules, quota, notice)
-    worlds.follow(lanes)
-    # Quiet hours and zones, of the home and of people, say when what is due may ring.
-    live.follow(lambda _: worlds.wake_waiting(lanes))
-    ledger.subscribe(lambda *_: worlds.wake_waiting(lanes), kinds=["people.time_chosen"])
+    _follow_times(worlds, lanes, live, ledger)
     looking_back.follow(lanes, signals)
     deliveries = Deliveries(ledger, stamp, surfaces, LostNotices(house.known, cast), patience)
     accounts, linking, pairing = _accounts(settings, ledger, people, stamp, tasks)
@@ -403,6 +399,22 @@ def _wired(
         memory=memory,
         work=work,
     )
+
+
+def _quota(ledger: SqlLedger, clock: Clock, budgets: Budgets) -> Quota:
+    """How many answers there may be, which budgets are told with how many there were."""
+    quota = Quota(ledger, clock, budgets.book)
+    budgets.answers = quota.had
+    return quota
+
+
+def _follow_times(
+    worlds: Worlds, lanes: LocalLanes[str], live: LiveSettings, ledger: SqlLedger
+) -> None:
+    """Quiet hours and zones, of the home and of people, say when what is due may ring."""
+    worlds.follow(lanes)
+    live.follow(lambda _: worlds.wake_waiting(lanes))
+    ledger.subscribe(lambda *_: worlds.wake_waiting(lanes), kinds=["people.time_chosen"])
 
 
 def _metered(
