@@ -201,6 +201,8 @@ def test_bonds_are_found_by_their_kind(whole: Path) -> None:
     found = drift(whole, "Tumble", "resentment")
     assert found.what == "bonds.resentment:Overseer Brandt"
     assert found == drift(whole, "Tumble", "bonds.resentment:Overseer Brandt")
+    with pytest.raises(Unknown, match=r"has traits\.curiosity and emotions\.curiosity; "):
+        drift(whole, "Tumble", "curiosity")
     with pytest.raises(Unknown, match="Tumble has no 'charm'; there are stress"):
         drift(whole, "Tumble", "charm")
 

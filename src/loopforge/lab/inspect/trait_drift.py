@@ -167,9 +167,11 @@ def drift(folder: Path, agent: str, what: str, step: int | None = None) -> Drift
 def _key(index: RunIndex, life: Life, what: str) -> str:
     overseer = index.scenario.overseer if index.scenario else ""
     tries = (what, *(f"{part}.{what}" for part in ("traits", "scars", "emotions", "bonds")))
-    for key in (*tries, f"bonds.{what}:{overseer}"):
-        if key in life.whats:
-            return key
+    found = [key for key in (*tries, f"bonds.{what}:{overseer}") if key in life.whats]
+    if len(found) > 1:
+        raise Unknown(f"{life.who} has {' and '.join(found)}; name one of them.")
+    if found:
+        return found[0]
     known = ", ".join(key.partition(".")[2] for part in PARTS for key in life.whats if part in key)
     raise Unknown(f"{life.who} has no {what!r}; there are {known}.")
 
