@@ -124,6 +124,7 @@ def test_relative_paths_lie_in_the_home(tmp_path: Path) -> None:
             "max_steps = 'many'",
             "`max_steps` (loopforge.toml, line 1) is 'many'; it must be a whole",
         ),
+        ("max_steps = true", "is True; it must be a whole number from 1 to 100"),
         ("max_steps = 0", "is 0; it must be a whole number from 1 to 100"),
         ("log_level = 'loud'", "it must be debug or info or warning or error"),
         ("embedded_model = 'perhaps'", "it must be true or false"),

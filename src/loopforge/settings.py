@@ -174,16 +174,22 @@ def _checked(
     from pydantic import ValidationError
 
     known = {row.name: environ[name] for row in rows() if (name := row.given(environ))}
+    given = {**written, **known}
+    for row in rows():
+        if row.type in ("int", "float") and isinstance(given.get(row.name), bool):  # true is no 1
+            raise _misfit(row, sources, given[row.name])
     try:
-        values = reader_of(_composed(tuple(sys.path)))(**{**written, **known}).model_dump()
+        values = reader_of(_composed(tuple(sys.path)))(**given).model_dump()
     except ValidationError as error:
         problem = error.errors()[0]
         row = next(row for row in rows() if row.name == problem["loc"][0])
-        given = "" if row.secret else f"is {problem['input']!r}"[:83] + "; it "
-        raise BadSettings(
-            f"`{row.name}` ({sources[row.name]}) {given}must be {row.allowed}."
-        ) from error
+        raise _misfit(row, sources, problem["input"]) from error
     return values
+
+
+def _misfit(row: SettingsRow, sources: Mapping[str, str], value: object) -> BadSettings:
+    is_it = "" if row.secret else f"is {value!r}"[:83] + "; it "
+    return BadSettings(f"`{row.name}` ({sources[row.name]}) {is_it}must be {row.allowed}.")
 
 
 def _completed(

@@ -275,7 +275,9 @@ def test_which_backups_are_kept(text: str, days: list[int]) -> None:
     assert kept(DAYS, keep_rule(text)) == {DAYS[n] for n in days}
 
 
-@pytest.mark.parametrize("text", ["", "seven days", "7", "7 days 4 weeks", "-1 days"])
+@pytest.mark.parametrize(
+    "text", ["", "seven days", "7", "7 days 4 weeks", "-1 days", "7 days, 3 days"]
+)
 def test_a_rule_that_is_none(text: str) -> None:
     """What cannot be read is refused, with an example."""
     with pytest.raises(BadSettings, match="such as 7 days, 4 weeks"):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 
 from loopforge.cli import Yes, existing, new_file, settings
-from loopforge.errors import HostTaken, InputError
+from loopforge.errors import HostTaken, InputError, Unknown
 
 if TYPE_CHECKING:
     from loopforge.core.events import Event
@@ -73,6 +73,8 @@ def tail(
         for event in await ledger.tail(count, stream):
             write(event)
             known[event.stream] = event.seq
+        if stream and not (known or follow or await ledger.heads(stream)):
+            raise _no_stream(stream)
         ledger.subscribe(told, streams=stream)
         while follow:
             await asyncio.sleep(LOOK)
@@ -145,11 +147,17 @@ def export(
 ) -> None:
     """Write all events to a file, private texts included, with what is needed to verify them."""
 
+    async def known(ledger: SqlLedger) -> None:
+        if stream and not await ledger.heads(stream):
+            raise _no_stream(stream)
+
     async def show(ledger: SqlLedger) -> None:
+        await known(ledger)
         async for line in ledger.export(stream, format):
             sys.stdout.write(line)
 
     async def keep(ledger: SqlLedger, file: BinaryIO) -> None:
+        await known(ledger)
         async for line in ledger.export(stream, format):
             file.write(line.encode())
 
@@ -181,6 +189,8 @@ def verify(
 
     async def work(ledger: SqlLedger) -> None:
         found = await ledger.verify(stream, noted)
+        if stream and not (found.events or found.findings):
+            raise _no_stream(stream)
         for finding in found.findings:
             typer.echo(f"{finding.trouble:<10}  {finding.says}")
         if found.more:
@@ -194,6 +204,10 @@ def verify(
             _note(anchors, {**noted, **found.anchors})
 
     _run(context, work)
+
+
+def _no_stream(stream: str) -> Unknown:
+    return Unknown(f"No stream begins with {stream[:80]!r}; `loopforge ledger status` lists them.")
 
 
 def _noted(path: Path | None) -> dict[str, tuple[int, str]]:

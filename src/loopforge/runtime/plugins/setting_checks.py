@@ -19,12 +19,13 @@ HOST = re.compile(r"(?!.*\.\d+\Z)(?!\d+\Z)[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?
 
 def keep_rule(text: str, source: str = "the setting") -> dict[str, int]:
     """How many of each period are kept of backups. Raises BadSettings."""
-    found = {}
+    found = dict[str, int]()
     for part in text.split(","):
         said = re.fullmatch(r"\s*([0-9]{1,6}) (day|week|month|year)s?\s*", part)
-        if said is None:
+        if said is None or said[2] in found:
             raise BadSettings(
-                f"`backup_keep` ({source}) is {text[:80]!r}; it must be such as 7 days, 4 weeks."
+                f"`backup_keep` ({source}) is {text[:80]!r}; it must be such as 7 days, 4 weeks, "
+                "each once."
             )
         found[said[2]] = int(said[1])
     return found
