@@ -132,6 +132,7 @@ def test_what_cannot_be_is_told(run: Run) -> None:
     assert run("run", "run echo hello")[0] == 0
     for words, told in (
         (("show", "zzzz"), "there is no such task"),
+        (("forget", "0", "--yes"), "there is no such task"),
         (("run", "  "), "There is nothing in it"),
         (("run", "x", "--mate", "zed"), "There is no mate 'zed'"),
     ):

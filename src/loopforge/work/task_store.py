@@ -20,6 +20,8 @@ from loopforge.runtime.ports import Ledger, Listening, Signals
 from loopforge.work.task_state import PREFIX, TaskState
 
 log = logging.getLogger(__name__)
+FEWEST = 4
+"""Digits of an id by which a task is named: every id begins with the same one."""
 
 
 @contextmanager
@@ -98,7 +100,7 @@ class TaskStore:
                 self._threads.setdefault(thread, set()).add(event.stream)
 
     async def named(self, which: str) -> TaskState:
-        """A task by its id, or by the end or the beginning of it. Raises Unknown."""
+        """A task by its id, or by four of its last or first digits. Raises Unknown."""
         found = [one for one in await self.streams() if self._meant(one, which)]
         if len(found) != 1:
             several = "there is more than one such task" if found else "there is no such task"
@@ -116,7 +118,7 @@ class TaskStore:
 
     def _meant(self, stream: str, which: str) -> bool:
         id = stream.removeprefix(PREFIX)
-        return bool(which) and (id.startswith(which) or id.endswith(which))
+        return len(which) >= FEWEST and (id.startswith(which) or id.endswith(which))
 
     def _follow(self, stream: str, events: Sequence[Event]) -> None:
         state = self._states.get(stream)
