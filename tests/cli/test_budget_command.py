@@ -64,6 +64,15 @@ def test_what_cannot_be_done_is_said_with_what_to_do(
     assert told in error
 
 
+def test_a_budget_for_what_is_not_there_is_told(run: Run) -> None:
+    """A surface that there is not is refused; a tool may be a server's that is away, and is told."""
+    code, _, err = run("set", "surface:discrod", "5")
+    assert (code, "there are web, terminal, discord and telegram" in err) == (2, True)
+    assert run("set", "surface:discord", "5")[0] == 0
+    assert "No tool of that name" in run("set", "tool:clok", "5", "uses")[1]
+    assert "No tool of that name" not in run("set", "tool:clock", "5", "uses")[1]
+
+
 def test_the_page_on_budgets_does_what_it_says(run: Run) -> None:
     """Each command of docs/budgets.md, one after the other, tells what stands below it."""
     session = DOCS.read_text("utf-8").partition("```console\n")[2].partition("```")[0]

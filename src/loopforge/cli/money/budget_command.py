@@ -80,17 +80,23 @@ def set_budget(
     period: Period = "day",
 ) -> None:
     """Set a budget; it takes the place of an earlier one for the same."""
+    from loopforge.io.platforms.surface_plugin import surfaces_of
+    from loopforge.runtime.plugins.installed_plugins import installed
 
-    async def work(home: App) -> Budget:
+    async def work(home: App) -> tuple[Budget, bool]:
         scope, subject = await _named(home, whose)
-        check_subject(scope, subject, home.rooms.mates, await home.rooms.names())
+        rooms, platforms = await home.rooms.names(), surfaces_of(home.settings)
+        check_subject(scope, subject, home.rooms.mates, rooms, platforms)
         budget = read_budget([amount, unit, period], scope, subject, keepers=False)
         await home.budgets.book.put(budget, MACHINE)
-        return budget
+        tools = {*installed("loopforge.tools"), *(one.name for one in home.tools.known())}
+        return budget, scope != "tool" or subject in tools
 
-    budget = on_app(context, work)
+    budget, known = on_app(context, work)
     most = quantity(budget.unit, budget.amount)
     typer.echo(f"At most {most} a {budget.period}: {whose}.")
+    if not known:
+        typer.echo("No tool of that name is installed; one of a server that is away may have it.")
 
 
 @app.command("remove")

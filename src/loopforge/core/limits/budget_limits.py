@@ -366,13 +366,20 @@ def read_scope(written: str) -> tuple[Scope, str]:
 
 
 def check_subject(
-    scope: Scope, subject: str, mates: Collection[str], rooms: Collection[str]
+    scope: Scope,
+    subject: str,
+    mates: Collection[str],
+    rooms: Collection[str],
+    platforms: Collection[str],
 ) -> None:
-    """Refuse a budget for a mate or a room that there is not. Raises Unknown."""
+    """Refuse a budget for a mate, a room or a surface that there is not. Raises Unknown."""
     if scope == "room" and subject not in rooms:
         raise Unknown(f"There is no room {subject!r} here.")
     if scope == "mate" and subject not in mates:
         raise Unknown(f"There is no mate {subject!r} here; there is {listed(sorted(mates)[:12])}.")
+    surfaces = ("web", "terminal", *platforms)
+    if scope == "surface" and subject not in surfaces:
+        raise Unknown(f"There is no surface {subject!r} here; there are {listed(surfaces)}.")
 
 
 def read_budget(words: Sequence[str], scope: Scope, subject: str, *, keepers: bool) -> Budget:
