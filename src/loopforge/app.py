@@ -22,7 +22,7 @@ from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_lookup import KeptRoomFiles
 from loopforge.artifacts.file_retention import Keeper, sweep
 from loopforge.budgets.budget_book import BudgetBook, BudgetRules, by_default
-from loopforge.budgets.budget_desk import Budgets
+from loopforge.budgets.budget_reservation import Budgets
 from loopforge.budgets.metered_models import MeteredModels
 from loopforge.budgets.metered_tools import MeteredTools
 from loopforge.budgets.model_usage import UsageView
@@ -30,7 +30,7 @@ from loopforge.chat.bot import Bot
 from loopforge.chat.commands.command_dispatch import Commands
 from loopforge.chat.commands.query_commands import QueryCommands
 from loopforge.chat.reminders.due_reminders import ReminderBell
-from loopforge.chat.reminders.reminder_desk import ReminderDesk, ReminderRules
+from loopforge.chat.reminders.reminder_service import ReminderRules, ReminderService
 from loopforge.chat.reminders.reminder_tools import ReminderTools
 from loopforge.chat.reminders.unprompted_turns import UnpromptedTurns
 from loopforge.chat.room.daily_quota import Quota
@@ -209,7 +209,7 @@ class App(HomeParts):
     budgets: Budgets
     desk: ModelsDesk
     effects: Effects
-    book: ReminderDesk
+    book: ReminderService
     memory: memory_opening.RoomMemory
     work: WorkParts
     switch: EmbeddedSwitch | None = None
@@ -495,14 +495,14 @@ def _reminding(
     live: LiveSettings,
     tools: Toolbox,
     cast: Cast,
-) -> tuple[ReminderDesk, ReminderBell, UnpromptedTurns]:
+) -> tuple[ReminderService, ReminderBell, UnpromptedTurns]:
     """The reminders of the home, which mates set by tools, what rings them, and who speaks up."""
 
     def rules() -> ReminderRules:
         now = live.now
         return ReminderRules(now.timezone, now.quiet_hours, now.reminders_a_person)
 
-    desk = ReminderDesk(ledger, house, people, stamp, rules)
+    desk = ReminderService(ledger, house, people, stamp, rules)
     for tool, work in ReminderTools(desk).table:
         tools.add(tool, work)
     bell = ReminderBell(ledger, stamp, house, cast, desk)

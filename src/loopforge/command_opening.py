@@ -16,9 +16,9 @@ from loopforge.chat.commands.reminder_commands import ReminderCommands
 from loopforge.chat.commands.version_commands import VersionCommands
 
 if TYPE_CHECKING:
-    from loopforge.budgets.budget_desk import Budgets
+    from loopforge.budgets.budget_reservation import Budgets
     from loopforge.budgets.model_usage import UsageView
-    from loopforge.chat.reminders.reminder_desk import ReminderDesk
+    from loopforge.chat.reminders.reminder_service import ReminderService
     from loopforge.chat.server import Rooms
     from loopforge.chat.service.room_closing import Closing
     from loopforge.ledger.sql_ledger import SqlLedger
@@ -35,7 +35,7 @@ def more_commands(
     clock: Clock,
     budgets: Budgets,
     usage: UsageView,
-    book: ReminderDesk,
+    book: ReminderService,
     memory: RoomMemory,
     live: LiveSettings,
     closing: Closing,

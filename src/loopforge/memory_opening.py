@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo
 
-from loopforge.chat.memories.memory_desk import MemoryDesk
+from loopforge.chat.memories.memory_service import MemoryService
 from loopforge.chat.remembering.note_taking import NoteWorld
 from loopforge.chat.room.room_store import House
 from loopforge.chat.service.memory_wishes import MemoryWishes
@@ -55,7 +55,7 @@ class RoomMemory(NamedTuple):
     store: MemoryStore
     lineage: MemoryLineage
     audit: BeliefAudit
-    desk: MemoryDesk
+    desk: MemoryService
 
 
 def in_database(settings: Settings) -> bool:
@@ -118,7 +118,7 @@ def memory_of(
         store=store,
         lineage=MemoryLineage(ledger, store, stamp),
         audit=audit,
-        desk=MemoryDesk(ledger, store, audit, house, stamp.clock, same),
+        desk=MemoryService(ledger, store, audit, house, stamp.clock, same),
     )
 
 

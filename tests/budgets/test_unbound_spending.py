@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from loopforge.budgets.budget_book import BudgetBook, BudgetRules
-from loopforge.budgets.budget_desk import Budgets, Reservation
+from loopforge.budgets.budget_reservation import Budgets, Reservation
 from loopforge.budgets.metered_models import MeteredModels
 from loopforge.budgets.metered_tools import MeteredTools
 from loopforge.budgets.spending_store import Amounts, spent_since

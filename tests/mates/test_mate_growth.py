@@ -17,7 +17,7 @@ from loopforge.core.people_events import MateWritten
 from loopforge.errors import Changed, InputError, Unknown
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
-from loopforge.mates.growth_desk import GrowthDesk
+from loopforge.mates.growth_service import GrowthService
 from loopforge.mates.mate_forking import Forking
 from loopforge.mates.mate_growth import growth_of
 from loopforge.mates.mate_merging import Merging
@@ -56,7 +56,7 @@ class Nursery(NamedTuple):
     roster: Roster
     store: MemoryStore
     lineage: MemoryLineage
-    desk: GrowthDesk
+    desk: GrowthService
     forking: Forking
     merging: Merging
     traits: TraitProposals

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from loopforge.chat.memories.memory_desk import MemoryReader
+from loopforge.chat.memories.memory_service import MemoryReader
 from loopforge.chat.remembering.note_taking import NoteState, NoteWorld
 from loopforge.chat.service.memory_notice import NOTICE
 from loopforge.core.events import Event, TurnEnded

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.chat.reminders.reminder_desk import Asker
+from loopforge.chat.reminders.reminder_service import Asker
 from loopforge.core.effect_states import EffectReturned
 from loopforge.core.events import Perceived
 from loopforge.core.room_vocabulary import Said, Told

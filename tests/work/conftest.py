@@ -19,8 +19,8 @@ from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Clock, Question
 from loopforge.settings import load_settings
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
+from loopforge.work.task_service import TaskService
 from loopforge.work.task_state import PREFIX, TaskState
-from loopforge.work.work_desk import WorkDesk
 from loopforge.work.workspace.task_workspace import folder_name
 
 B = TypeVar("B")
@@ -57,7 +57,7 @@ class Workshop:
     given: str = ""
 
     @property
-    def desk(self) -> WorkDesk:
+    def desk(self) -> TaskService:
         """Where tasks are given."""
         return self.app.work.desk
 

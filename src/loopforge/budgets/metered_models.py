@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from loopforge.budgets.budget_desk import SOON, Budgets, Reservation, counted
+from loopforge.budgets.budget_reservation import SOON, Budgets, Reservation, counted
 from loopforge.budgets.spending_store import Amounts
 from loopforge.core.events import Attempt, Usage
 from loopforge.core.limits.budget_limits import Charge

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from loopforge.budgets.budget_desk import Budgets, counted
+from loopforge.budgets.budget_reservation import Budgets, counted
 from loopforge.budgets.spending_store import Amounts
 from loopforge.core.limits.budget_limits import stopping
 from loopforge.core.limits.money_amounts import DOLLAR

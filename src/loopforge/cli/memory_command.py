@@ -15,7 +15,7 @@ from loopforge.cli import Handle, Json, Yes, listed, on_app, print_json
 
 if TYPE_CHECKING:
     from loopforge.app import App
-    from loopforge.chat.memories.memory_desk import Belief, MemoryReader
+    from loopforge.chat.memories.memory_service import Belief, MemoryReader
 
 T = TypeVar("T")
 app = typer.Typer(no_args_is_help=True, help="What mates keep of people, and whether it holds.")
@@ -24,7 +24,7 @@ Whose = Annotated[str, typer.Option("--mate", help="Only of this mate.")]
 
 
 def _reader() -> MemoryReader:
-    from loopforge.chat.memories.memory_desk import MemoryReader
+    from loopforge.chat.memories.memory_service import MemoryReader
 
     return MemoryReader("")
 

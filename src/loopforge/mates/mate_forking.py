@@ -17,7 +17,7 @@ from loopforge.core.mates.header_edit import with_body, with_entry
 from loopforge.core.mates.mate_file import Mate, parse, slug
 from loopforge.core.memory.memory_vocabulary import PREFIX
 from loopforge.errors import InputError
-from loopforge.mates.growth_desk import GrowthDesk
+from loopforge.mates.growth_service import GrowthService
 from loopforge.mates.mate_roster import Roster
 from loopforge.mates.new_mate import quoted
 from loopforge.mates.retired_mates import at_home
@@ -29,7 +29,7 @@ class Forking:
     """Makes two mates of one."""
 
     def __init__(
-        self, chronicle: Chronicle, roster: Roster, desk: GrowthDesk, memory: MateMemory
+        self, chronicle: Chronicle, roster: Roster, desk: GrowthService, memory: MateMemory
     ) -> None:
         self._chronicle, self._roster, self._desk = chronicle, roster, desk
         self._memory = memory

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from loopforge.mates.growth_desk import GrowthDesk
+from loopforge.mates.growth_service import GrowthService
 from loopforge.mates.mate_forking import Forking
 from loopforge.mates.mate_merging import Merging
 from loopforge.mates.mate_roster import Roster
@@ -19,7 +19,7 @@ class MateGrowth(NamedTuple):
 
     chronicle: Chronicle
     roster: Roster
-    desk: GrowthDesk
+    desk: GrowthService
     forking: Forking
     merging: Merging
     traits: TraitProposals
@@ -28,7 +28,7 @@ class MateGrowth(NamedTuple):
 def growth_of(ledger: Ledger, roster: Roster, stamp: Stamp, memory: MateMemory) -> MateGrowth:
     """The growth of the mates of one home."""
     chronicle = Chronicle(ledger, roster, stamp)
-    desk = GrowthDesk(ledger, chronicle, roster, memory)
+    desk = GrowthService(ledger, chronicle, roster, memory)
     return MateGrowth(
         chronicle,
         roster,

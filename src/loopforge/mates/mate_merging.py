@@ -22,7 +22,7 @@ from loopforge.core.growth.growth_events import (
 from loopforge.core.mates.file_merge import FileConflict, FileMerge, merge_files, settle
 from loopforge.core.mates.mate_file import parse
 from loopforge.errors import Changed, InputError
-from loopforge.mates.growth_desk import GrowthDesk
+from loopforge.mates.growth_service import GrowthService
 from loopforge.mates.mate_forking import renamed
 from loopforge.mates.mate_roster import Roster
 from loopforge.mates.retired_mates import at_home
@@ -83,7 +83,7 @@ class Merging:
         ledger: Ledger,
         chronicle: Chronicle,
         roster: Roster,
-        desk: GrowthDesk,
+        desk: GrowthService,
         memory: MateMemory,
     ) -> None:
         self._ledger, self._chronicle, self._roster = ledger, chronicle, roster

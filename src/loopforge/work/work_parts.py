@@ -29,14 +29,14 @@ from loopforge.work.git.task_repositories import TaskRepositories
 from loopforge.work.learning.insight_book import InsightBook, Names
 from loopforge.work.model_choice import ModelChoice
 from loopforge.work.task_forgetting import Erase, TaskForgetting
+from loopforge.work.task_service import TaskService
 from loopforge.work.task_state import PREFIX
 from loopforge.work.task_store import TaskStore
 from loopforge.work.task_world import TaskWorld
 from loopforge.work.thread_lease import THREAD, ThreadLeases
 from loopforge.work.threads.thread_posts import ThreadPosts
 from loopforge.work.watching.repository_watch import RepositoryWatch
-from loopforge.work.watching.watch_desk import WatchDesk
-from loopforge.work.work_desk import WorkDesk
+from loopforge.work.watching.watch_service import WatchService
 from loopforge.work.work_place import WorkPlaces
 from loopforge.work.work_settings import WorkSettings
 from loopforge.work.workspace.workspace_settings import workspaces_of
@@ -80,11 +80,11 @@ class WorkParts(NamedTuple):
     """Work on tasks, as a home has it."""
 
     world: TaskWorld
-    desk: WorkDesk
+    desk: TaskService
     store: TaskStore
     forgetting: TaskForgetting
     ports: Ports
-    watch: WatchDesk
+    watch: WatchService
     posts: ThreadPosts | None = None
 
     @property
@@ -184,8 +184,8 @@ def work_parts(
     def address() -> str:
         return live.now.web_address
 
-    desk = WorkDesk(ports.ledger, ports.stamp, store, places, world, halt, address)
+    desk = TaskService(ports.ledger, ports.stamp, store, places, world, halt, address)
     forgetting = TaskForgetting(ports.ledger, memory.erase, store, repositories, halt)
     watching = RepositoryWatch(ports.ledger, ports.stamp, desk)
-    watch = WatchDesk(ports.ledger, ports.stamp, desk, watching, lambda: live.zone)
+    watch = WatchService(ports.ledger, ports.stamp, desk, watching, lambda: live.zone)
     return WorkParts(world, desk, store, forgetting, ports, watch)

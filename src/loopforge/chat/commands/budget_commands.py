@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import date
 
-from loopforge.budgets.budget_desk import Budgets
+from loopforge.budgets.budget_reservation import Budgets
 from loopforge.budgets.model_usage import UsageRow, UsageView
 from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.chat.room.permissions import may

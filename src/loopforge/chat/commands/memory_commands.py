@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 from loopforge.chat.commands.command_request import CommandRequest, handle_of, number_of
 from loopforge.chat.memories.belief_wording import marks
-from loopforge.chat.memories.memory_desk import Belief, MemoryDesk, MemoryReader
+from loopforge.chat.memories.memory_service import Belief, MemoryReader, MemoryService
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.server import Rooms
@@ -46,7 +46,7 @@ class MemoryCommands:
     """What people do with memories by command."""
 
     def __init__(
-        self, rooms: Rooms, desk: MemoryDesk, store: MemoryStore, zone: Callable[[], ZoneInfo]
+        self, rooms: Rooms, desk: MemoryService, store: MemoryStore, zone: Callable[[], ZoneInfo]
     ) -> None:
         self._rooms, self._desk, self._store, self._zone = rooms, desk, store, zone
 

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from msgspec.structs import replace
 
 from loopforge.chat.commands.command_request import CommandRequest, number_of
-from loopforge.chat.reminders.reminder_desk import Asker, ReminderDesk
+from loopforge.chat.reminders.reminder_service import Asker, ReminderService
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.server import Rooms
@@ -44,7 +44,7 @@ _ME = re.compile(r"^(?:me|mich)\s+", re.IGNORECASE)
 class ReminderCommands:
     """What people have done with reminders by command."""
 
-    def __init__(self, rooms: Rooms, desk: ReminderDesk, clock: Clock) -> None:
+    def __init__(self, rooms: Rooms, desk: ReminderService, clock: Clock) -> None:
         self._rooms, self._desk, self._clock = rooms, desk, clock
 
     @property

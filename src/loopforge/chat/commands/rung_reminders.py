@@ -3,7 +3,7 @@
     the line --rang--> that it rang --> the reminder, in the room where it was set
 
 Read from the ledger, so that it is the same after a restart. Who may do something about one is
-decided where that is done (chat/reminders/reminder_desk.py).
+decided where that is done (chat/reminders/reminder_service.py).
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from loopforge.chat.export.markdown_quoting import label, quoted
 from loopforge.chat.export.room_export import PAGE, Row, as_bytes, file_row, files_of, kept, named
 from loopforge.chat.export.zip_stream import Part, zipped
 from loopforge.chat.memories.belief_wording import belief_row
-from loopforge.chat.memories.memory_desk import MemoryDesk, MemoryReader
+from loopforge.chat.memories.memory_service import MemoryReader, MemoryService
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.core.events import Event, Usage
 from loopforge.core.limits.money_amounts import dollars, picos
@@ -86,7 +86,7 @@ class PersonExport:
         person: str,
         at: datetime,
         zone: ZoneInfo,
-        beliefs: MemoryDesk,
+        beliefs: MemoryService,
     ) -> None:
         self._beliefs = beliefs
         self._tables, self._accounts, self._artifacts = tables, accounts, artifacts

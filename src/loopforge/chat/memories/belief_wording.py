@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from loopforge.chat.memories.memory_desk import Belief
+from loopforge.chat.memories.memory_service import Belief
 
 STATES = {
     "held": "",

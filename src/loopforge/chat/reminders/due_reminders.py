@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from loopforge.chat.reminders.reminder_desk import ReminderDesk
+from loopforge.chat.reminders.reminder_service import ReminderService
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, House
 from loopforge.chat.turns.apply_acts import queued
@@ -57,7 +57,7 @@ class ReminderBell:
         stamp: Stamp,
         house: House,
         mates: Mapping[str, Mate],
-        desk: ReminderDesk,
+        desk: ReminderService,
     ) -> None:
         self._ledger, self._stamp, self._house, self._mates = ledger, stamp, house, mates
         self._desk = desk

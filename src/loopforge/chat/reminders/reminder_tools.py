@@ -5,7 +5,7 @@ A form that does not fit is no failure: its result says what to ask the person, 
 
 from __future__ import annotations
 
-from loopforge.chat.reminders.reminder_desk import Asker, ReminderDesk
+from loopforge.chat.reminders.reminder_service import Asker, ReminderService
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Tool, ToolCall, ToolWork
 from loopforge.schedule.phrases.phrase_reading import spoken_language
@@ -76,7 +76,7 @@ CANCEL_REMINDER = _tool("cancel_reminder", "Cancels a reminder.", {**_NUMBER}, "
 class ReminderTools:
     """The work of these tools, for a home."""
 
-    def __init__(self, desk: ReminderDesk) -> None:
+    def __init__(self, desk: ReminderService) -> None:
         self._desk = desk
 
     async def remind(self, call: ToolCall) -> str:

@@ -16,7 +16,7 @@ from functools import partial
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from loopforge.chat.reminders.reminder_desk import ReminderDesk
+from loopforge.chat.reminders.reminder_service import ReminderService
 from loopforge.chat.room.guest_rules import GuestRules
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import House
@@ -48,7 +48,7 @@ class UnpromptedTurns:
         stamp: Stamp,
         house: House,
         mates: Mapping[str, Mate],
-        desk: ReminderDesk,
+        desk: ReminderService,
     ) -> None:
         self._ledger, self._stamp, self._house = ledger, stamp, house
         self._mates, self._desk = mates, desk

@@ -12,7 +12,7 @@ from loopforge.cli.work.task_watching import person_of, plain
 
 if TYPE_CHECKING:
     from loopforge.app import App
-    from loopforge.chat.memories.memory_desk import Belief, MemoryReader
+    from loopforge.chat.memories.memory_service import Belief, MemoryReader
     from loopforge.core.work.work_vocabulary import AttemptScored
     from loopforge.work.learning.insight_book import InsightShown
 

@@ -22,7 +22,7 @@ from loopforge.errors import BadLine
 
 if TYPE_CHECKING:
     from loopforge.app import App
-    from loopforge.work.watching.watch_desk import WatchShown
+    from loopforge.work.watching.watch_service import WatchShown
 
 watch = typer.Typer(
     no_args_is_help=True,

@@ -3,7 +3,7 @@
     /you/memory            what concerns the visitor, by mate
     /mates/HANDLE/memory   what the visitor may see of one mate's memory, and the audit's figures
 
-Who may see and do what is the desk's to say (chat/memories/memory_desk.py).
+Who may see and do what is the desk's to say (chat/memories/memory_service.py).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from litestar import Response, get, post
 from litestar.response import Redirect, Template
 
 from loopforge.chat.memories.belief_wording import marks
-from loopforge.chat.memories.memory_desk import Belief, MemoryReader
+from loopforge.chat.memories.memory_service import Belief, MemoryReader
 from loopforge.chat.room.room_store import PREFIX, stream_of
 from loopforge.core.memory.memory_vocabulary import EVERYWHERE
 from loopforge.errors import InputError, Unknown

@@ -18,10 +18,10 @@ from litestar.params import Body
 from litestar.response import Template
 
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.budgets.budget_desk import Budgets
+from loopforge.budgets.budget_reservation import Budgets
 from loopforge.budgets.model_usage import UsageView
-from loopforge.chat.memories.memory_desk import MemoryDesk
-from loopforge.chat.reminders.reminder_desk import ReminderDesk
+from loopforge.chat.memories.memory_service import MemoryService
+from loopforge.chat.reminders.reminder_service import ReminderService
 from loopforge.chat.rooms_api import Front
 from loopforge.core.events import Event
 from loopforge.lab.run_queue import Shifts
@@ -44,8 +44,8 @@ from loopforge.runtime.ports import Clock, SinkStandings
 from loopforge.tools.tool_registry import Toolbox
 from loopforge.web.rendering.live_hub import Hub
 from loopforge.web.server.link_reach import LinkReach
-from loopforge.work.watching.watch_desk import WatchDesk
-from loopforge.work.work_desk import WorkDesk
+from loopforge.work.task_service import TaskService
+from loopforge.work.watching.watch_service import WatchService
 
 Asked = Request[Any, Any, Any]
 """A request, as handlers take it."""
@@ -122,12 +122,12 @@ class Site:
     roster: Roster
     chronicle: Chronicle
     growth: MateGrowth
-    beliefs: MemoryDesk
+    beliefs: MemoryService
     usage: UsageView
     budgets: Budgets
-    work: WorkDesk
-    watch: WatchDesk
-    reminders: ReminderDesk
+    work: TaskService
+    watch: WatchService
+    reminders: ReminderService
     ledger: SqlLedger
     models: ModelsDesk
     shelf: FileShelf

@@ -25,9 +25,9 @@ from loopforge.web.server.page_context import Fields, Site, page
 from loopforge.web.server.request_limits import Paces
 from loopforge.web.work.calibration_chart import CalibrationFigure, figure_of
 from loopforge.web.work.task_access import RoomStands, TaskAccess, access_to
+from loopforge.work.task_service import calibration_of
 from loopforge.work.task_state import TaskState
 from loopforge.work.tier_history import decided_tasks
-from loopforge.work.work_desk import calibration_of
 
 MOST = 200
 """Tasks that are looked at, the newest of the home."""

@@ -21,9 +21,9 @@ from loopforge.errors import LoopforgeError
 from loopforge.runtime.ports import Clock
 from loopforge.work.benchmark.instance_tests import InstanceTests, make_repository
 from loopforge.work.benchmark.swe_instance import SweInstance
+from loopforge.work.task_service import TaskService
 from loopforge.work.task_state import TaskState
 from loopforge.work.task_summary import settled
-from loopforge.work.work_desk import WorkDesk
 
 FOLDER = "bench"
 LOOK = 0.05
@@ -53,7 +53,7 @@ class BenchmarkRun:
     """Instances given to the mates of a home. `arm` is what the home's `work_learning` is now."""
 
     def __init__(
-        self, desk: WorkDesk, clock: Clock, home: Path, person: str, arm: str, attempts: int = 1
+        self, desk: TaskService, clock: Clock, home: Path, person: str, arm: str, attempts: int = 1
     ) -> None:
         self._desk, self._clock, self._home = desk, clock, home
         self._person, self._arm, self._attempts = person, arm, attempts

@@ -16,9 +16,9 @@ from loopforge.core.room_vocabulary import Said
 from loopforge.core.work.work_vocabulary import ResultOffered, TaskClassified, TaskFinished
 from loopforge.errors import Changed, InputError, RepositoryError, Unknown
 from loopforge.runtime.ports import Ledger, LineButton, LineSource, RoomOrder, RoomVoice
+from loopforge.work.task_service import TaskService
 from loopforge.work.task_state import PREFIX, TaskState
 from loopforge.work.threads.task_rights import OVER, TaskRights, may_give, possible_acts
-from loopforge.work.work_desk import WorkDesk
 
 ANSWERS = ("approve", "deny")
 STOP = (LineButton("stop", "Stop", "no"),)
@@ -34,7 +34,7 @@ MOVED = "It has moved on since that was shown. Look at what it says now, and dec
 class ThreadOrders:
     """Decides for rooms. See `OrderRoute`."""
 
-    def __init__(self, ledger: Ledger, desk: WorkDesk, voice: RoomVoice) -> None:
+    def __init__(self, ledger: Ledger, desk: TaskService, voice: RoomVoice) -> None:
         self._ledger, self._desk, self._voice = ledger, desk, voice
 
     async def cause(self, line: str) -> Event | None:

@@ -45,11 +45,11 @@ from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import EffectFiles, Ledger, RoomVoice
 from loopforge.runtime.system_clock import Stamp
 from loopforge.work.task_lines import progress_line
+from loopforge.work.task_service import TaskService
 from loopforge.work.task_state import PREFIX, TaskState
 from loopforge.work.threads.task_rights import OVER, TaskRights
 from loopforge.work.threads.thread_orders import still_offered
 from loopforge.work.threads.thread_routing import SEEN
-from loopforge.work.work_desk import WorkDesk
 from loopforge.work.work_place import why_of
 
 log = logging.getLogger(__name__)
@@ -113,7 +113,7 @@ class ThreadPosts:
     def __init__(
         self,
         ledger: Ledger,
-        desk: WorkDesk,
+        desk: TaskService,
         voice: RoomVoice,
         files: EffectFiles,
         stamp: Stamp,

@@ -34,11 +34,11 @@ from loopforge.runtime.ports import (
     RoomVoice,
     ToolFile,
 )
+from loopforge.work.task_service import TaskService
 from loopforge.work.task_state import PREFIX, TaskState
 from loopforge.work.task_store import TaskStore
 from loopforge.work.threads.task_rights import OVER, may_give
 from loopforge.work.threads.thread_orders import ANSWERS, ThreadOrders
-from loopforge.work.work_desk import WorkDesk
 from loopforge.work.work_place import why_of
 
 TOOLS = "work_"
@@ -65,7 +65,7 @@ class ThreadRouting:
     def __init__(
         self,
         ledger: Ledger,
-        desk: WorkDesk,
+        desk: TaskService,
         mates: Mapping[str, Mate],
         files: EffectFiles,
         voice: RoomVoice,

@@ -27,10 +27,10 @@ from loopforge.runtime.system_clock import Stamp
 from loopforge.work.docstrings.docstring_check import MOST_FILES, FilePair, missing_docstrings
 from loopforge.work.git.change_review import FILE, NOTHING, PROGRAM, PathChange, shown_path
 from loopforge.work.git.person_repository import PersonRepository
+from loopforge.work.task_service import TaskService
 from loopforge.work.task_state import PREFIX as TASKS
 from loopforge.work.task_state import TaskState
 from loopforge.work.watching.watch_state import WATCHES, WatchState, named
-from loopforge.work.work_desk import WorkDesk
 
 log = logging.getLogger(__name__)
 MOST_AT_ONCE, MOST_WAITING, MOST_NAMED = 20, 200, 20
@@ -52,7 +52,7 @@ class RepositoryWatch:
     prefix = WATCHES
     waking: Collection[str] = ("watch.began", "watch.ended", "watch.look_wanted")
 
-    def __init__(self, ledger: Ledger, stamp: Stamp, desk: WorkDesk) -> None:
+    def __init__(self, ledger: Ledger, stamp: Stamp, desk: TaskService) -> None:
         self._ledger, self._stamp, self._desk = ledger, stamp, desk
         self._states: dict[str, WatchState] = {}
         self._looked: dict[str, tuple[datetime, int]] = {}

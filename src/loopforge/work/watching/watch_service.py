@@ -1,4 +1,4 @@
-"""The desk of watches: begun, looked at, ended, by the owner of the home.
+"""Watches as a service: begun, looked at, ended, by the owner of the home.
 
 Every method appends facts; the world does the rest, in this process or in the one that runs the
 home.
@@ -25,9 +25,9 @@ from loopforge.schedule.reminder_form import AsksBack, Fits, Refused
 from loopforge.schedule.rule_expansion import beginning
 from loopforge.work.git.person_repository import PersonRepository
 from loopforge.work.git.registered_repositories import Repository
+from loopforge.work.task_service import TaskService, checked_budget
 from loopforge.work.watching.repository_watch import RepositoryWatch
 from loopforge.work.watching.watch_state import WATCHES, WatchState
-from loopforge.work.work_desk import WorkDesk, checked_budget
 
 
 class WatchShown(Struct, frozen=True, kw_only=True):
@@ -39,14 +39,14 @@ class WatchShown(Struct, frozen=True, kw_only=True):
     trouble: str = ""
 
 
-class WatchDesk:
+class WatchService:
     """The watches of a home. `zone` is the home's time zone now."""
 
     def __init__(
         self,
         ledger: Ledger,
         stamp: Stamp,
-        desk: WorkDesk,
+        desk: TaskService,
         world: RepositoryWatch,
         zone: Callable[[], ZoneInfo],
     ) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.chat.memories.memory_desk import Belief, MemoryReader
+from loopforge.chat.memories.memory_service import Belief, MemoryReader
 from loopforge.core.memory.memory_vocabulary import EVERYWHERE
 from loopforge.core.room_vocabulary import LineDeleted, LineEdited
 from loopforge.core.text.erasable_text import Words

@@ -103,7 +103,7 @@ class Belief(Struct, frozen=True, kw_only=True):
         return str(self.item.text) if self.seen else "[from a room where you were not]"
 
 
-class MemoryDesk:
+class MemoryService:
     """What people do with what mates keep. `same` says who somebody is by now."""
 
     def __init__(

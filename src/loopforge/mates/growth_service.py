@@ -37,7 +37,7 @@ class MateDiff(NamedTuple):
     after: str
 
 
-class GrowthDesk:
+class GrowthService:
     """What became of the mates of a home, and taking it back."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The desk of reminders: what people and mates may have done with those of a room.
+"""Reminders as a service: what people and mates may have done with those of a room.
 
 Whoever asks, a command, a mate's tool or a page, it is the same here: the form is checked against
 the words (schedule/form_check.py), and what stands is changed in one decision on the room as it is.
@@ -55,7 +55,7 @@ class ReminderRules(NamedTuple):
     most: int
 
 
-class ReminderDesk:
+class ReminderService:
     """Reminders of rooms. `rules` says what holds for them in this home now."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The desk for tasks: what surfaces, pages and commands may have done with them.
+"""Tasks as a service: what surfaces, pages and commands may have done with them.
 
     open -> say, rate -> stop, resume -> approve, reject, undo
 
@@ -46,7 +46,7 @@ LONGEST = 20_000
 APPROVED = "It is approved already; nothing was done again."
 
 
-class WorkDesk:
+class TaskService:
     """What may be done with the tasks of a home. `address` is where browsers elsewhere reach it."""
 
     def __init__(
