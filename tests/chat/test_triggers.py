@@ -557,3 +557,14 @@ def test_what_names_no_mate_is_answered_by_the_default_one() -> None:
     assert verdict("hello @maya", surface="discord:8") == {"maya": "mention"}
     story.add(DefaultMateSet(mate=""))
     assert verdict("a fine day", surface="discord:8") == {}
+
+
+def test_who_is_alone_with_several_mates_is_answered_by_the_default_one() -> None:
+    """In a room of the house as in private on a platform, unless mates are only to be called."""
+    story = Chronicle(people=1, mates=3)
+    story.add(DefaultMateSet(mate="merlin"))
+    story.hear("a fine day")
+    assert weighed(story)["merlin"].summons == "default"
+    assert verdicts(weighed(story))["merlin"] == "speak"
+    story.add(TalkSet(free=False))
+    assert set(verdicts(weighed(story)).values()) == {"pass"}

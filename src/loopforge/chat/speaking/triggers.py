@@ -370,7 +370,7 @@ class _Scene:
     def _default(self) -> str:
         """The mate that answers since no other was named; "" where nobody in particular does.
 
-        That is what speaks to mates as such, and every line in private with several of them.
+        That is what speaks to mates as such, and every line of who is alone with several of them.
         """
         if not self.from_person:
             return ""
@@ -381,7 +381,9 @@ class _Scene:
             able = [m for m in self.listeners if not isinstance(self.mates[m], Absent)]
             return chosen or next(iter(able or self.listeners), "")
         place = self.state.places.get(self.batch[-1].surface)
-        alone = place is not None and place.kind == "private"
+        alone = (place is not None and place.kind == "private") or (
+            self.only_person and not self.state.quiet
+        )
         return chosen if alone and len(self.listeners) > 1 else ""
 
     def _triggers(self, mate: str) -> Collection[str]:
