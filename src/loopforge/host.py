@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from loopforge.chat.rooms_api import Front
     from loopforge.io.platform_runner import Platforms
     from loopforge.io.platforms.bot_tokens import BotTokens
-    from loopforge.io.platforms.manners import Manners
+    from loopforge.io.platforms.surface_options import Manners
     from loopforge.io.platforms.surface_plugin import Surfaces
     from loopforge.lab.run_queue import Shifts
     from loopforge.runtime.ports import SinkStandings
@@ -167,7 +167,7 @@ async def connected(
 def manners_of(settings: Settings) -> Manners:
     """How mates behave on every surface, as it is set."""
     from loopforge.artifacts.file_intake import FileLimits
-    from loopforge.io.platforms.manners import Manners
+    from loopforge.io.platforms.surface_options import Manners
 
     return Manners(
         streams=settings.platform_streaming,

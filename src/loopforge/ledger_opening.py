@@ -18,7 +18,7 @@ from loopforge.ledger.schema_migration import UnopenedTables, status
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.ledger.storage.folded_views import FoldedView
 from loopforge.ledger.table_access import Tables
-from loopforge.mates.request_grounds import RequestGrounds
+from loopforge.mates.proposal_evidence import RequestGrounds
 from loopforge.memory.beliefs.derived_items import memories_view
 from loopforge.memory.transcript_index import TranscriptIndex
 from loopforge.runtime.system_clock import SystemClock, SystemDice

@@ -20,7 +20,7 @@ from msgspec import Struct
 from loopforge.app import open_app
 from loopforge.host import connected
 from loopforge.io.platforms.bot_tokens import BotTokens
-from loopforge.io.platforms.manners import Manners
+from loopforge.io.platforms.surface_options import Manners
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
 from loopforge.runtime.system_clock import SystemDice

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from loopforge.chat.remembering import note_taking
-from loopforge.chat.speaking.memory_words import memory_wish
+from loopforge.chat.speaking.memory_requests import memory_wish
 from loopforge.chat.turns import turn_recall
 from loopforge.core.memory.memory_vocabulary import Layer
 from loopforge.memory import passage_arrays, passage_embedding, room_passages, segment_packing

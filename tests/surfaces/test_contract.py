@@ -17,7 +17,7 @@ from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Said
 from loopforge.host import connected
 from loopforge.io.platforms.bot_tokens import BotTokens
-from loopforge.io.platforms.manners import Manners
+from loopforge.io.platforms.surface_options import Manners
 from loopforge.models.scripted_model import Script, ScriptedModels
 from loopforge.runtime.system_clock import SystemDice
 from loopforge.settings import load_settings

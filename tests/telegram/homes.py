@@ -15,7 +15,7 @@ from loopforge.core.events import Event
 from loopforge.host import connected
 from loopforge.io.platform_runner import Platforms
 from loopforge.io.platforms.bot_tokens import BotTokens
-from loopforge.io.platforms.manners import Manners
+from loopforge.io.platforms.surface_options import Manners
 from loopforge.models.scripted_model import Script, ScriptedModels
 from loopforge.runtime.ports import Clock
 from loopforge.runtime.system_clock import SimClock, SystemDice

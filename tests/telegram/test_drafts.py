@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.io.platforms.manners import Manners
+from loopforge.io.platforms.surface_options import Manners
 from loopforge.models.scripted_model import Script, ScriptedAnswer
 from tests.telegram.city import City
 from tests.telegram.homes import both, hall, on_telegram

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.delivery_states import Accepted, Uncertain
-from loopforge.io.platforms.manners import Manners
+from loopforge.io.platforms.surface_options import Manners
 from loopforge.models.scripted_model import Script
 from loopforge.runtime.system_clock import SimClock
 from tests.telegram.city import City

@@ -8,7 +8,7 @@ import pytest
 
 from loopforge.core.delivery_states import Accepted, Failed, Queued, Uncertain
 from loopforge.core.room_vocabulary import Told
-from loopforge.io.platforms.manners import Manners
+from loopforge.io.platforms.surface_options import Manners
 from tests.telegram.city import City
 from tests.telegram.homes import on_telegram, pair
 from tests.telegram.twin import Twin

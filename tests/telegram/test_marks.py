@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.io.platforms.manners import Manners
+from loopforge.io.platforms.surface_options import Manners
 from tests.telegram.city import City
 from tests.telegram.homes import hall, on_telegram, pair
 from tests.telegram.twin import Twin

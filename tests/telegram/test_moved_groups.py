@@ -8,7 +8,7 @@ import pytest
 
 from loopforge.core.delivery_states import Failed
 from loopforge.core.room_vocabulary import Heard, PlaceJoined, PlaceLeft, Told
-from loopforge.io.platforms.manners import Manners
+from loopforge.io.platforms.surface_options import Manners
 from tests.telegram.city import City
 from tests.telegram.homes import both, on_telegram
 from tests.telegram.records import Bot, Chat, Person

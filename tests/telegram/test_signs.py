@@ -12,7 +12,7 @@ from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.io.platforms.bot_tokens import BotAccount
-from loopforge.io.platforms.manners import Manners
+from loopforge.io.platforms.surface_options import Manners
 from loopforge.io.platforms.typing_updates import Speech
 from loopforge.io.session import Sessions
 from loopforge.io.telegram.connection.polling import Poll

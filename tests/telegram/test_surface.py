@@ -9,7 +9,7 @@ import pytest
 
 from loopforge.artifacts.file_intake import FileLimits
 from loopforge.core.room_vocabulary import Heard, PlaceLeft, Said
-from loopforge.io.platforms.manners import Manners
+from loopforge.io.platforms.surface_options import Manners
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from tests.held_clock import HeldClock
 from tests.telegram.city import City

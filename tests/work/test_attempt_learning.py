@@ -18,7 +18,7 @@ from loopforge.core.work.work_vocabulary import (
 )
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
-from loopforge.work.task_lines import lines_of
+from loopforge.work.task_transcript import lines_of
 from tests.held_clock import HeldClock
 from tests.work.conftest import Script, Step, Workshop, in_order, says, uses, working
 

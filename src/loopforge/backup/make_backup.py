@@ -48,7 +48,7 @@ from loopforge.errors import BackupError, DamagedArtifact, LedgerBroken, Unknown
 from loopforge.ledger.database.table_schema import events
 from loopforge.ledger.row_dump import Anchors, check, dump
 from loopforge.ledger.schema_migration import NEWEST, stands, version
-from loopforge.ledger.storage.one_moment import one_moment
+from loopforge.ledger.storage.consistent_read import one_moment
 from loopforge.ledger.storage.row_codec import events_of
 from loopforge.ledger.table_access import Tables
 from loopforge.runtime.installation.settings_file import FILE

@@ -37,7 +37,7 @@ from loopforge.chat.turns.apply_acts import (
 from loopforge.chat.turns.attached_files import attached
 from loopforge.chat.turns.build_perception import Viewer, own_tools
 from loopforge.chat.turns.fallback_mate import Relief, notice
-from loopforge.chat.turns.memory_grounds import grounds_of
+from loopforge.chat.turns.memory_evidence import grounds_of
 from loopforge.chat.turns.tool_questions import KEPT_IN, LEAK, Asking, ToolQuestions, leak_of
 from loopforge.chat.turns.voice_notes import not_written_down, written_down
 from loopforge.core import act_guard

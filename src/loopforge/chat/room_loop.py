@@ -34,7 +34,7 @@ from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.turns import room_titles
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.chat.turns.fallback_mate import UNABLE, Relief
-from loopforge.chat.turns.memory_grounds import wishes_in
+from loopforge.chat.turns.memory_evidence import wishes_in
 from loopforge.chat.turns.voice_notes import unheard
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.events import Fact

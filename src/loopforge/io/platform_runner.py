@@ -18,9 +18,9 @@ from collections.abc import Callable, Sequence
 from loopforge.errors import BadSettings, LedgerError
 from loopforge.io.platforms.bot_tokens import EVERYBODY, BotAccount, BotTokens
 from loopforge.io.platforms.incoming_lines import Reception
-from loopforge.io.platforms.manners import Manners
 from loopforge.io.platforms.secret_scrubbing import scrub_logs
 from loopforge.io.platforms.served_places import ServedPlaces
+from loopforge.io.platforms.surface_options import Manners
 from loopforge.io.platforms.surface_plugin import HomeParts, RunningSurface, SurfaceParts, Surfaces
 from loopforge.io.session import Sessions
 from loopforge.runtime.background_tasks import Tasks

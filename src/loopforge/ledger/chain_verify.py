@@ -32,9 +32,9 @@ from loopforge.core.events import GENESIS, Erased, Event, chained, encode, micro
 from loopforge.core.text.erasable_text import digest
 from loopforge.errors import LedgerBroken, LedgerError
 from loopforge.ledger.database.database_faults import told
+from loopforge.ledger.storage.consistent_read import one_moment
 from loopforge.ledger.storage.event_reading import END
 from loopforge.ledger.storage.folded_views import FoldedView, differing
-from loopforge.ledger.storage.one_moment import one_moment
 from loopforge.ledger.storage.row_codec import COLUMNS, Row, event_of, listed, mark, unkept, within
 from loopforge.ledger.storage.state_snapshots import damaged
 

@@ -34,8 +34,8 @@ from loopforge.core.work.work_vocabulary import (
     WorkspaceSaved,
 )
 from loopforge.runtime.effect_worker import TOLD
-from loopforge.work.task_lines import lines_of
 from loopforge.work.task_state import ToolUse, argument, paths_of, spent_of
+from loopforge.work.task_transcript import lines_of
 from loopforge.work.workspace.sent_files import without_marks
 
 DIFF_ROWS = 400

@@ -1,9 +1,10 @@
 """Everything of one person, to be taken along by them: as Markdown and as JSON in one zip.
 
-What is theirs is what an erasure of them would name (ledger/erasure/person_selves.py): everything
-that they said and did in rooms and at the door, under each of their selves, and their names and
-accounts. With it goes where they are signed in, what they may do, how many answers their lines got
-and what those cost, the files that they gave, and what mates keep of them, with its evidence.
+What is theirs is what an erasure of them would name (ledger/erasure/person_identities.py):
+everything that they said and did in rooms and at the door, under each of their selves, and their
+names and accounts. With it goes where they are signed in, what they may do, how many answers their
+lines got and what those cost, the files that they gave, and what mates keep of them, with its
+evidence.
 
 Read page by page. Says what is not in it; never has a secret, for none stands in an event.
 """
@@ -37,7 +38,7 @@ from loopforge.core.people_events import PictureSet
 from loopforge.core.room_vocabulary import File, Heard, LineEdited
 from loopforge.core.text.erasable_text import Words, encode_plain, mended, public
 from loopforge.ledger.database.table_schema import events
-from loopforge.ledger.erasure.person_selves import Kin, done_by
+from loopforge.ledger.erasure.person_identities import Kin, done_by
 from loopforge.ledger.storage.revised_lines import by_id, standing
 from loopforge.ledger.table_access import Tables
 from loopforge.people.accounts.account_service import Accounts

@@ -17,7 +17,7 @@ from loopforge.artifacts.file_intake import plain_name
 from loopforge.artifacts.media_types import TEXT
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.turns import room_titles
-from loopforge.chat.turns.memory_grounds import MemoryGrounds
+from loopforge.chat.turns.memory_evidence import MemoryGrounds
 from loopforge.core.action_plan import Act, AgentActionPlan
 from loopforge.core.delivery_states import Queued, What
 from loopforge.core.effect_states import EffectApproved, EffectDenied

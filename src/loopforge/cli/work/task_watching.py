@@ -123,7 +123,7 @@ class TaskWatcher:
 
     def _show(self, event: Event) -> None:
         from loopforge.ledger.jsonl_export import line
-        from loopforge.work.task_lines import lines_of
+        from loopforge.work.task_transcript import lines_of
 
         for row in [line(event)] if self._json else lines_of(event):
             typer.echo(row if self._json else plain(row))

@@ -128,7 +128,7 @@ def show_task(
         if as_json:
             print_json(row_of(state))
             return
-        from loopforge.work.task_lines import lines_of
+        from loopforge.work.task_transcript import lines_of
 
         typer.echo(plain(f"{state.id}  {state.stage}"))
         for event in await home.ledger.read(state.stream):

@@ -22,7 +22,7 @@ from loopforge.io.discord.receiving.slash_commands import Slash
 from loopforge.io.discord.sending.attachments import Files
 from loopforge.io.discord.sending.draft_messages import DiscordStage
 from loopforge.io.discord.sending.message_delivery import DiscordDelivery
-from loopforge.io.discord.sending.speaker import Voices
+from loopforge.io.discord.sending.personas import Voices
 from loopforge.io.discord.sending.webhooks import Connector, Hooks
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.platforms.typing_updates import RoomWatch

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from loopforge.core.mates.mate_file import Mate
     from loopforge.io.platforms.bot_tokens import BotAccount
     from loopforge.io.platforms.incoming_lines import Reception
-    from loopforge.io.platforms.manners import Manners
+    from loopforge.io.platforms.surface_options import Manners
     from loopforge.mates.cards.avatar_image import Portraits
     from loopforge.people.account_linking import AccountLinking
     from loopforge.people.accounts.account_service import Accounts

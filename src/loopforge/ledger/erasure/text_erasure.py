@@ -6,7 +6,7 @@
 Named may be texts (by ref); events (the words of a line, and those that it was edited to; of a
 turn's record, what it brought in);
 a person: everything that came in with an event of theirs, and their names and accounts wherever
-they stand, of every self that was linked to them (person_selves.py); or
+they stand, of every self that was linked to them (person_identities.py); or
 a whole stream: every text that came in with it, and what echoes it in others (cross_quotes.py).
 What was derived from that (derived_texts.py), such as memories of mates, goes along, too.
 Quotes are looked for in every stream where something named came in, from the event on that brought
@@ -32,7 +32,7 @@ from loopforge.core.room_vocabulary import MateJoined
 from loopforge.errors import Unknown
 from loopforge.ledger.erasure.derived_texts import DerivedTexts, Grounds, Reach
 from loopforge.ledger.erasure.later_quotes import Forgotten, Sieve, Text
-from loopforge.ledger.erasure.person_selves import NAMES, Kin, done_by
+from loopforge.ledger.erasure.person_identities import NAMES, Kin, done_by
 from loopforge.ledger.storage import state_snapshots
 from loopforge.ledger.storage.event_append import Append, EventWriter, write
 from loopforge.ledger.storage.event_reading import event as event_by_id

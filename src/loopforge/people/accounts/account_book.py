@@ -23,7 +23,7 @@ from loopforge.core.text.erasable_text import FORGOTTEN
 from loopforge.people.accounts.account_values import Account, InviteState, Right
 from loopforge.people.identity.access_requests import Knocks
 from loopforge.people.identity.account_names import folded
-from loopforge.people.identity.linked_selves import Selves
+from loopforge.people.identity.linked_identities import Selves
 
 
 class AccountEntry(Struct, kw_only=True):

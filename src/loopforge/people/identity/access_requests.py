@@ -14,7 +14,7 @@ from msgspec import Struct
 from loopforge.core.events import Erased, Event
 from loopforge.core.people_events import AdmissionRefused, Admitted, Knocked
 from loopforge.core.text.erasable_text import Words
-from loopforge.people.identity.linked_selves import Key, keyed
+from loopforge.people.identity.linked_identities import Key, keyed
 
 Verdict = Literal["admitted", "refused"]
 

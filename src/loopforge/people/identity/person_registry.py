@@ -2,8 +2,8 @@
 
 Facts live in the stream "people". In a terminal the account is the name given with `--as`, in the
 web room the name of the account; on a platform the user's id there, while the name is what the
-platform shows, and follows it. Which accounts are one person's says linked_selves.py. Does not know
-rooms, nor how somebody proves who they are (see account_linking.py).
+platform shows, and follows it. Which accounts are one person's says linked_identities.py. Does not
+know rooms, nor how somebody proves who they are (see account_linking.py).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from loopforge.core.schedule.reminder_events import TimeChosen
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.name_labels import row_name
 from loopforge.people.identity.account_names import shown
-from loopforge.people.identity.linked_selves import HOME, Person, Self, Selves
+from loopforge.people.identity.linked_identities import HOME, Person, Self, Selves
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
 

@@ -16,7 +16,7 @@ from litestar import get, post
 from litestar.response import Redirect, Template
 from msgspec import Struct
 
-from loopforge.chat.room.room_census import RoomCounts, closed_rooms, counts
+from loopforge.chat.room.room_statistics import RoomCounts, closed_rooms, counts
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.service.room_list import titled_for
 from loopforge.models.files.file_shelf import free_memory

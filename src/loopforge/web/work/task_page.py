@@ -36,9 +36,9 @@ from loopforge.web.work.task_list import (
     title_of,
     who_does,
 )
-from loopforge.work.task_lines import lines_of
 from loopforge.work.task_state import TaskState
 from loopforge.work.task_timeline import counted_rows, diff_rows, timeline_of
+from loopforge.work.task_transcript import lines_of
 from loopforge.work.workspace.sent_files import named_files, without_marks
 from loopforge.work.workspace.task_workspace import GIT, TaskWorkspace
 from loopforge.work.workspace.workspace_tools import CLONE

@@ -44,9 +44,9 @@ from loopforge.errors import LoopforgeError
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import EffectFiles, Ledger, RoomVoice
 from loopforge.runtime.system_clock import Stamp
-from loopforge.work.task_lines import progress_line
 from loopforge.work.task_service import TaskService
 from loopforge.work.task_state import PREFIX, TaskState
+from loopforge.work.task_transcript import progress_line
 from loopforge.work.threads.task_rights import OVER, TaskRights
 from loopforge.work.threads.thread_orders import still_offered
 from loopforge.work.threads.thread_routing import SEEN

@@ -30,7 +30,7 @@ from loopforge.errors import LoopforgeError, SendFailed
 from loopforge.io.discord.connection.api_errors import scrub
 from loopforge.io.discord.connection.bot_accounts import AccountSeat, Crowd, place_of
 from loopforge.io.discord.mate_threads import carrier
-from loopforge.io.discord.sending.speaker import DiscordSpeaker, Voices
+from loopforge.io.discord.sending.personas import DiscordSpeaker, Voices
 from loopforge.io.discord.sending.status_emojis import STATUS_EMOJIS
 from loopforge.io.discord.sending.webhooks import Hooks
 from loopforge.io.discord.text.outgoing_markdown import LIMIT, pieces

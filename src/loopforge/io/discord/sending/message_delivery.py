@@ -30,13 +30,13 @@ from loopforge.io.discord.connection.bot_accounts import Crowd, named
 from loopforge.io.discord.mate_threads import carrier
 from loopforge.io.discord.sending.attachments import Files
 from loopforge.io.discord.sending.draft_messages import DiscordStage
-from loopforge.io.discord.sending.reply_quote import ROOM_FOR_IT, References, without
-from loopforge.io.discord.sending.speaker import (
+from loopforge.io.discord.sending.personas import (
     UNTOUCHED,
     DiscordButtons,
     DiscordSpeaker,
     Voices,
 )
+from loopforge.io.discord.sending.reply_quote import ROOM_FOR_IT, References, without
 from loopforge.io.discord.sending.webhooks import Hooks
 from loopforge.io.discord.text.outgoing_markdown import LIMIT, fenced, pieces, shown
 from loopforge.io.platforms.line_buttons import Press, buttons_of, tone_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopforge.chat.speaking.memory_words import memory_wish
+from loopforge.chat.speaking.memory_requests import memory_wish
 
 
 @pytest.mark.parametrize(

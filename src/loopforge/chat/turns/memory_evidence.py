@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from loopforge.chat.room.permissions import answered_people
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.speaking.memory_words import memory_wish
+from loopforge.chat.speaking.memory_requests import memory_wish
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.memory.evidence_overlap import resting_on
 from loopforge.core.memory.memory_vocabulary import EvidenceLine

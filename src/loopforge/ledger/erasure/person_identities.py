@@ -6,7 +6,7 @@ stands now; what was unlinked since is somebody else's again.
 
 Whoever wants all that there is of a person, to forget it or to give it to them, asks here.
 Knows rows; forgets nothing itself. The fold that surfaces use stands in
-people/identity/linked_selves.py.
+people/identity/linked_identities.py.
 """
 
 from __future__ import annotations
