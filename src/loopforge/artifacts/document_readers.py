@@ -2,7 +2,7 @@
 
     python -I document_readers.py KIND MOST PARTS SECONDS MEMORY WALL < a.pdf > told.json
 
-KIND is pdf, docx, pptx, xlsx or html (`page_readers.py`). MOST bytes of text at most, PARTS (pages,
+KIND is pdf, docx, pptx, xlsx or html (`html_reader.py`). MOST bytes of text at most, PARTS (pages,
 slides, sheets) at most, SECONDS of a processor, MEMORY bytes of address space, WALL seconds
 altogether. It confines itself
 before it looks at the first byte, and when half of its time is used it tells what it has until
@@ -186,7 +186,7 @@ def _row(cells: Iterable[Any]) -> str:
 
 def html(data: bytes) -> Opened:
     """A page of the web as people see it; its address stands in the first line."""
-    child = spec_from_file_location("page_readers", Path(__file__).with_name("page_readers.py"))
+    child = spec_from_file_location("page_readers", Path(__file__).with_name("html_reader.py"))
     assert child is not None
     assert child.loader is not None
     reader = module_from_spec(child)
