@@ -69,6 +69,22 @@ async def test_a_room_cannot_be_flooded(site: Town, owner: Guest) -> None:
     assert (await owner.says(room, "and I?"))["seq"]
 
 
+async def test_rooms_links_and_codes_are_paced_wherever_they_are_made(
+    site: Town, owner: Guest
+) -> None:
+    """Trying out a mate opens a room, a device gets a link, an account a code: changes, all of them."""
+    ben = await site.guest("ben", await site.room(owner, "Tea"), by=owner)
+
+    async def hasty(path: str, times: int) -> Counter[str]:
+        answers = await asyncio.gather(*(ben.post(path, headers=JSON) for _ in range(times)))
+        return Counter(str(one.json()["error"]) for one in answers if one.status_code == 429)
+
+    await hasty("/you/memory", 70)
+    for path in ("/mates/maya/try", "/you/device", "/you/code"):
+        told = await hasty(path, 20)
+        assert any(each.startswith("You change a great deal at once") for each in told), path
+
+
 async def test_made_up_cookies_do_not_count_anew(site: Town) -> None:
     """A stranger who makes up a session for each request is still one address."""
     stranger = await site.stranger()

@@ -13,11 +13,13 @@ from loopforge.errors import InputError
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.account.sign_in import your_page
 from loopforge.web.server.page_context import Fields, Site
+from loopforge.web.server.request_limits import Paces
 
 
 @post("/you/code")
-async def offer(site: Site, visitor: Visitor) -> Template:
+async def offer(site: Site, visitor: Visitor, paces: Paces) -> Template:
     """A code for an account elsewhere; it is shown here and never again."""
+    paces.changes.take(visitor.person)
     code = await site.linking.offer_code(visitor.person)
     return await your_page(site, visitor, code=code, status=201)
 

@@ -23,6 +23,7 @@ from loopforge.web.server.access_guards import visitor_of
 from loopforge.web.server.connection_limits import place_of
 from loopforge.web.server.form_csrf import COOKIE, DEVICE, YEAR, Signer, seal_of
 from loopforge.web.server.page_context import Asked, Fields, Site, page
+from loopforge.web.server.request_limits import Paces
 
 SHORT = 20_000
 """Bytes of a form at the door: a name and a password."""
@@ -295,8 +296,9 @@ async def your_page(site: Site, visitor: Visitor, **more: Any) -> Template:
 
 
 @post("/you/device")
-async def offer_device(site: Site, visitor: Visitor) -> Template:
+async def offer_device(site: Site, visitor: Visitor, paces: Paces) -> Template:
     """A link for another device; it is shown here and never again."""
+    paces.changes.take(visitor.person)
     token = await site.accounts.links.device(visitor.person)
     return await your_page(site, visitor, path=f"/device/{token}", status=201)
 

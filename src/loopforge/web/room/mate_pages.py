@@ -43,6 +43,7 @@ from loopforge.web.rendering.tool_groups import grouped
 from loopforge.web.room.mate_editor import ShownFlaw, changes, compared, examined, pointed
 from loopforge.web.room.mate_figures import figures_of
 from loopforge.web.server.page_context import Asked, Fields, Site, page
+from loopforge.web.server.request_limits import Paces
 
 Word = Annotated[str, Parameter(max_length=200)]
 NAMED = ("new", "retired")
@@ -188,8 +189,9 @@ async def give_tools(
 
 
 @post("/mates/{handle:str}/try")
-async def try_out(site: Site, visitor: Visitor, handle: Word) -> Redirect:
+async def try_out(site: Site, visitor: Visitor, handle: Word, paces: Paces) -> Redirect:
     """A private room with this mate alone, where it says its greeting."""
+    paces.changes.take(visitor.person)
     one = await standing_of(site, handle)
     found = site.roster.get(one.handle or handle)
     room = await site.front.rooms.open(
