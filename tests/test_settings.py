@@ -100,6 +100,20 @@ def test_what_the_pages_and_backups_can_use_is_taken(tmp_path: Path, text: str, 
     assert getattr(read(tmp_path, f"{name} = '{text}'"), name) == text
 
 
+@pytest.mark.parametrize(
+    ("written", "sent"),
+    [
+        ("HTTPS://Mates.Example.ORG:8443", "https://mates.example.org:8443"),
+        ("https://büro.straße.example", "https://xn--bro-hoa.xn--strae-oqa.example"),
+    ],
+)
+def test_the_address_of_the_pages_is_as_browsers_send_it(
+    tmp_path: Path, written: str, sent: str
+) -> None:
+    """In small letters and ASCII: else cookies would not be told of https, or nobody be let in."""
+    assert read(tmp_path, f"web_address = '{written}'").web_address == sent
+
+
 def test_relative_paths_lie_in_the_home(tmp_path: Path) -> None:
     """sqlite:///x.db and a socket's name are files of the home, wherever the program started."""
     settings = read(tmp_path, 'database_url = "sqlite:///x.db"\nhost_socket = "s"\nbackup_to = "b"')

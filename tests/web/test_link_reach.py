@@ -78,6 +78,7 @@ def test_an_address_that_is_set_is_what_links_carry() -> None:
     assert "web_address" in found.answers
     near = of(Set("0.0.0.0", "http://pantry.local:8321/"))
     assert (near.scope, near.base) == ("network", "http://pantry.local:8321")
+    assert near.answers.startswith("Of names that are not this machine's own, the home answers to")
     assert of(Set("192.168.1.20"), "192.168.1.20").base == "http://192.168.1.20:8321"
 
 

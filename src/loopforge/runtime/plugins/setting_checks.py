@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import unicodedata
 from contextlib import suppress
 from urllib.parse import SplitResult, urlsplit
 
@@ -15,6 +16,8 @@ SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 """The names of rooms: small letters, digits and dashes."""
 HOST = re.compile(r"(?!.*\.\d+\Z)(?!\d+\Z)[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?", re.IGNORECASE)
 """The names of machines; one that ends in a number is no name but an address."""
+OTHER_LETTERS = re.compile(r"[^./:]*[^\x00-\x7f./:][^./:]*")
+"""Parts of a name that hold letters of other alphabets than ours."""
 
 
 def keep_rule(text: str, source: str = "the setting") -> dict[str, int]:
@@ -60,13 +63,18 @@ def checked_host(text: str, source: str) -> str:
 
 
 def checked_address(text: str, source: str) -> str:
-    """How links begin that are given to others, if they can begin so. Raises BadSettings."""
+    """How links begin that are given to others, as browsers send it. Raises BadSettings."""
     if text and not _begins_links(text):
         raise BadSettings(
             f"`web_address` ({source}) must be http:// or https:// and a name, with a port or "
             "without, and no more, such as https://mates.example.org."
         )
-    return text
+    return OTHER_LETTERS.sub(_in_ascii, unicodedata.normalize("NFKC", text).lower())
+
+
+def _in_ascii(label: re.Match[str]) -> str:
+    """A part of a name as browsers ask for it (RFC 3492)."""
+    return f"xn--{label[0].encode('punycode').decode('ascii')}"
 
 
 def _begins_links(text: str) -> bool:

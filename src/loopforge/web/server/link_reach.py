@@ -117,7 +117,8 @@ class LinkReach(Struct, frozen=True, kw_only=True):
             return ""
         if self.named:
             return (
-                f"The home answers to {self.host} (the setting web_address), and to no other name."
+                f"Of names that are not this machine's own, the home answers to {self.host} alone "
+                "(the setting web_address)."
             )
         return (
             "The home answers to this machine's addresses and its own name; for any other name, "
