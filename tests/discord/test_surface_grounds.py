@@ -43,6 +43,16 @@ async def test_a_server_counts_once_somebody_known_speaks(city: Twin, tmp_path: 
         await home.hears(alley, "maya, now?", "maya, still?")
 
 
+async def test_the_owner_admits_a_server(city: Twin, tmp_path: Path) -> None:
+    """The id of the server itself admits it, as that of any of its channels does."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    admit = ["room", "admit", f"discord:{city.guild.id}"]
+    async with lodged(city, tmp_path, {maya: "maya"}, grounds="known") as home:
+        assert await asyncio.to_thread(main, ["--home", str(tmp_path), *admit]) == 0
+        await home.tell(ben, plaza, "maya, hello")
+        await city.until(lambda: city.lines(plaza)[-1].by == "Maya")
+
+
 async def test_the_owner_admits_a_place(city: Twin, tmp_path: Path) -> None:
     """The notice says by which command the owner admits the place; then mates talk in its server."""
     maya, ben = city.bot("Maya"), city.person("ben")
@@ -110,6 +120,22 @@ async def test_a_person_has_so_many_answers_a_day(city: Twin, tmp_path: Path) ->
             await home.app.stamp.clock.sleep(0.02)
         await home.settled(plaza)
         assert await home.said(plaza) == ["maya"] * 3
+
+
+async def test_each_room_says_that_a_person_had_them(city: Twin, tmp_path: Path) -> None:
+    """Whoever had all answers of the day is told so where they speak next, once in each room."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    private = city.private(ben, maya)
+    async with lodged(city, tmp_path, {maya: "maya"}, answers_per_person_a_day=1) as home:
+        await home.ask(ben, plaza, "maya, one")
+        for place in (plaza, private):
+            for text in ("maya, two", "maya, three"):
+                await city.say(ben, place, text)
+                while (await home.heard(place))[-1:] != [text]:
+                    await home.app.stamp.clock.sleep(0.02)
+                await home.settled(place)
+            told = [each[:21] for each in await _notices(home, place)]
+            assert told == ["ben had 1 answer toda"]
 
 
 async def test_a_place_has_so_many_answers_a_day(city: Twin, tmp_path: Path) -> None:

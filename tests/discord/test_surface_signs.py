@@ -161,6 +161,24 @@ async def test_a_stop_sign_on_a_draft(city: Twin, tmp_path: Path) -> None:
         await home.no_drafts(plaza)
 
 
+async def test_a_stop_sign_on_any_message(city: Twin, tmp_path: Path) -> None:
+    """One on a message that no mate heard stops what mates do in that channel, and no other."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    mall, held = city.channel("mall"), HeldClock()
+    old = [await city.say(ben, place, "it rains") for place in (plaza, mall)]
+    answer = ScriptedAnswer(text="hello", wait=600)
+    async with lodged(city, tmp_path, {maya: "maya"}, lambda _: answer, pace=held) as home:
+        await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: home.models.asked)
+        for line in old:
+            await city.react(ben, line, "🛑")
+        await city.until(lambda: "Stopped." in city.lines(plaza)[-1].text)
+        await home.settled(plaza)
+        assert await home.said(plaza) == []
+        assert await home.room(mall) == ""
+    assert [each.by for each in city.lines(mall)] == ["ben"]
+
+
 @pytest.mark.parametrize("carried", [False, True])
 async def test_a_webhooks_draft_whose_posting_broke_off(
     city: Twin, tmp_path: Path, carried: bool

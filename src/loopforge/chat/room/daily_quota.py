@@ -38,7 +38,7 @@ class Quota:
 
     def __init__(self, ledger: Readable, clock: Clock, book: BudgetBook) -> None:
         self._ledger, self._clock, self._book = ledger, clock, book
-        self._told: set[tuple[str, int]] = set()
+        self._told: set[tuple[str, str, int]] = set()
         self._day: datetime | None = None
         self._origin: dict[str, str] = {}
         self._counts: Counter[str] = Counter()
@@ -77,7 +77,7 @@ class Quota:
             self._counts[who] += 1
 
     async def over(self, charge: Charge, name: str) -> str | None:
-        """None while a line may be answered; else why not, or "" if that was said already today.
+        """None while a line may be answered; else why not, or "" if that was said there today.
 
         The charge is for the answer; its person has this name.
         """
@@ -91,7 +91,7 @@ class Quota:
             if had >= limit.budget.amount:
                 room = "This place" if ":" in charge.surface else "This room"
                 who = room if limit.meter == charge.stream else name
-                return self._once(limit, f"{who} had {counted(had, 'answer')} today")
+                return self._once(charge.stream, limit, f"{who} had {counted(had, 'answer')} today")
         return None
 
     async def standings(self, charge: Charge) -> list[Standing]:
@@ -105,8 +105,8 @@ class Quota:
         await self._today()
         return self._counts[meter]
 
-    def _once(self, limit: Limit, so: str) -> str:
-        spent = (limit.meter, limit.budget.amount)
+    def _once(self, room: str, limit: Limit, so: str) -> str:
+        spent = (room, limit.meter, limit.budget.amount)
         if spent in self._told:
             return ""
         self._told.add(spent)

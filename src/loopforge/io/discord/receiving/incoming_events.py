@@ -79,7 +79,7 @@ class Inward:
     ) -> None:
         self._crowd, self._reception, self._hooks = crowd, parts.reception, hooks
         self._files, self._clock, self._watch = files, parts.clock, watch
-        self._drafts, self._threads, self._arrived = drafts, threads, arrived
+        self._threads, self._arrived = threads, arrived
         self._queues: dict[int, asyncio.Queue[_Turn]] = {}
         self._held: dict[Client, list[tuple[Client, int, _Turn]]] = {}
         self._known: deque[int] = deque(maxlen=REMEMBERED)
@@ -456,17 +456,26 @@ class Inward:
             shown = await self._reception.reacted(place, message, by, str(event.emoji), back=back)
             told = shown or told
         channel = await find(client, event.channel_id)
-        stops = str(event.emoji) in STOP_EMOJIS and not back
-        if channel is not None and stops and self._drafts.shows(event.message_id):
-            mates = await self._threads.mates(client, channel)
-            spot = spot_of(channel, name)
-            told = await self._reception.command(spot, mates, account, name, "stop", "")
+        if str(event.emoji) in STOP_EMOJIS and not (back or told) and channel is not None:
+            told = await self._stop(client, channel, by)
         if channel is not None and told:
             try:
                 nonce = f"t{event.message_id}"
                 await channel.send(f"-# *{told}*", allowed_mentions=NOBODY, nonce=nonce)
             except FAILURES as error:
                 log.info("what a stop sign did could not be shown: %s", scrub(error))
+
+    async def _stop(self, client: Client, channel: Talk, by: Presser) -> str:
+        """Stop what mates do in a place, by a sign on what is no line; what is told of it."""
+        if not await self._reception.sessions.known(place_of(channel.id)):
+            return ""
+        spot, mates = spot_of(channel, by.name), await self._threads.mates(client, channel)
+        try:
+            return await self._reception.command(
+                spot, mates, by.account, by.name, "stop", "", keeper=by.keeper
+            )
+        except InputError as refused:
+            return str(refused)
 
     async def _named(self, client: Client, event: discord.RawReactionActionEvent) -> str:
         """Who that is; a reaction that is taken back comes without its name."""

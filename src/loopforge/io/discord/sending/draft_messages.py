@@ -161,10 +161,6 @@ class DiscordStage:
         self._used.append(draft.message)
         return draft.message
 
-    def shows(self, message: int) -> bool:
-        """Whether this message is a draft of what a mate is just saying."""
-        return any(draft.message == message for draft in self._drafts.values())
-
     def done(self, place: str, turn: str) -> None:
         """The line stands where its draft stood, or never will."""
         self._draft(DraftKey(place, turn)).message = 0

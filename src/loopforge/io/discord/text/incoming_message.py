@@ -51,7 +51,7 @@ def ground_of(client: Client, channel: Talk, person: int) -> ServedPlace | None:
     if isinstance(channel, discord.DMChannel):
         return None
     guild, made = channel.guild, client.application
-    here = {place_of(each.id) for each in [*guild.channels, *guild.threads]}
+    here = {place_of(each.id) for each in [guild, *guild.channels, *guild.threads]}
     parent = channel.parent_id if isinstance(channel, discord.Thread) else None
     ids = tuple(str(id) for id in (guild.id, channel.id, parent) if id)
     makers = {each.id for each in made.team.members} if made and made.team else set[int]()
