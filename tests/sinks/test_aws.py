@@ -12,8 +12,9 @@ import pytest
 from loopforge.core.room_vocabulary import Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.work.work_vocabulary import TaskSteered
+from loopforge.errors import SendFailed
 from loopforge.ledger.erasure.text_erasure import Wish
-from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.runtime.system_clock import SimClock
 from loopforge.settings import load_settings
 from loopforge.sinks import sink_runner
@@ -130,6 +131,52 @@ async def test_a_message_that_a_queue_refuses_for_good_holds_up_its_own_task_alo
     found = await received(url)
     places = sorted(int(each["sequence"]) for each in found if each["subject"] == STREAMS[0])
     assert places == [1, 2, 3]
+
+
+async def test_a_message_that_is_too_long_for_a_fifo_queue_holds_up_its_own_task_alone(
+    ledger: SqlLedger, aws: FaultyAws
+) -> None:
+    """The queue was made for shorter ones: the others go on, and it goes when the queue takes it."""
+    url = await new_queue("short.fifo")
+    client = AwsClient("sqs", REGION)
+    size = {"QueueUrl": url, "Attributes": {"MaximumMessageSize": "3000"}}
+    await client.call("set_queue_attributes", size)
+    outlet = SqsQueue(url, AwsClient("sqs", REGION), texts=True)
+    async with outlet_running(ledger, outlet):
+        await begin(ledger, STREAMS[0], "Mend the clock. " * 400)
+        for stream in STREAMS[1:]:
+            await begin(ledger, stream)
+        while await passed(ledger) != dict.fromkeys(STREAMS[1:], 1):
+            await STAMP.clock.sleep(0.02)
+        size["Attributes"] = {"MaximumMessageSize": "262144"}
+        await client.call("set_queue_attributes", size)
+        while await passed(ledger) != dict.fromkeys(STREAMS, 1):
+            await STAMP.clock.sleep(0.02)
+    client.close()
+    assert aws.asked
+
+
+async def test_keys_that_are_given_later_are_found_without_a_restart(
+    tmp_path: Any, aws: FaultyAws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None, then some in AWS's own file: the next try has them. An address that is none is said."""
+    url = await new_queue("keyless")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    keys = tmp_path / "credentials"
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(keys))
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    client, asked = AwsClient("sqs", REGION), {"QueueUrl": url}
+    with pytest.raises(SendFailed, match="Unable to locate credentials"):
+        await client.call("receive_message", asked)
+    keys.write_text("[default]\naws_access_key_id = key\naws_secret_access_key = secret\n")
+    assert await client.call("receive_message", asked) is not None
+    client.close()
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "nonsense")
+    with pytest.raises(SendFailed, match="Invalid endpoint: nonsense"):
+        await client.call("receive_message", asked)
+    assert aws.asked
 
 
 @pytest.mark.patient
@@ -255,3 +302,56 @@ async def test_a_long_event_is_split_and_forgotten_whole(ledger: SqlLedger, aws:
     assert json.loads(head["body"])["body"]["text"] == "[forgotten]"
     assert json.loads(other["body"])["body"]["text"] == "a word"
     assert erased["kind"] == "ledger.erased"
+
+
+async def test_parts_whose_event_was_not_put_are_forgotten_with_it(
+    ledger: SqlLedger, aws: FaultyAws
+) -> None:
+    """The parts were taken, the event itself was not, and then its text was erased: none is left."""
+    options = await new_tables("half", texts=True)
+    puts = list[str]()
+
+    def third(operation: str) -> AwsFault | None:
+        puts.extend([operation] if operation == "PutItem" else [])
+        return 429 if len(puts) > 2 else None
+
+    choice = DynamodbSettings(texts=True, history=True, kinds="")
+    outlet = DynamodbTables(options, AwsClient("dynamodb", REGION))
+    aws.fault = third
+    async with outlet_running(ledger, outlet, choice):
+        (id,) = await happen(
+            ledger, "task:a", TaskSteered(person="p", text=Words("a secret " * 90_000))
+        )
+        while len(puts) < 3:
+            await STAMP.clock.sleep(0.02)
+        await ledger.erase(Wish(events=(id,)))
+        aws.fault = lambda _: None
+        while await passed(ledger) != {"task:a": 2}:
+            await STAMP.clock.sleep(0.02)
+    held = [each["sk"] for each in await items(options.executions) if "secret" in str(each)]
+    assert held == []
+
+
+async def test_another_event_in_the_place_of_one_is_told_and_holds_up_its_stream_alone(
+    ledger: SqlLedger, tmp_path: Any, aws: FaultyAws
+) -> None:
+    """Two homes with one table, or one that was restored: nothing is taken for there that is not."""
+    options = await new_tables("shared")
+    other = await open_ledger(f"sqlite:///{tmp_path}/y.db", STAMP.clock, STAMP.dice)
+    async with outlet_running(
+        other, DynamodbTables(options, AwsClient("dynamodb", REGION)), options
+    ):
+        await begin(other, STREAMS[0])
+        while await passed(other) != {STREAMS[0]: 1}:
+            await STAMP.clock.sleep(0.02)
+    await other.close()
+    outlet = DynamodbTables(options, AwsClient("dynamodb", REGION))
+    async with outlet_running(ledger, outlet, options) as sinks:
+        for stream in STREAMS[:2]:
+            await begin(ledger, stream)
+        while await passed(ledger) != {STREAMS[1]: 1}:
+            assert STREAMS[0] not in await passed(ledger)
+            await STAMP.clock.sleep(0.02)
+        (standing,) = await sinks.standings()
+        assert "has another event at task:a" in standing.trouble
+    assert aws.asked

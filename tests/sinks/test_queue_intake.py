@@ -100,7 +100,7 @@ class OddAnswers(AwsClient):
 
     async def call(
         self, operation: str, arguments: dict[str, Any], *, known: Collection[str] = ()
-    ) -> dict[str, Any] | None:
+    ) -> dict[str, Any]:
         """The next of them."""
         if operation == "delete_message":
             return {}

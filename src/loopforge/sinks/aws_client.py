@@ -2,7 +2,8 @@
 
 Keys, profiles, roles and an endpoint of one's own are found as every program of AWS finds them
 (AWS_ACCESS_KEY_ID, AWS_PROFILE, a pod's or a machine's role, AWS_ENDPOINT_URL). What fails is tried
-again by the runner, not in here. botocore is an extra (`aws`), loaded at the first call.
+again by the runner, not in here; the next try looks for keys anew, which may have been renewed.
+botocore is an extra (`aws`), loaded at the first call.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from loopforge.sinks.sink_plugin import OutletChoice
 
 CONNECT, READ = 5.0, 20.0
 """Seconds until a call that is not answered is given up."""
-REFUSING = frozenset({"InvalidMessageContents", "ValidationException", "MessageTooLong"})
-"""Codes that speak of what was sent; the others speak of the service, the place or rights."""
+REFUSING = frozenset({"InvalidMessageContents", "InvalidParameterValue", "ValidationException"})
+"""Codes that speak of what was sent (a message too long is an InvalidParameterValue); the others
+speak of the service, the place or rights."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,8 +48,8 @@ class AwsClient:
 
     async def call(
         self, operation: str, arguments: dict[str, Any], *, known: Collection[str] = ()
-    ) -> dict[str, Any] | None:
-        """What an operation answers; None where it says one of the `known` codes.
+    ) -> dict[str, Any]:
+        """What an operation answers; what it says of that where it is one of the `known` codes.
 
         Raises SendFailed, NotInstalled.
         """
@@ -55,7 +57,7 @@ class AwsClient:
 
     def called(
         self, operation: str, arguments: dict[str, Any], known: Collection[str] = ()
-    ) -> dict[str, Any] | None:
+    ) -> dict[str, Any]:
         """The same, for who has a thread to wait in."""
         require("aws", "Queues and tables of AWS need")
         from botocore.exceptions import BotoCoreError, ClientError
@@ -65,10 +67,13 @@ class AwsClient:
         except ClientError as error:
             code = error.response.get("Error", {}).get("Code", "")
             if code in known:
-                return None
+                return dict(error.response)
+            if not (final := code in REFUSING):
+                self.close()
             said = f"{self._service} said {code}: {error}"
-            raise SendFailed(said, final=code in REFUSING) from error
-        except BotoCoreError as error:
+            raise SendFailed(said, final=final) from error
+        except (BotoCoreError, ValueError) as error:  # ValueError: AWS_ENDPOINT_URL is no address
+            self.close()
             raise SendFailed(f"{self._service}: {error}") from error
         return found
 

@@ -25,7 +25,7 @@ def table_findings(client: AwsClient, table: str) -> Iterator[SinkFinding]:
     named = {"TableName": table}
     mend = f"Make the table {table} (deploy/terraform does), or check AWS_REGION and the rights."
     try:
-        found = client.called("describe_table", named) or {}
+        found = client.called("describe_table", named)
     except LoopforgeError as error:
         yield SinkFinding("bad", f"the table {table} cannot be looked at: {error}", mend)
         return
@@ -81,7 +81,7 @@ def intake_findings(client: AwsClient, queue: str) -> Iterator[SinkFinding]:
     url = queue
     if "://" not in queue:
         try:
-            url = str((client.called("get_queue_url", {"QueueName": queue}) or {})["QueueUrl"])
+            url = str(client.called("get_queue_url", {"QueueName": queue})["QueueUrl"])
         except LoopforgeError as error:
             mend = f"Make the queue {queue}, or check AWS_REGION and the right sqs:GetQueueUrl."
             yield SinkFinding("bad", f"the queue {queue} is not found: {error}", mend)
@@ -108,7 +108,7 @@ def _attributes(
     """What is known of a queue; None where nothing is, and that was said."""
     try:
         asked = {"QueueUrl": url, "AttributeNames": ["All"]}
-        found = client.called("get_queue_attributes", asked) or {}
+        found = client.called("get_queue_attributes", asked)
     except LoopforgeError as error:
         mend = "Check its URL, AWS_REGION, the keys, and the right sqs:GetQueueAttributes."
         yield SinkFinding("bad", f"the queue {name} cannot be looked at: {error}", mend)

@@ -22,6 +22,7 @@ from typing import Any
 from loopforge.core.events import Erased, Event
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.work.work_vocabulary import TaskOpened, TaskProgressed
+from loopforge.errors import SendFailed
 from loopforge.ledger.jsonl_export import forgotten, line
 from loopforge.runtime.plugins.setting_declarations import setting
 from loopforge.sinks.aws_client import AwsChoice, AwsClient
@@ -32,6 +33,10 @@ LONGEST = 350_000
 """Bytes of a body in one item, of the 400 kB (409,600 bytes) that it takes with its keys."""
 THERE = "ConditionalCheckFailedException"
 NEW = "attribute_not_exists(pk)"
+OTHER = (
+    "the table {table} has another event at {pk} {sk}: another home's, one from before a backup was "
+    "restored, or its keys are not `pk` and `sk`. Name a table of this home's own."
+)
 NEWER = "attribute_not_exists(seq) OR seq < :seq"
 SESSION = "session"
 STAGES = {
@@ -126,21 +131,24 @@ class DynamodbTables:
         body = line(event, texts=self._options.texts)
         await self._write(table, {**head, "draft": {"S": "0"}}, body, once=True)
 
-    async def _write(self, table: str, head: Item, body: str, *, once: bool) -> None:
-        """Write an item and its body, the parts first; `once`: unless it is there."""
-        pk, sk, draft = head["pk"]["S"], head["sk"]["S"], head["draft"]["S"]
+    async def _write(self, table: str, head: Item, body: str, *, once: bool) -> Item:
+        """Write an item and its body, the parts first; `once`: unless it is there. The item."""
+        pk, sk = head["pk"]["S"], head["sk"]["S"]
         width = LONGEST if body.isascii() else LONGEST // 4  # the longest sign takes four bytes
         pieces = [body[start : start + width] for start in range(0, len(body), width)]
         whole: Item = {"body": {"S": body}}
         if len(pieces) > 1:
             whole = {"parts": {"N": str(len(pieces))}}
-            for nth, text in enumerate(pieces, 1):
-                item = {**_key(pk, f"{sk}#{draft}#{nth:04}"), "body": {"S": text}}
+            for key, text in zip(_parts(head | whole), pieces, strict=True):
+                item = {**_key(pk, key), "body": {"S": text}}
                 await self._client.call("put_item", {"TableName": table, "Item": item})
-        asked = {"TableName": table, "Item": {**head, **whole}}
+        asked = {"TableName": table, "Item": head | whole}
         if once:
-            asked["ConditionExpression"] = NEW
-        await self._client.call("put_item", asked, known=(THERE,) if once else ())
+            asked |= {"ConditionExpression": NEW, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
+        told = await self._client.call("put_item", asked, known=(THERE,) if once else ())
+        if told.get("Item", head).get("id") != head["id"]:
+            raise SendFailed(OTHER.format(table=table, pk=pk, sk=sk), final=True)
+        return head | whole
 
     # ------------------------------------------------------------ how a task stands
 
@@ -183,18 +191,15 @@ class DynamodbTables:
         """Take these texts out of every body of a stream."""
         for table in filter(None, (self._options.executions, self._options.messages)):
             async for head, rest in self._whole(table, erased.stream):
-                kept = f"{head['sk']['S']}#{head['draft']['S']}#"
-                texts = [text for sk, text in rest.items() if sk.startswith(kept)]
+                texts = [rest[sk] for sk in _parts(head)]
                 body = head["body"]["S"] if "body" in head else "".join(texts)
                 if (told := forgotten(body, refs)) != body:
                     plain = {key: head[key] for key in head.keys() - {"body", "parts"}}
                     draft = {"draft": {"S": str(erased.seq)}}
-                    await self._write(table, plain | draft, told, once=False)
-                    kept = f"{head['sk']['S']}#{erased.seq}#"
-                for sk in rest:
-                    if not sk.startswith(kept):
-                        key = {"TableName": table, "Key": _key(erased.stream, sk)}
-                        await self._client.call("delete_item", key)
+                    head = await self._write(table, plain | draft, told, once=False)
+                for sk in rest.keys() - _parts(head):  # also of a try that came to no item
+                    key = {"TableName": table, "Key": _key(erased.stream, sk)}
+                    await self._client.call("delete_item", key)
 
     async def _whole(self, table: str, stream: str) -> AsyncIterator[tuple[Item, dict[str, str]]]:
         """The events of a stream in a table, each with the parts beside it, in order."""
@@ -206,7 +211,7 @@ class DynamodbTables:
         }
         head, rest = Item(), dict[str, str]()
         while True:
-            answer = await self._client.call("query", asked) or {}
+            answer = await self._client.call("query", asked)
             for item in answer.get("Items", ()):
                 if "id" not in item:
                     rest[item["sk"]["S"]] = item["body"]["S"]
@@ -219,6 +224,12 @@ class DynamodbTables:
             asked["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
         if head:
             yield head, rest
+
+
+def _parts(head: Item) -> list[str]:
+    """The sort keys of the parts of an item's body, in order; none, where it holds that itself."""
+    count = int(head.get("parts", {"N": "0"})["N"])
+    return [f"{head['sk']['S']}#{head['draft']['S']}#{nth:04}" for nth in range(1, count + 1)]
 
 
 def _key(pk: str, sk: str) -> Item:

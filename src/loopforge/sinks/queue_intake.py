@@ -102,10 +102,10 @@ class QueueIntake:
     async def _some(self) -> None:
         if not self._url:
             named = {"QueueName": self._options.queue}
-            found = await self._client.call("get_queue_url", named) or {}
+            found = await self._client.call("get_queue_url", named)
             self._url = str(found["QueueUrl"])
         asked = {"QueueUrl": self._url, "MaxNumberOfMessages": AT_ONCE, "WaitTimeSeconds": WAIT}
-        answer = await self._client.call("receive_message", asked) or {}
+        answer = await self._client.call("receive_message", asked)
         for message in answer.get("Messages", ()):
             await self._one(message)
 

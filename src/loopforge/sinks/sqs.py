@@ -89,7 +89,7 @@ class SqsQueue:
         for _ in range(TRIES):
             entries = [{"Id": id, "MessageBody": each.text} for id, each in left.items()]
             asked: dict[str, Any] = {"QueueUrl": self._url, "Entries": entries}
-            answer = await self._client.call("send_message_batch", asked) or {}
+            answer = await self._client.call("send_message_batch", asked)
             failed = {each["Id"]: each for each in answer.get("Failed", ())}
             self._taken |= {each.id for id, each in left.items() if id not in failed}
             left = {id: each for id, each in left.items() if id in failed}
