@@ -38,8 +38,10 @@ async def test_what_is_there_and_may_be_used_is_well(
         LOOPFORGE_INTAKE_OPEN="true",
         LOOPFORGE_INTAKE_QUEUE="deep_messages",
         LOOPFORGE_BACKUP_TO="s3://deep-bucket/backups",
+        S3_ARTIFACT_BUCKET="deep-bucket/workspaces",
     )
     assert sorted((each.check, each.state) for each in said) == [
+        ("bucket", "ok"),
         ("bucket", "ok"),
         ("dynamodb", "ok"),
         ("dynamodb", "ok"),
@@ -67,8 +69,10 @@ async def test_what_is_not_there_is_said_with_how_to_mend_it(
         LOOPFORGE_INTAKE_OPEN="true",
         LOOPFORGE_INTAKE_QUEUE="nothing_either",
         LOOPFORGE_BACKUP_TO="s3://nothing-at-all/x",
+        S3_ARTIFACT_BUCKET="nothing-at-all",
     )
     assert sorted((each.check, each.state) for each in said) == [
+        ("bucket", "wrong"),
         ("bucket", "wrong"),
         ("dynamodb", "wrong"),
         ("intake", "wrong"),

@@ -30,6 +30,8 @@ def test_a_message_is_read_as_it_is_meant() -> None:
     assert read_line(body, "q1", "commons") == IntakeLine("q1", "commons", "4711", "4711", "Hello.")
     full = {"account": "a", "name": "Ada", "text": "Hi", "room": "lab", "id": "m1"}
     assert read_line(json.dumps(full), "q1", "commons") == IntakeLine("m1", "lab", "a", "Ada", "Hi")
+    first = {"account": 0, "text": "Hi", "id": 0}
+    assert read_line(json.dumps(first), "q1", "lab") == IntakeLine("0", "lab", "0", "0", "Hi")
 
 
 def test_what_no_database_takes_is_not_kept() -> None:
@@ -40,10 +42,21 @@ def test_what_no_database_takes_is_not_kept() -> None:
 
 @pytest.mark.parametrize(
     "body",
-    ["", "[1]", "{", '{"text": "x"}', '{"account": "a", "text": " "}', "[" * 5000],
+    [
+        "",
+        "[1]",
+        "{",
+        '{"text": "x"}',
+        '{"account": "a", "text": " "}',
+        '{"account": "a", "text": ["x"]}',
+        '{"account": {"id": 1}, "text": "x"}',
+        '{"account": true, "text": "x"}',
+        '{"account": 1e999, "text": "x"}',
+        "[" * 5000,
+    ],
 )
 def test_what_is_no_line_is_refused(body: str) -> None:
-    """No JSON, nested without end, no object, nobody who says it, nothing said."""
+    """No JSON, nested without end, no object, nobody who says it, nothing said, what is no text."""
     with pytest.raises(InputError):
         read_line(body, "q1", "commons")
 

@@ -34,8 +34,8 @@ LONGEST = 350_000
 THERE = "ConditionalCheckFailedException"
 NEW = "attribute_not_exists(pk)"
 OTHER = (
-    "the table {table} has another event at {pk} {sk}: another home's, one from before a backup was "
-    "restored, or its keys are not `pk` and `sk`. Name a table of this home's own."
+    "the table {table} has another event at {pk} {sk}: another home's, one from before a backup "
+    "was restored, or its keys are not `pk` and `sk`. Name a table of this home's own."
 )
 NEWER = "attribute_not_exists(seq) OR seq < :seq"
 SESSION = "session"

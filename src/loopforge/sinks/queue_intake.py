@@ -66,10 +66,17 @@ def read_line(body: str, id: str, room: str) -> IntakeLine:
     if not isinstance(said, dict):
         raise InputError("a message of the queue is no JSON object.")
     wanted = {"id": id, "room": room, "account": "", "name": "", "text": ""}
-    found = {key: _kept(str(said.get(key) or default)) for key, default in wanted.items()}
+    found = {key: _kept(_text(said.get(key)) or default) for key, default in wanted.items()}
     if not (found["account"] and found["text"].strip()):
         raise InputError("a message of the queue says no `account`, or no `text`.")
     return IntakeLine(**{**found, "name": found["name"] or found["account"]})
+
+
+def _text(value: object) -> str:
+    """A text or a whole number as text; "" for nothing. Raises InputError."""
+    if isinstance(value, bool) or not isinstance(value, str | int | None):
+        raise InputError("a message of the queue has what is no text where a text should be.")
+    return "" if value is None else str(value)
 
 
 def _kept(text: str) -> str:

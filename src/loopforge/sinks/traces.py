@@ -48,6 +48,7 @@ class TraceSettings(OutletChoice):
 
     streams: str = setting("task:, room:", "Of which streams there are traces.")
     kinds: str = setting(KINDS, "From which kinds of event they are made.")
+    texts: bool = setting(False, "Changes nothing here: traces hold no texts.")
     endpoint: str = setting(
         "",
         "A collector of OpenTelemetry to which traces go by OTLP over HTTP, such as "

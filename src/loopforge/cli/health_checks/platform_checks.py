@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from loopforge.cli.health_checks.health_finding import STATES, DoctorFinding, note, ok, wrong
@@ -27,7 +28,7 @@ def installed(settings: Settings) -> Iterator[DoctorFinding]:
 
 
 def elsewhere(settings: Settings) -> Iterator[DoctorFinding]:
-    """The real places that sinks, the intake and backups use: there, as they must be, allowed."""
+    """The real places of sinks, the intake, backups and workspaces: there, as must be, allowed."""
     from loopforge.sinks.queue_intake import examined
     from loopforge.sinks.sink_plugin import sinks_of
 
@@ -36,17 +37,29 @@ def elsewhere(settings: Settings) -> Iterator[DoctorFinding]:
             yield DoctorFinding(one.name, STATES[each.state], each.said, each.mend)
     for each in examined(settings):
         yield DoctorFinding("intake", STATES[each.state], each.said, each.mend)
-    if "://" in settings.backup_to:
-        from loopforge.backup.backup_store import BackupStore
-        from loopforge.runtime.system_clock import SystemClock
+    yield from _buckets(settings)
 
+
+def _buckets(settings: Settings) -> Iterator[DoctorFinding]:
+    from loopforge.backup.backup_store import BackupStore
+    from loopforge.runtime.system_clock import SystemClock
+    from loopforge.work.workspace.checkpoint_archive import CheckpointArchive
+    from loopforge.work.workspace.workspace_settings import WorkspaceSettings
+
+    looks: list[tuple[str, str, Callable[[], Coroutine[None, None, Sequence[object]]]]] = []
+    if "://" in (backups := settings.backup_to):
+        looks.append((backups, "with {} backups", BackupStore(backups, SystemClock()).names))
+    if bucket := settings.of("workspace", WorkspaceSettings).bucket:
+        listed = partial(CheckpointArchive(bucket).numbers, "doctor")
+        looks.append((bucket, "for the workspaces of tasks", listed))
+    for where, said, look in looks:
         try:
-            count = len(asyncio.run(BackupStore(settings.backup_to, SystemClock()).names()))
+            count = len(asyncio.run(look()))
         except LoopforgeError as error:
             mend = "Make the bucket, or check its name, AWS_REGION, the keys, and s3:ListBucket."
             yield wrong("bucket", str(error), mend)
         else:
-            yield ok("bucket", f"{settings.backup_to} answers, with {count} backups.")
+            yield ok("bucket", f"{where} answers, {said.format(count)}.")
 
 
 def accounts(
