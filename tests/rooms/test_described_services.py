@@ -21,7 +21,8 @@ from loopforge.errors import BadSettings, InputError
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from loopforge.settings import load_settings
-from loopforge.tools.web.described_service import read_service, request_of
+from loopforge.tools.web.described_service import read_service, request_of, told_of
+from loopforge.tools.web.http_request import HttpAnswer
 from tests.rooms.conftest import Home, living
 from tests.said_now import said_now
 
@@ -200,6 +201,48 @@ def test_arguments_are_encoded_where_they_stand() -> None:
     assert (sent.headers, sent.body) == ({"X-Who": "bo"}, None)
     with pytest.raises(InputError, match="no header may hold"):
         request_of(service, {**given, "h": "bo\r\nX-Admin: 1"}, {})
+
+
+@pytest.mark.parametrize(
+    "given_back",
+    [
+        (400, '{"error": "no key a/b+c/d"}'),
+        (400, '{"error": "no key a\\/b+c\\/d"}'),
+        (400, "x" * 295 + "a/b+c/d"),
+        (200, "your key: a\\/b+c\\/d"),
+    ],
+)
+def test_a_key_is_taken_out_however_the_service_writes_it(given_back: tuple[int, str]) -> None:
+    """As JSON writes a slash, too, and where an error is so long that it is shortened."""
+    service = read_service("s", {"summary": "s", "address": "https://e.org/"})
+    status, text = given_back
+    try:
+        told = told_of(
+            service, HttpAnswer(status, "text/plain", "utf-8", text.encode()), {"K": "a/b+c/d"}
+        )
+    except InputError as error:
+        told = str(error)
+    assert "a/b" not in told
+    assert "a\\/" not in told
+
+
+@pytest.mark.parametrize("show", ["", "{a}"])
+def test_an_answer_that_is_nested_too_deeply_is_no_crash(show: str) -> None:
+    """It is a text that is not read as JSON."""
+    service = read_service("s", {"summary": "s", "address": "https://e.org/", "show": show})
+    answer = HttpAnswer(200, "text/plain", "utf-8", b"[" * 100_000)
+    if not show:
+        assert told_of(service, answer, {}).startswith("[[[")
+        return
+    with pytest.raises(InputError, match="did not answer in JSON"):
+        told_of(service, answer, {})
+
+
+def test_an_answer_without_the_list_of_the_file_is_told_as_that() -> None:
+    """Not as if it were no JSON."""
+    service = read_service("s", {"summary": "s", "address": "https://e.org/", "each": "rows"})
+    with pytest.raises(InputError, match="has no list at 'rows'"):
+        told_of(service, HttpAnswer(200, "application/json", "utf-8", b"{}"), {})
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,7 @@ async def test_a_search_tells_titles_addresses_and_a_line(server: OddServer) -> 
         (told(b"", status="403 Forbidden"), "whose settings allow the format json"),
         (page("<html>"), "did not answer in JSON"),
         (as_json([]), "did not answer in JSON"),
+        (page("[" * 100_000), "did not answer in JSON"),
     ],
 )
 async def test_what_is_no_search_is_said(server: OddServer, answer: bytes, why: str) -> None:

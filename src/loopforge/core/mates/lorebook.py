@@ -11,8 +11,8 @@ At the end of a mate's file, below its character:
     It is always winter here.
 
 A heading holds the keys: words of which one has to be said, and behind a + further ones, of which
-one has to be said besides. `*` is known always; `(off)` before the keys puts an entry by. Words
-are compared by their stems (text/topics.py); a key is no pattern and nothing in lore is run.
+one has to stand in the same line. `*` is known always; `(off)` before the keys puts an entry by.
+Words are compared by their stems (text/topics.py); a key is no pattern and nothing in lore is run.
 Below it, or alone, `## Card` keeps what a character card holds for which a mate has no place: JSON
 in a fence, which no model is shown (character_card.py).
 """

@@ -187,7 +187,7 @@ def service_tool(
             answer = await sent(
                 request_of(service, call.arguments, secrets), network(), service.seconds
             )
-            told = told_of(service, answer)
+            told = told_of(service, answer, secrets)
         except InputError as error:
             raise InputError(veiled(str(error), secrets)) from None
         return ToolResult(text=f"{MATERIAL}\n{veiled(told, secrets)}")
@@ -269,9 +269,12 @@ def _filled(text: str, secrets: Mapping[str, str]) -> str:
 # ---------------------------------------------------------------- what is told
 
 
-def told_of(service: Service, answer: HttpAnswer) -> str:
-    """What a mind is told of an answer. Raises InputError."""
-    text = visible(decoded(answer.data, answer.charset))
+def told_of(service: Service, answer: HttpAnswer, secrets: Mapping[str, str]) -> str:
+    """What a mind is told of an answer. Raises InputError.
+
+    Keys are taken out before it is shortened: half of one would not be found.
+    """
+    text = veiled(visible(decoded(answer.data, answer.charset)), secrets)
     host = urlsplit(service.address).hostname
     if not 200 <= answer.status < 300:
         if answer.status in (401, 403):
@@ -282,12 +285,13 @@ def told_of(service: Service, answer: HttpAnswer) -> str:
     if not text.strip():
         return f"{host} answered {phrase(answer.status)}, without words."
     try:
-        found = json.loads(text)
-    except ValueError:
+        return _shown(service, json.loads(text))
+    except InputError:
+        raise
+    except (ValueError, RecursionError):
         if service.show or service.each:
             raise InputError(f"{host} did not answer in JSON") from None
         return text
-    return _shown(service, found)
 
 
 def _shown(service: Service, found: Any) -> str:
@@ -324,7 +328,9 @@ def _plain(found: Any) -> str:
 
 
 def veiled(text: str, secrets: Mapping[str, str]) -> str:
-    """A text without keys, which a server may have given back."""
+    """A text without keys, which a server may have given back as it writes them."""
     for key, value in secrets.items():
-        text = text.replace(value, f"[{key}]").replace(quote(value, safe=""), f"[{key}]")
+        written = json.dumps(value)[1:-1]
+        for form in (value, quote(value, safe=""), written, written.replace("/", "\\/")):
+            text = text.replace(form, f"[{key}]")
     return text

@@ -32,7 +32,7 @@ async def asked_json(endpoint: str, given: Mapping[str, object]) -> dict[str, An
     page = await asked(endpoint, given)
     try:
         told = json.loads(decoded(page.data, page.charset))
-    except ValueError:
+    except (ValueError, RecursionError):
         told = None
     if not isinstance(told, dict):
         raise InputError(f"{urlsplit(endpoint).netloc} did not answer in JSON")
