@@ -186,7 +186,7 @@ def _row(cells: Iterable[Any]) -> str:
 
 def html(data: bytes) -> Opened:
     """A page of the web as people see it; its address stands in the first line."""
-    child = spec_from_file_location("page_readers", Path(__file__).with_name("html_reader.py"))
+    child = spec_from_file_location("html_reader", Path(__file__).with_name("html_reader.py"))
     assert child is not None
     assert child.loader is not None
     reader = module_from_spec(child)
