@@ -119,3 +119,19 @@ async def test_an_ear_that_is_not_back_yet(
         await home.until(caught_up)
         assert list((await home.app.front.rooms.state(room)).places) == places
     assert "by half" not in caplog.text
+
+
+async def test_a_shared_bot_calls_whom_the_line_names(
+    city: City, twin: Twin, tmp_path: Path
+) -> None:
+    """Who mentions a bot of several mates calls the mate that they name; else the first one."""
+    house, ana = await city.bot("House", "house_bot"), await city.person("Ana", "ana")
+    ben = await city.person("Ben", "ben")
+    lab = await city.supergroup("Lab", [ana, ben, house])
+    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN": house.token}, twin.base):
+        await city.say(ana, lab, "@house_bot merlin, hello")
+        (first,) = await city.heard(lab, house)
+        await city.say(ben, lab, "@house_bot good day")
+        second = (await city.heard(lab, house, 2))[1]
+    assert first.text.startswith("Merlin: ")
+    assert second.text.startswith("Maya: ")

@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import telegram
 from loopforge.core.mates.mate_file import Mate
+from loopforge.io.platforms.shared_mentions import first_named
 from loopforge.io.telegram.connection.chat_keys import ChatKey
 from loopforge.io.telegram.connection.polling import Poll
 from loopforge.io.telegram.text.incoming_message import mentions
@@ -47,14 +48,15 @@ class Crowd:
         """The ids of our bots."""
         return [each.number for each in self._polls]
 
-    def names(self) -> dict[str, str]:
-        """The names of mates by their own bots' usernames."""
-        known = self._mates
-        return {
-            poll.bot.username: known[poll.mates[0]].name
-            for poll in self._polls
-            if poll.known and not poll.shared and poll.mates[0] in known
-        }
+    def names(self, message: telegram.Message) -> dict[str, str]:
+        """The names of mates by the usernames that call them: a shared bot's, whom it names."""
+        text, found = message.text or message.caption or "", dict[str, str]()
+        for poll in self._polls if not message.forward_origin else ():
+            here = {m: self._mates[m].name for m in self.mates_of(poll) if m in self._mates}
+            mate = first_named(text, here) if poll.shared else poll.mates[0]
+            if poll.known and mate in here:
+                found[poll.bot.username] = here[mate]
+        return found
 
     def called(self, message: telegram.Message) -> bool:
         """Whether a bot of ours is mentioned that is there for several mates."""

@@ -155,7 +155,7 @@ class Telegram:
             if await self._ear(poll, edited.chat) is not poll:
                 return
             place = incoming_message.spot(edited, poll.number).key
-            text = incoming_message.words(edited, self._crowd.names())
+            text = incoming_message.words(edited, self._crowd.names(edited))
             number, by = str(edited.message_id), incoming_message.author(edited).account
             await self._reception.edited(place, number, by, text)
         elif reaction := update.message_reaction:
@@ -209,7 +209,7 @@ class Telegram:
         if ear is not poll:
             return
         text, attached = (
-            incoming_message.words(message, self._crowd.names()),
+            incoming_message.words(message, self._crowd.names(message)),
             incoming_message.attachments(message),
         )
         if not text.strip() and not attached:

@@ -6,7 +6,6 @@ is there for many calls the mate that they name, or else its first. Makes no req
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 import discord
@@ -16,6 +15,7 @@ from loopforge.io.discord.connection.gateway_client import Client, Talk
 from loopforge.io.discord.text.embeds import shown_in
 from loopforge.io.discord.text.incoming_text import DiscordNames, mentioned, readable
 from loopforge.io.platforms.served_places import ServedPlace
+from loopforge.io.platforms.shared_mentions import first_named
 from loopforge.io.text.forwarded_lines import forwarded
 
 SPOKEN = (
@@ -119,21 +119,11 @@ def _names(message: discord.Message, crowd: Crowd, channel: Talk, text: str) -> 
     roles = {role.id: role.name for role in message.role_mentions}
     channels = {each.id: str(each.name) for each in message.channel_mentions}
     for user, account in crowd.users().items():
-        if mate := _called(crowd.mates_of(account), crowd, text):
-            users[user] = crowd.name(mate)
+        known = {mate: crowd.name(mate) for mate in crowd.mates_of(account)}
+        if mate := first_named(text, known) or next(iter(known), ""):
+            users[user] = known[mate]
     for role in [] if isinstance(channel, discord.DMChannel) else channel.guild.roles:
         bot = role.tags.bot_id if role.tags is not None else None
         if bot in users and crowd.us(bot):
             roles[role.id] = users[bot]
     return DiscordNames(users, roles, channels)
-
-
-def _called(mates: tuple[str, ...], crowd: Crowd, text: str) -> str:
-    """Which of these mates a mention of their bot means: the one who is named first."""
-    plain = text.casefold()
-    at: dict[int, str] = {}
-    for mate in mates:
-        for name in (mate, crowd.name(mate).casefold()):
-            if found := re.search(rf"(?<!\w){re.escape(name)}(?!\w)", plain):
-                at.setdefault(found.start(), mate)
-    return at[min(at)] if at else next(iter(mates), "")
