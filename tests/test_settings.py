@@ -51,6 +51,8 @@ def test_every_setting_is_read_from_its_variable(tmp_path: Path, name: str) -> N
         "backup_keep": "2 weeks",
         "quiet_hours": "22:00-07:00",
         "database_url": "postgresql://h/n",
+        "discord_places": "4711",
+        "telegram_groups": "-4711",
         "telegram_base_url": "http://h:1",
         "embeddings_url": "http://h:1/v1",
         "lookup_search": "http://h:1/search",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from loopforge.io.platforms.served_places import only_places
 from loopforge.io.platforms.surface_plugin import (
     AccountVisit,
     BotRules,
@@ -34,6 +35,7 @@ class DiscordSettings:
         "Which servers and channels of Discord this home serves. known: those where somebody whom "
         "you let in has spoken to a mate, and those of the bot's own maker. open: every one that "
         "the bot is brought into. Or ids of servers and channels, with commas between.",
+        clean=only_places("discord_places", "[0-9]+", "4711"),
     )
     threads: Literal["off", "answer"] = setting(
         "off",

@@ -15,6 +15,9 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from loopforge.errors import BadSettings
+
+WORDS = ("known", "open")
 UNKNOWN = (
     "Mates do not talk here yet. They will once somebody whom the owner of their home has let in "
     "speaks to them here: write to me in private first; the owner lets you in by the code that you "
@@ -22,6 +25,30 @@ UNKNOWN = (
 )
 CLOSED = "Mates do not talk here: the owner of their home has named the places where they do."
 NOT_HERE = "Mates do not talk here."
+
+
+def ids_in(policy: str) -> list[str]:
+    """What a list names."""
+    return [each for each in re.split(r"[\s,;]+", policy) if each]
+
+
+def only_places(name: str, id: str, such: str) -> Callable[[str, str], str]:
+    """What checks the setting of this name, of a value and of where that was set.
+
+    An `id` is a regular expression, `such` an example. Raises BadSettings for what is none.
+    """
+
+    def checked(value: str, source: str) -> str:
+        policy = value.strip().casefold()
+        for each in [] if policy in WORDS else ids_in(policy):
+            if not re.fullmatch(id, each):
+                raise BadSettings(
+                    f"`{name}` ({source}) is {value!r}: {each} is no id of a place. Write known, "
+                    f"open, or ids such as {such}, with commas between."
+                )
+        return value
+
+    return checked
 
 
 class ServedPlace(NamedTuple):
@@ -43,7 +70,7 @@ class ServedPlaces:
 
     def __init__(self, policy: str = "open") -> None:
         self._policy = policy.strip().casefold()
-        self._listed = frozenset(re.split(r"[\s,;]+", self._policy)) - {""}
+        self._listed = frozenset(ids_in(self._policy))
         self._served: set[str] = set()
         self._told: set[str] = set()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from loopforge.io.platforms.served_places import only_places
 from loopforge.io.platforms.surface_plugin import (
     AccountVisit,
     BotRules,
@@ -34,6 +35,7 @@ class TelegramSettings:
         "Which groups of Telegram this home serves. known: those where somebody whom you let in "
         "has spoken to a mate. open: every one that the bot is brought into. Or their ids, such as "
         "-1001234567890, with commas between.",
+        clean=only_places("telegram_groups", "-[0-9]+", "-1001234567890"),
     )
     base_url: str = setting(
         "",
