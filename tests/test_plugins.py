@@ -114,3 +114,31 @@ def test_a_plugin_that_cannot_be_loaded_is_named(stranger: None, tmp_path: Path)
     (tmp_path / "stranger_bell.py").write_text("import nothing_like_it")
     with pytest.raises(BadSettings, match=r"'bell' of stranger cannot be loaded .* uninstall"):
         load_settings(tmp_path, environ={})
+
+
+@pytest.mark.parametrize(
+    ("mind", "why"),
+    [
+        ("MIND = parrot", r"'parrot' of loopforge.policies is no mind, .* uninstall"),
+        ('MIND = Mind("talk/9", lambda prompts: parrot)', "are called 'talk'. Give one another"),
+    ],
+)
+async def test_what_is_no_mind_or_takes_anothers_name_is_refused(
+    stranger: None, tmp_path: Path, mind: str, why: str
+) -> None:
+    """In a sentence that says what to do; nothing takes the place of `talk` unseen."""
+    text = MODULE.replace('MIND = Mind("parrot/1", lambda prompts: parrot)', mind)
+    (tmp_path / "stranger_parrot.py").write_text(text)
+    with pytest.raises(BadSettings, match=why):
+        async with living(tmp_path / "home"):
+            pass
+
+
+@pytest.mark.parametrize("tool", ["5", "Bell.make", "dict"])
+async def test_what_is_no_tool_is_refused(stranger: None, tmp_path: Path, tool: str) -> None:
+    """In a sentence that says what to do."""
+    text = MODULE.replace("bell = Bell()", f"bell = {tool}")
+    (tmp_path / "stranger_parrot.py").write_text(text)
+    with pytest.raises(BadSettings, match="is no tool: "):
+        async with living(tmp_path / "home"):
+            pass

@@ -56,8 +56,8 @@ from loopforge.chat.turns.tool_questions import ToolQuestions
 from loopforge.chat.turns.turn_recall import TurnRecall
 from loopforge.command_opening import more_commands
 from loopforge.core.egress.egress_filter import SHORTEST_KEY
-from loopforge.core.policy import Policy, as_policy
-from loopforge.errors import LedgerError
+from loopforge.core.policy import Mind, Policy, as_policy
+from loopforge.errors import BadSettings, LedgerError
 from loopforge.io.platforms.surface_plugin import HomeParts, strangers_of
 from loopforge.ledger.storage.process_follow import FOLLOW
 from loopforge.ledger_opening import open_ledger_of
@@ -125,14 +125,33 @@ ARTIFACTS = "artifacts"
 
 def minds(prompts: Mapping[str, str]) -> dict[str, tuple[Policy, str]]:
     """Every mind that is installed, by name, with its version."""
-    known = installed("loopforge.policies").values()
-    return {mind.name: (as_policy(mind.make(prompts)), mind.version) for mind in known}
+    return {
+        name: (as_policy(mind.make(prompts)), mind.version)
+        for name, mind in installed_minds().items()
+    }
 
 
 def choices() -> list[str]:
     """The minds a room or a mate may choose, by name."""
-    known = installed("loopforge.policies").values()
-    return sorted(mind.name for mind in known if not mind.hidden)
+    return sorted(name for name, mind in installed_minds().items() if not mind.hidden)
+
+
+def installed_minds() -> dict[str, Mind]:
+    """Every mind, by name. Raises BadSettings for what is none, or has the name of another."""
+    found: dict[str, Mind] = {}
+    for entry, mind in installed("loopforge.policies").items():
+        if not isinstance(mind, Mind):
+            raise BadSettings(
+                f"The plugin {entry!r} of loopforge.policies is no mind, such as "
+                f"Mind('{entry}/1', make). Mend or uninstall that package."
+            )
+        if mind.name in found:
+            raise BadSettings(
+                f"Two minds that are installed are called {mind.name!r}. Give one another name, "
+                "or uninstall its package."
+            )
+        found[mind.name] = mind
+    return found
 
 
 def toolbox(

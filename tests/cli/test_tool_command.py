@@ -56,6 +56,22 @@ def test_what_is_amiss_is_said(run: Run) -> None:
     assert "shell: well" in out
 
 
+def test_a_function_that_is_installed_is_a_tool_like_any(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With no more about it than its types and its docstring."""
+    about = tmp_path / "dice-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: dice\nVersion: 1\n")
+    (about / "entry_points.txt").write_text("[loopforge.tools]\nthrow = bare_dice:throw\n")
+    code = 'async def throw(dice: int) -> str:\n    """Throws dice."""\n    return "6" * dice\n'
+    (tmp_path / "bare_dice.py").write_text(code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert "throw: well" in run("check")[1]
+    assert "throw\tchanges\tThrows dice." in run("list")[1]
+    assert run("try", "throw", '{"dice": 2}')[1].strip().endswith("66")
+
+
 def test_an_mcp_server_that_cannot_be_started_is_told(run: Run, home: Path) -> None:
     """By check, with why; nothing is to be taken of it, nor of one that is not there."""
     (home / "tools").mkdir(exist_ok=True)

@@ -129,11 +129,10 @@ def revoke(
 
 def _named(home: App) -> Iterator[str]:
     """The tools that are known, and those that are installed and are not."""
-    from loopforge.runtime.plugins.installed_plugins import installed
+    from loopforge.tools.tool_registry import tool_makers
 
-    makers = installed("loopforge.tools").values()
     yield from sorted(
-        {tool.name for tool in home.tools.known()} | {one.tool.name for one in makers}
+        {tool.name for tool in home.tools.known()} | {one.tool.name for one in tool_makers()}
     )
 
 

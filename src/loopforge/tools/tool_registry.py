@@ -7,12 +7,12 @@ Does not know who may use what: that is granted in the mate's file and checked a
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from inspect import isfunction
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from loopforge.errors import InputError
+from loopforge.errors import BadSettings, InputError
 from loopforge.runtime.containment import as_json, short
 from loopforge.runtime.plugins.installed_plugins import installed
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolMaker, ToolResult, ToolWork
@@ -29,6 +29,19 @@ log = logging.getLogger(__name__)
 
 WANTS = 1_500
 """Characters of a tool's schema that a mind is told which gave it wrong arguments."""
+
+
+def tool_makers() -> Iterator[ToolMaker]:
+    """Every tool that is installed, functions as well. Raises BadSettings for what is none."""
+    for entry, one in installed("loopforge.tools").items():
+        maker = FunctionTool(one) if isfunction(one) else one
+        if not hasattr(maker, "tool"):
+            raise BadSettings(
+                f"The plugin {entry!r} of loopforge.tools is no tool: neither a function of "
+                "tool_function nor an object with `tool` and `make`. Mend or uninstall that "
+                "package."
+            )
+        yield maker
 
 
 class Toolbox:
@@ -54,9 +67,7 @@ class Toolbox:
 
     def furnish(self, home: ToolHome) -> None:
         """Make every tool known that is installed, for a home as it stands now."""
-        offered: Mapping[str, ToolMaker | Callable[..., Any]] = installed("loopforge.tools")
-        for one in offered.values():
-            maker = FunctionTool(one) if isfunction(one) else cast(ToolMaker, one)
+        for maker in tool_makers():
             self._tools.pop(maker.tool.name, None)
             if (work := maker.make(home)) is not None:
                 self.add(maker.tool, work)
