@@ -32,6 +32,7 @@ from loopforge.runtime.system_clock import SimClock
 from loopforge.settings import load_settings, with_ledger
 from loopforge.settings_table import Settings
 from tests.full_disk import full_disk
+from tests.moto_server import bucket_server
 from tests.rooms.conftest import START, Home, living
 from tests.still import still
 
@@ -364,6 +365,21 @@ async def scheduled(home: Home, place: Path) -> AsyncIterator[BackupStore]:
     async with Tasks() as tasks:
         BackupSchedule(settings, home.app.ledger, home.clock).open(tasks)
         yield BackupStore(str(place), home.clock)
+
+
+@pytest.mark.xdist_group("moto")
+async def test_a_bucket_that_is_not_there_is_said(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not that the disk is full, nor all that the client knows of its try."""
+    with bucket_server() as server:
+        for name, value in server.variables.items():
+            monkeypatch.setenv(name, value)
+        store = BackupStore("s3://nothing-there/backups", home.clock)
+        with pytest.raises(BackupError, match="cannot be reached") as told:
+            await backed_up(home, store)
+    assert "Debug source" not in str(told.value)
+    assert str(told.value).endswith("for a bucket its region and its keys.")
 
 
 async def test_a_home_makes_its_own_backups(

@@ -144,7 +144,7 @@ class BackupStore:
             raise BackupError(f"{path} is gone from {self.where}.") from None
 
     async def write(self, path: str, data: bytes | Path) -> None:
-        """Put bytes or a file there, whole or not at all."""
+        """Put bytes or a file there, whole or not at all. Raises BackupError."""
         import obstore
 
         def put() -> None:
@@ -152,7 +152,10 @@ class BackupStore:
                 self._root.mkdir(0o700, parents=True, exist_ok=True)
             obstore.put(self._store(), path, data)
 
-        await self._told(put)
+        try:
+            await self._told(put)
+        except FileNotFoundError as error:  # there is no such bucket
+            raise self._fault(error) from error
 
     async def drop(self, name: str) -> None:
         """Take a backup away, first what makes it one."""
@@ -206,7 +209,10 @@ class BackupStore:
 
     def _fault(self, error: Exception) -> BackupError:
         said = str(error).partition("\n")[0].rstrip(".")
-        return BackupError(f"The backups in {self.where} cannot be reached: {said}.")
+        return BackupError(
+            f"The backups in {self.where} cannot be reached: {said}. Check that this is there, and "
+            "for a bucket its region and its keys."
+        )
 
     def _store(self) -> ObjectStore:
         if self._opened is None:
