@@ -512,3 +512,25 @@ def test_of_two_tools_called_alike_the_first_is_offered(tmp_path: Path) -> None:
     assert [tool.name for tool in second.tools] == ["git_hub_close"]
     assert first.flaws == ()
     assert "open is not offered: there is a tool git_hub_open already" in second.flaws[0]
+
+
+def test_what_its_file_names_and_it_has_not_is_told(tmp_path: Path) -> None:
+    """A slip of the pen there frees an address, or hides a tool: `loopforge tool check` says so."""
+    written: dict[str, object] = {"command": ["true"], "only": ["open", "shut"], "reads": ["opens"]}
+    written |= {"addresses": {"open": "uri", "go": "url"}, "costs": {"open": 0.1}}
+    server = read_server("odd", written, {})
+    listing = listing_of(tmp_path, "odd", server)
+    schema = {"type": "object", "properties": {"url": {"type": "string"}}}
+    listing.tools = (ListedMcpTool(name="open", schema=schema), ListedMcpTool(name="close"))
+    keep_listing(tmp_path, "odd", listing)
+    home = tool_home(datetime(2026, 11, 27, tzinfo=UTC))
+    found = McpServers()
+    found.furnish(
+        dataclasses.replace(home, settings=load_settings(tmp_path, environ={})), {"odd": server}
+    )
+    assert found.views()[0].flaws == (
+        "`only` names 'shut', which is none of its tools: open, close",
+        "`reads` names 'opens', which is none of its tools: open, close",
+        "`addresses` names 'go', which is none of its tools: open, close",
+        "`addresses` names 'uri', which is no argument of open",
+    )

@@ -33,6 +33,7 @@ from loopforge.tools.mcp.tool_listing import (
     ToolListing,
     keep_listing,
     listing_of,
+    misnamed,
     offered,
     read_listed,
 )
@@ -58,7 +59,7 @@ class _Known:
 
     `apart`: further connections, by whose they are, of a server that is each one's own. `changed`:
     it said that its tools are others, since they were listed; `relisting`: they are, again.
-    `alike`: what is said of tools whose names others have already.
+    `alike`: what is said of tools whose names others have already, and of names that none has.
     """
 
     server: McpServer
@@ -132,9 +133,10 @@ class McpServers:
             return self._offers
         found, taken = dict[str, list[tuple[Tool, ToolWork]]](), set[str]()
         for name, known in self._known.items():
-            found[name], known.alike = [], []
+            tools = known.listing.tools
+            found[name], known.alike = [], misnamed(known.server, tools) if tools else []
             other = {tool.name for tool in known.listing.other}
-            for tool in known.listing.tools:
+            for tool in tools:
                 if tool.name in other or (known.server.only and tool.name not in known.server.only):
                     continue
                 given = offered(name, known.server, tool)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +132,28 @@ def offered(name: str, server: McpServer, tool: ListedMcpTool) -> Tool:
         patience=20.0,
         limit=server.seconds + 40,
     )
+
+
+def misnamed(server: McpServer, tools: Sequence[ListedMcpTool]) -> list[str]:
+    """What its file names that it has not, so that nothing comes of it."""
+    there = {tool.name: tool.schema.get("properties") or {} for tool in tools}
+    known = clean(", ".join(there))[:SUMMARY]
+    rows = {
+        "only": server.only,
+        "reads": server.reads,
+        "addresses": server.addresses,
+        "costs": server.costs,
+    }
+    return [
+        f"`{row}` names {named!r}, which is none of its tools: {known}"
+        for row, names in rows.items()
+        for named in names
+        if named not in there
+    ] + [
+        f"`addresses` names {argument!r}, which is no argument of {tool}"
+        for tool, argument in server.addresses.items()
+        if argument not in there.get(tool, (argument,))
+    ]
 
 
 def tool_name(server: str, tool: str) -> str:
