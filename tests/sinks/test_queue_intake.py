@@ -52,11 +52,13 @@ def test_what_no_database_takes_is_not_kept() -> None:
         '{"account": {"id": 1}, "text": "x"}',
         '{"account": true, "text": "x"}',
         '{"account": 1e999, "text": "x"}',
+        '{"account": "a", "text": "x", "id": "%s"}' % ("i" * 501),
+        '{"account": "%s", "text": "x"}' % ("a" * 501),
         "[" * 5000,
     ],
 )
 def test_what_is_no_line_is_refused(body: str) -> None:
-    """No JSON, nested without end, no object, nobody who says it, nothing said, what is no text."""
+    """No JSON, nested without end, no object, nobody who says it, nothing said, no text, too long an id."""
     with pytest.raises(InputError):
         read_line(body, "q1", "commons")
 

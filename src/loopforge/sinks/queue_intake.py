@@ -25,6 +25,8 @@ log = logging.getLogger(__name__)
 WAIT = 2
 """Seconds that a queue is asked to wait for messages; a stop of the home waits as long at most."""
 AT_ONCE = 10
+LONGEST = 500
+"""Characters of an id and of an account; an index of PostgreSQL takes 2,700 bytes."""
 PAUSE = 30.0
 """Seconds before a queue that cannot be read is asked again."""
 
@@ -69,6 +71,10 @@ def read_line(body: str, id: str, room: str) -> IntakeLine:
     found = {key: _kept(_text(said.get(key)) or default) for key, default in wanted.items()}
     if not (found["account"] and found["text"].strip()):
         raise InputError("a message of the queue says no `account`, or no `text`.")
+    if max(len(found["id"]), len(found["account"])) > LONGEST:
+        raise InputError(
+            f"a message of the queue has an `id` or an `account` of more than {LONGEST} characters."
+        )
     return IntakeLine(**{**found, "name": found["name"] or found["account"]})
 
 
