@@ -179,6 +179,16 @@ async def test_a_stop_sign_on_any_message(city: Twin, tmp_path: Path) -> None:
     assert [each.by for each in city.lines(mall)] == ["ben"]
 
 
+async def test_each_stop_sign_is_answered(city: Twin, tmp_path: Path) -> None:
+    """What a second sign on the same message did is told as well, also soon after the first."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        line = await home.tell(ben, plaza, "it rains")
+        for count, who in enumerate((ben, city.person("ann")), 2):
+            await city.react(who, line, "🛑")
+            await city.until(lambda: len(city.lines(plaza)) == count)  # noqa: B023
+
+
 @pytest.mark.parametrize("carried", [False, True])
 async def test_a_webhooks_draft_whose_posting_broke_off(
     city: Twin, tmp_path: Path, carried: bool

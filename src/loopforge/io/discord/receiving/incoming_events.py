@@ -460,8 +460,7 @@ class Inward:
             told = await self._stop(client, channel, by)
         if channel is not None and told:
             try:
-                nonce = f"t{event.message_id}"
-                await channel.send(f"-# *{told}*", allowed_mentions=NOBODY, nonce=nonce)
+                await channel.send(f"-# *{told}*", allowed_mentions=NOBODY)
             except FAILURES as error:
                 log.info("what a stop sign did could not be shown: %s", scrub(error))
 
