@@ -114,12 +114,24 @@ def test_a_place_that_nobody_spoke_in(run: Run) -> None:
     assert rows(run)["telegram:-1009/7"] == "commons"
 
 
+@pytest.mark.parametrize("key", ["telegram:-1009876#42", "telegram:-4001@42", "telegram:501@42"])
+def test_every_kind_of_place(run: Run, key: str) -> None:
+    """A channel, a basic group and a private talk of Telegram are joined and parted as listed."""
+    code, out, _ = run("join", "commons", key)
+    assert code == 0
+    assert ("private talk" in out) is (":-" not in key)
+    assert rows(run)[key] == "commons"
+    assert run("part", key)[0] == 0
+    assert key not in rows(run)
+
+
 @pytest.mark.parametrize(
     ("room", "place", "said"),
     [
         ("commons", "#plaza", "is no place. A place is written with its platform"),
         ("commons", "discord:plaza", "is no place"),
         ("commons", "telegram:\u0665", "is no place"),
+        ("commons", "telegram:1009876", "is no place"),
         ("nowhere", PLAZA.key, "There is no room called 'nowhere'. `loopforge room list` names"),
     ],
 )

@@ -97,7 +97,8 @@ async def _spot(app: App, sessions: Sessions, key: str) -> ChannelSpot:
     if room := await sessions.known(key):
         there = (await app.front.rooms.state(room)).places[key]
         return ChannelSpot(key, str(there.name), cast("Kind", there.kind))
-    kind: Kind = "private" if "@" in key else "thread" if "/" in key else "group"
+    private = "@" in key and ":-" not in key
+    kind: Kind = "private" if private else "thread" if "/" in key else "group"
     return ChannelSpot(key, key, kind)
 
 

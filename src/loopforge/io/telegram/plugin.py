@@ -74,7 +74,7 @@ SURFACE = SurfacePlugin(
         server="base_url",
         takes_over=True,
     ),
-    place=r"-?\d+(/\d+)?(@\d+)?",
+    place=r"-\d+(/\d+)?([@#]\d+)?|\d+@\d+",
     account="[0-9]+",
     dm="dm",
     places="groups",
