@@ -124,6 +124,7 @@ def test_what_a_mate_asks_is_decided(run: Run, home: Path, zuzu: Path) -> None:
         ("undo", "zuzu", "9"),
         ("undo", "zuzu", "1"),
         ("fork", "nobody", "Else"),
+        ("fork", "zuzu", "Else", "--at", "0"),
         ("fork", "zuzu", "Maya"),
         ("fork", "zuzu", "a:b"),
         ("fork", "zuzu", "Else", "--at", "9"),

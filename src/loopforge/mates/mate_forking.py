@@ -35,7 +35,13 @@ class Forking:
         self._memory = memory
 
     async def fork(
-        self, handle: str, name: str, by: str = "", *, new_handle: str = "", number: int = 0
+        self,
+        handle: str,
+        name: str,
+        by: str = "",
+        *,
+        new_handle: str = "",
+        number: int | None = None,
     ) -> Mate:
         """A new mate of that name, from another as it is, or was after its change `number`.
 
@@ -49,7 +55,7 @@ class Forking:
         if await self._chronicle.history(new) or await self._memory.head(new):
             self._refuse(new)
         until = ""
-        if number:
+        if number is not None:
             change = await self._desk.change(handle, number)
             text, until = await self._desk.text(handle, change.hash), change.events[-1].id
             if not text:

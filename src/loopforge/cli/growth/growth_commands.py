@@ -138,8 +138,8 @@ def fork(
         str, typer.Option("--handle", help="Its handle; else made from its name.")
     ] = "",
     number: Annotated[
-        int, typer.Option("--at", help="As it was after this change; else as it is.", min=0)
-    ] = 0,
+        int | None, typer.Option("--at", help="As it was after this change; else as it is.", min=0)
+    ] = None,
 ) -> None:
     """Make two mates of one: the new one begins as the other is, and each goes on from there."""
     made = on_app(
