@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
 
+from loopforge.core.events import Event
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.work.work_vocabulary import TaskLeased, TaskSteered
+from loopforge.errors import SendFailed
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.runtime.system_clock import SimClock
@@ -223,3 +225,32 @@ def test_where_nothing_can_be_called_back_is_said(tmp_path: Path) -> None:
     assert beyond_recall(settings) == []
     (tmp_path / "loopforge.toml").write_text(text + "webhook_texts = true")
     assert beyond_recall(load_settings(tmp_path, environ={})) == ["Webhook at example.org"]
+
+
+class Away:
+    """An outlet that takes the first task alone."""
+
+    def __init__(self) -> None:
+        self.most, self.tries = 1, 0
+
+    async def send(self, events: Sequence[Event]) -> None:
+        """Count what it does not take."""
+        if events[0].stream != STREAMS[0]:
+            self.tries += 1
+            raise SendFailed("away.")
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+async def test_the_pauses_grow_beside_tasks_that_it_has(ledger: SqlLedger) -> None:
+    """What an older task needs no more is no success: an address that is away is asked ever less."""
+    clock = SimClock(BEGAN)
+    outlet = Watched(away := Away())
+    clock.while_busy(lambda: ledger.working or outlet.flying)
+    async with outlet_running(ledger, outlet, clock=clock):
+        await begin(ledger, STREAMS[0])
+        await clock.advance(1)
+        await begin(ledger, STREAMS[1])
+        await clock.advance(1 + 5 + 30 + 120 + 60)
+    assert away.tries == 5

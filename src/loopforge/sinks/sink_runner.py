@@ -120,6 +120,7 @@ class _Following:
         self._waiting, self._more = set[str](), asyncio.Event()
         self._aside, self._refused = set[str](), dict[str, int]()
         self._had: dict[str, int] = {}
+        self._failures = 0  # in a row, since something was taken
 
     async def standing(self, heads: Mapping[str, int]) -> SinkStanding:
         """How it stands, where the ledger stands so."""
@@ -152,7 +153,7 @@ class _Following:
 
     async def run(self) -> None:
         """Pass on what comes until this is cancelled."""
-        unsubscribe, failures = self._ledger.subscribe(self._told), 0
+        unsubscribe = self._ledger.subscribe(self._told)
         try:
             async with Tasks() as tasks:
                 while True:
@@ -167,14 +168,13 @@ class _Following:
                             self._more.clear()
                             while ready := self._waiting - self._aside:
                                 await self._next(min(ready), tasks)
-                                failures = 0
                     except Exception as error:
                         said = "the sink %s is tried again: %s: %s"
                         log.warning(said, self._name, type(error).__name__, error)
                         self._failed(error)
                         pause = error.after if isinstance(error, SendFailed) else 0.0
-                    await self._clock.sleep(max(pause, _pause(failures)))
-                    failures += 1
+                    await self._clock.sleep(max(pause, _pause(self._failures)))
+                    self._failures += 1
         finally:
             unsubscribe()
 
@@ -212,6 +212,7 @@ class _Following:
             if not page:
                 return
             await self._sink.put(page)
+            self._failures = 0
             self._had[stream] = page[-1].seq
 
 
