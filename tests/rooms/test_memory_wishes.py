@@ -41,6 +41,17 @@ async def test_a_person_says_remember(home: Home) -> None:
     assert not await items(home, "zuzu")
 
 
+async def test_where_no_mate_is_nobody_is_said_to_remember(home: Home) -> None:
+    """Nor to have kept nothing: the room stays still."""
+    await home.enter("ana")
+    for mate in ("maya", "merlin", "zuzu"):
+        await home.does("ana", "remove", mate)
+    before = await told(home)
+    await home.hears("ana", "@maya remember that I live in Riga")
+    await home.hears("ana", "forget that I live in Riga")
+    assert await told(home) == before
+
+
 async def test_what_is_said_in_a_row_is_kept_by_whom_each_line_called(home: Home) -> None:
     """A line that follows at once makes no other mate keep, or let go of, what one was asked to."""
     await home.says("ana", "@maya please remember that I am allergic to nuts")

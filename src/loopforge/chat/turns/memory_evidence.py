@@ -92,10 +92,11 @@ def wishes_in(
 ) -> Iterator[tuple[str, MemoryAsked]]:
     """What people asked to be kept or forgotten in these lines, each with its line.
 
-    Of the mates that were called by the line; of all in the room where none was. `alone` weighs a
-    line that was gathered with later ones, whose weights are those of the last.
+    Of the mates that were called by the line; of all in the room where none was; of nobody where no
+    mate is. `alone` weighs a line that was gathered with later ones, whose weights are those of the
+    last.
     """
-    for entry in pending:
+    for entry in pending if state.mates else ():
         if entry.kind != "heard" or entry.bot or entry.text.text is None:
             continue
         if (wish := memory_wish(entry.text.text)) is None:
