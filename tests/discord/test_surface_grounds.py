@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from loopforge.cli import main
-from loopforge.core.room_vocabulary import Told
+from loopforge.core.room_vocabulary import Stopped, Told
 from loopforge.io.platforms.served_places import CLOSED, NOT_HERE
 from tests.discord.lodging import Lodging, lodged
 from tests.discord.twin import Twin
@@ -136,6 +136,20 @@ async def test_each_room_says_that_a_person_had_them(city: Twin, tmp_path: Path)
                 await home.settled(place)
             told = [each[:21] for each in await _notices(home, place)]
             assert told == ["ben had 1 answer toda"]
+
+
+async def test_a_stop_does_not_use_up_the_word(city: Twin, tmp_path: Path) -> None:
+    """Who had all answers of the day and says stop is told of it when they speak next."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}, answers_per_person_a_day=1) as home:
+        await home.ask(ben, plaza, "maya, one")
+        await city.say(ben, plaza, "stop")
+        await home.eventually(plaza, Stopped)
+        await city.say(ben, plaza, "maya, two")
+        while (await home.heard(plaza))[-1:] != ["maya, two"]:
+            await home.app.stamp.clock.sleep(0.02)
+        await home.settled(plaza)
+        assert (await _notices(home, plaza))[-1].startswith("ben had 1 answer today")
 
 
 async def test_a_place_has_so_many_answers_a_day(city: Twin, tmp_path: Path) -> None:

@@ -395,18 +395,20 @@ class Rooms:
             raise Unknown(f"You are not in the room {state.name!r}; enter it first.")
         if gone_along := carried(state, person, self._people.same):
             seq = (await self._add(state, gone_along, f"person:{person}"))[-1].seq
-        if not over:
+        names = {m: here.name if (here := self._mates.get(m)) else m for m in state.mates}
+        stop = is_stop(str(line.text), names, called=line.called)
+        if stop:
+            over[:] = [None]
+        elif not over:
             who = self._people.same(person)
             charge = Charge(
                 stream=stream, person=who, surface=surface, guest=line.guest, owner=line.owner
             )
             over.append(await self.quota.over(charge, str(state.people[person].name)))
-        names = {m: here.name if (here := self._mates.get(m)) else m for m in state.mates}
-        stop = is_stop(str(line.text), names, called=line.called)
         heard = replace(
             line,
             reply_to=line.reply_to if line.reply_to in state.lines else "",
-            over=over[0] is not None and not stop,
+            over=over[0] is not None,
         )
         keeper, owner = line.keeper, line.owner
         stop = stop and not line.bot and may(state, person, "stop", keeper=keeper, owner=owner)
@@ -414,7 +416,7 @@ class Rooms:
         before = [*self._newcomers(state), *self._boundary(state), heard]
         facts = [self._stamp.fact(body, actor=actor) for body in before]
         facts += queued(facts[-1], [each for each in state.places if each != surface], self._stamp)
-        if over[0] and not stop:
+        if over[0]:
             facts.append(self._stamp.fact(Told(text=Words(over[0])), actor="room"))
             facts += queued(facts[-1], state.places, self._stamp)
         if stop:
