@@ -69,7 +69,7 @@ async def test_lines_are_changed_marked_and_taken_back(
 
 
 async def test_getting_about_by_keys(site: Town, ana: Person) -> None:
-    """Rooms stand beside a room with what is new; Ctrl+K goes to one, ? tells the keys."""
+    """Rooms stand beside a room with what is new; Ctrl+K and Ctrl+F6 go to one, ? tells the keys."""
     other = await ana.makes_room("Cellar plans")
     room = await ana.makes_room("Bread")
     guest = await site.guest("ben", other, by=await site.owner())
@@ -85,6 +85,10 @@ async def test_getting_about_by_keys(site: Town, ana: Person) -> None:
     await ana.page.keyboard.type("cell")
     await ana.page.keyboard.press("Enter")
     await expect(ana.page).to_have_url(re.compile(f"/rooms/{other}"))
+    await ana.is_in()
+    await site.heard(room, await site.guest("cleo", room, by=await site.owner()), "Just now")
+    await ana.page.keyboard.press("Control+F6")  # whenever the list was asked for last
+    await expect(ana.page).to_have_url(re.compile(f"/rooms/{room}"))
     await ana.is_in()
     await ana.turns_phone()
     assert await ana.sideways() == []

@@ -70,7 +70,7 @@ export function around({ base, room, text, make, gist, halts, editLast }) {
     if (control && event.key.toLowerCase() === "k") { event.preventDefault(); if (!palette.open) choose(); return; }
     if (control && event.key === "F6") {
       event.preventDefault();
-      list.querySelector("li:has(.badge) a")?.click();
+      look().then(() => list.querySelector("li:has(.badge) a")?.click());
       return;
     }
     if (event.defaultPrevented || control || event.altKey) return;
