@@ -312,11 +312,12 @@ def hosts_of(settings: Settings, address: str) -> frozenset[str]:
 def _secret(app: App) -> str:
     """What signs the forms of open pages; kept, so that they outlive a restart.
 
-    An empty file (a disk that was full, a power cut) is as good as none.
+    A file that is empty or holds no words (a disk that was full, a power cut) is as good as none.
     """
     path = app.settings.data / KEY_FILE
-    with contextlib.suppress(FileNotFoundError):
-        if kept := path.read_text("ascii").strip():
+    with contextlib.suppress(FileNotFoundError, UnicodeDecodeError):
+        kept = path.read_text("ascii").strip()
+        if kept and kept.isprintable():
             return kept
     made = app.stamp.dice.bytes(32).hex()
     write_private(path, made.encode())
@@ -432,9 +433,12 @@ def open_reach(settings: Settings) -> LinkReach:
         address = (settings.data / WHERE).read_text("utf-8")
     except OSError as error:
         raise Unreachable(
-            "The web room is not open. Start the home with `loopforge up`, then ask again."
+            "The web room is not open. Start the home with `loopforge up`, then ask again; a home "
+            "that runs told at its start why its web room is closed (`web`, `web_port`)."
         ) from error
     host = urlsplit(address).hostname or ""
+    if settings.web_address.rstrip("/") != address:
+        settings = replace(settings, web_address="")
     if is_loopback(host) != is_loopback(settings.web_host):
         settings = replace(settings, web_host=host)
     return reach_of(settings, address)

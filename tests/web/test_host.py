@@ -6,6 +6,8 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from loopforge.core.delivery_states import Attempting, Failed, Queued
 from loopforge.core.room_vocabulary import Said
 from loopforge.core.text.erasable_text import Words
@@ -16,18 +18,20 @@ from tests.elsewhere import elsewhere
 from tests.web.conftest import Town, reachable, town
 
 
-async def test_an_empty_secret_is_made_anew(tmp_path: Path) -> None:
-    """Where a crash left nothing in the secret's file, forms are signed with a new one, kept there.
+@pytest.mark.parametrize("left", [b"", bytes(64), b"\xff" * 64])
+async def test_a_secret_that_a_crash_spoilt_is_made_anew(tmp_path: Path, left: bytes) -> None:
+    """Where it left nothing in the file, or zeros, forms are signed with a new one, kept there.
 
-    Else anybody could make tokens of forms: they would be signed with nothing.
+    Else anybody could make tokens of forms: they would be signed with what everybody knows.
     """
     (tmp_path / "data").mkdir()
     kept = tmp_path / "data" / KEY_FILE
-    kept.touch(0o600)
+    kept.write_bytes(left)
+    kept.chmod(0o600)
     async with town(tmp_path) as site:
         stranger = await site.stranger()
         stranger.http.cookies.set(DOOR, "x")
-        headers = {"x-csrftoken": Signer("").token("x")}
+        headers = {"x-csrftoken": Signer(left.decode("latin-1")).token("x")}
         assert (await stranger.http.post("/sign-in", headers=headers)).status_code == 403
         found = kept.read_text("ascii")
         assert len(bytes.fromhex(found)) == 32

@@ -32,6 +32,15 @@ async def test_the_owner_comes_in_by_a_link_of_the_machine(
     assert (await stranger.get(link)).status_code == 404
 
 
+async def test_a_link_begins_with_the_address_that_the_running_home_has(
+    site: Town, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An address that was set meanwhile holds from the next start on: no link begins with it yet."""
+    await printed(site, capsys, "settings", "set", "web_address", "https://mates.example.org")
+    link = await printed(site, capsys, "web", "link")
+    assert link.startswith(f"{site.address}/enter/")
+
+
 async def test_the_owner_sets_a_lost_password_anew_from_the_machine(
     site: Town, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -289,7 +289,7 @@ SAYINGS = {
     403: "This page was open for too long, or came from elsewhere. Reload it and try again.",
     404: "There is no such page.",
     405: "This page cannot be asked for in that way.",
-    413: "That is too large for this home.",
+    413: "That is too large for this page, and nothing of it was kept. Go back and send less.",
     429: "Too much at once. Wait a minute, then go on.",
     500: "Something broke in here, and it is not your fault. It stands in data/logs; try again.",
 }
