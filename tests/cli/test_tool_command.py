@@ -56,6 +56,18 @@ def test_what_is_amiss_is_said(run: Run) -> None:
     assert "shell: well" in out
 
 
+def test_a_tool_that_a_mates_file_misspells_is_told(run: Run, tmp_path: Path) -> None:
+    """Nothing would come of it; what a pattern finds is well."""
+    (tmp_path / "mates").mkdir(exist_ok=True)
+    head = '---\nname: Otto\ntools: [clok, "work_*", shell]\n---\nYou are Otto.\n'
+    (tmp_path / "mates" / "otto.md").write_text(head)
+    code, out, _ = run("check")
+    assert code == 1
+    assert [line for line in out.splitlines() if line.startswith("@")] == [
+        "@otto: its file names 'clok', which no tool here is called"
+    ]
+
+
 def test_a_function_that_is_installed_is_a_tool_like_any(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -76,7 +77,10 @@ def try_tool(
 
 @app.command("check")
 def check(context: typer.Context) -> None:
-    """Say for each tool whether it can be used here, and what to do if it cannot."""
+    """Say for each tool whether it can be used here, and what to do if it cannot.
+
+    And which tools mates' files name that there are not.
+    """
 
     async def work(home: App) -> list[tuple[str, str]]:
         servers = home.tools.servers
@@ -86,7 +90,7 @@ def check(context: typer.Context) -> None:
         found += [(flaw.partition(".json:")[0], flaw) for flaw in home.tools.written.flaws]
         for one in servers.views():
             found += [(one.name, flaw) for flaw in one.flaws]
-        return found
+        return [*found, *_misnamed(home)]
 
     found = on_app(context, work)
     for name, why in found:
@@ -134,6 +138,15 @@ def _named(home: App) -> Iterator[str]:
     yield from sorted(
         {tool.name for tool in home.tools.known()} | {one.tool.name for one in tool_makers()}
     )
+
+
+def _misnamed(home: App) -> Iterator[tuple[str, str]]:
+    """What mates' files name that no tool here is called; a server that is away may have it."""
+    there, away = [*_named(home)], tuple(f"{one.name}_" for one in home.tools.servers.views())
+    for handle, mate in home.rooms.mates.items():
+        for named in mate.tools:
+            if not (named.startswith(away) or any(fnmatchcase(each, named) for each in there)):
+                yield f"@{handle}", f"its file names {named!r}, which no tool here is called"
 
 
 async def _amiss(home: App, name: str) -> str:
