@@ -6,6 +6,7 @@ from collections import deque
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from loopforge.core.factory_vocabulary import Incident, Stepped
 from loopforge.lab.run.run_lifecycle import Choice
@@ -32,12 +33,16 @@ def test_no_quantity_ever_leaves_its_bounds(given_: list[int], dose: int, seed: 
 
 
 def test_what_the_scenario_says_of_a_place_is_where_it_starts() -> None:
-    """Given quantities are taken as they are, within their bounds."""
+    """Given quantities are taken as they are; of what an older run names beyond bounds, the bound."""
     near = [{"name": n, "kind": k, "near": near} for n, k, near in PLACES]
-    near[0]["values"] = {"heat": 913, "bias": 1000}  # type: ignore[assignment]
-    vals = Factory(read(place=near), 1).places["mill"].vals
-    assert vals[HEAT] == 913
-    assert vals[INDEX["bias"]] == 500
+    near[0]["values"] = {"heat": 913, "bias": 500}  # type: ignore[assignment]
+    told = read(place=near)
+    mill, *others = told.places
+    older = replace(told, places=(replace(mill, values={"heat": 913, "bias": 1000}), *others))
+    for scenario in (told, older):
+        vals = Factory(scenario, 1).places["mill"].vals
+        assert vals[HEAT] == 913
+        assert vals[INDEX["bias"]] == 500
 
 
 def test_pressure_heats_the_lines() -> None:

@@ -28,7 +28,15 @@ from litestar.static_files import create_static_files_router
 from litestar.stores.memory import MemoryStore
 from litestar.stores.registry import StoreRegistry
 
-from loopforge.errors import InputError, LedgerError, LoopforgeError, TooLarge, Unknown
+from loopforge.errors import (
+    ArtifactError,
+    DamagedArtifact,
+    InputError,
+    LedgerError,
+    LoopforgeError,
+    TooLarge,
+    Unknown,
+)
 from loopforge.web.account import linked_accounts
 from loopforge.web.account import sign_in as door
 from loopforge.web.admin import (
@@ -240,7 +248,10 @@ def _assembled(most_bytes: int) -> Litestar:
 
 
 def refused(request: Asked, error: LoopforgeError) -> Response[Any]:
-    """An error of ours: its sentence is for the person who reads it."""
+    """An error of ours: its sentence is for the person who reads it.
+
+    What is wrong with the machine is for the owner; it names folders and addresses.
+    """
     if isinstance(error, NotSignedIn):
         return _outside(request)
     status = 404 if isinstance(error, Unknown) else 400 if isinstance(error, InputError) else 503
@@ -250,6 +261,10 @@ def refused(request: Asked, error: LoopforgeError) -> Response[Any]:
         status = 403
     if status == 503:
         log.warning("%s %s: %s", request.method, spoken(request.url.path), error)
+        visitor = getattr(request.state, "visitor", None)
+        machine = isinstance(error, LedgerError | ArtifactError)
+        if machine and not isinstance(error, DamagedArtifact) and (not visitor or visitor.guest):
+            return _said(request, SAYINGS[503], 503)
     if isinstance(error, TooFast):
         answer = _said(request, str(error), 429)
         answer.headers["Retry-After"] = str(error.seconds)
@@ -291,6 +306,8 @@ SAYINGS = {
     405: "This page cannot be asked for in that way.",
     413: "That is too large for this page, and nothing of it was kept. Go back and send less.",
     429: "Too much at once. Wait a minute, then go on.",
+    503: "This home cannot read or keep anything just now: its disk or its database is in trouble. "
+    "Its owner finds in data/logs what it is; try again in a while.",
     500: "Something broke in here, and it is not your fault. It stands in data/logs; try again.",
 }
 
