@@ -74,7 +74,7 @@ async def test_tools_are_offered_in_the_providers_own_form(
     assert '"calls"' not in sent
 
 
-def calls_in_chat(*deltas: tuple[int, str, str, str]) -> bytes:
+def calls_in_chat(*deltas: tuple[int | None, str, str, str]) -> bytes:
     """A stream of OpenAI's chat form with pieces of calls: index, id, name and arguments of each."""
     frame = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m-1"}
 
@@ -82,10 +82,11 @@ def calls_in_chat(*deltas: tuple[int, str, str, str]) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
         return f"data: {json.dumps({**frame, 'choices': [choice]})}\n\n".encode()
 
-    def call(index: int, id: str, name: str, arguments: str) -> dict[str, object]:
+    def call(index: int | None, id: str, name: str, arguments: str) -> dict[str, object]:
         told = {"name": name} if name else {}
         named = {"id": id, "type": "function"} if id else {}
-        return {"index": index, **named, "function": {**told, "arguments": arguments}}
+        counted = {} if index is None else {"index": index}
+        return {**counted, **named, "function": {**told, "arguments": arguments}}
 
     pieces = [chunk({"tool_calls": [call(*delta)]}) for delta in deltas]
     return b"".join([*pieces, chunk({}, "tool_calls"), b"data: [DONE]\n\n"])
@@ -108,15 +109,27 @@ def calls_in_chat(*deltas: tuple[int, str, str, str]) -> bytes:
             (1, "y", "", ': "UTC"}'),
         ],
         [
+            (None, "a", "clock", '{"zone": "Asia/Tokyo"}'),
+            (None, "b", "clock", '{"zone": "UTC"}'),
+        ],
+        [
             (0, "", "clock", '{"zone": "Asia'),
             (0, "a", "", '/Tokyo"}'),
             (1, "b", "clock", '{"zone"'),
             (1, "b", "", ': "UTC"}'),
         ],
     ],
-    ids=["whole, one index", "in pieces, one index", "each piece an id", "an id that comes late"],
+    ids=[
+        "whole, one index",
+        "in pieces, one index",
+        "each piece an id",
+        "no index",
+        "an id that comes late",
+    ],
 )
-async def test_several_uses_of_tools_stay_apart(deltas: list[tuple[int, str, str, str]]) -> None:
+async def test_several_uses_of_tools_stay_apart(
+    deltas: list[tuple[int | None, str, str, str]],
+) -> None:
     """However a server counts them: Google's gives all of them one index, old ones of vLLM many ids."""
     async with talking("chat", Behaviour(raw=calls_in_chat(*deltas)), **TOOLED["chat"]) as (_, it):
         tried = await it.attempt(with_tools(), lambda _: None)

@@ -26,7 +26,8 @@ class NumberedCalls(OpenAIStreamedResponse):
 
     def _map_tool_call_delta(self, choice: Choice) -> Iterable[ModelResponseStreamEvent]:
         for call in choice.delta.tool_calls or ():
-            call.index = self._number(call)
+            if call.index is not None:  # some leave it out: then each name begins a use
+                call.index = self._number(call)
         return super()._map_tool_call_delta(choice)
 
     def _number(self, call: ChoiceDeltaToolCall) -> int:
