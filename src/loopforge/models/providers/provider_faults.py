@@ -27,7 +27,8 @@ TOO_LONG = re.compile(
 )
 """How they say that a prompt is too long for them."""
 NO_CREDIT = re.compile(
-    r"credit balance|insufficient (credit|quota|balance|funds)|budget has been exceeded|billing.{0,6}limit",
+    r"credit balance|insufficient (credit|quota|balance|funds)|budget has been exceeded"
+    r"|billing.{0,6}limit",
     re.IGNORECASE,
 )
 """How those say that nothing is paid for any more that pass a question on to another service."""
