@@ -76,6 +76,13 @@ def test_a_limit_of_the_page_is_held(key: str) -> None:
 
 def test_the_words_of_the_page_are_those_of_the_program() -> None:
     """Triggers, policies, bands, sizes."""
+    told = " ".join(PAGE.split())
+    for words in (
+        "A file has at most 256 KiB, its head 64",
+        "(in the newest four lines)",
+        "to a small model a tenth",
+    ):
+        assert words in told, words
     for word in (*TRIGGERS, *POLICIES, *BANDS):
         assert f"`{word}`" in PAGE, word
     assert (yaml_reader.LARGEST, yaml_reader.LARGEST_HEAD) == (256 * 1024, 64 * 1024)

@@ -1,4 +1,4 @@
-"""The parts of work on tasks, put together for a home: worlds and desks.
+"""The parts of work on tasks, put together for a home: worlds and services.
 
 parts = work_parts(ports, ...)          # the composition root
 Worlds(..., [bot, *parts.worlds])

@@ -35,6 +35,8 @@ RIGHTS: tuple[Right, ...] = ("talk", "stop", "change", "tools")
 EVERYONE, KEEPERS = "everyone", "keepers"
 MATE = "mate:"
 """Before a mate's handle, in place of a person's id: what is set are tools it need not ask for."""
+ASK = "ask"
+"""In place of rights: the mate asks again before each use."""
 Given = Sequence[tuple[str, str]]
 """What tools gave a program, by their names."""
 ANY = "*"
@@ -140,7 +142,7 @@ def unasked_wording(mate: str, grant: Grant) -> str:
     if not grant.tools:
         return f"{mate} asks before each use of a tool that asks first."
     tools = ", ".join(grant.tools)
-    return f"{mate} uses {tools} here without asking; /rights {mate} ask ends it."
+    return f"{mate} uses {tools} here without asking; /rights {mate} {ASK} ends it."
 
 
 # ---------------------------------------------------------------- tools

@@ -16,6 +16,7 @@ from typing import get_args
 from loopforge.chat.room.participants import Participant
 from loopforge.chat.room.permissions import (
     ANY,
+    ASK,
     EVERYONE,
     FULL,
     KEEPERS,
@@ -31,7 +32,7 @@ from loopforge.chat.room.room_state import RoomState
 from loopforge.core.room_vocabulary import Right, RightsSet
 from loopforge.errors import InputError, Unknown
 
-NOTHING, ASK = "none", "ask"
+NOTHING = "none"
 HOW = (
     "Say for whom and what, such as /rights everyone talk stop, or /rights Ana talk tools:clock; "
     f"whom: {EVERYONE}, {KEEPERS} (whoever manages the channel), or somebody's name; "

@@ -3,7 +3,7 @@
     /you/memory            what concerns the visitor, by mate
     /mates/HANDLE/memory   what the visitor may see of one mate's memory, and the audit's figures
 
-Who may see and do what is the desk's to say (chat/memories/memory_service.py).
+Who may see and do what is decided in chat/memories/memory_service.py.
 """
 
 from __future__ import annotations
