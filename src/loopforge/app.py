@@ -69,7 +69,7 @@ from loopforge.mates.mate_roster import Roster
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.mates.version_history import Chronicle
 from loopforge.models.embedded_switch import EmbeddedSwitch
-from loopforge.models.model_listing import ModelsDesk
+from loopforge.models.model_listing import ModelListing
 from loopforge.models.model_router import TieredModels
 from loopforge.models.null_model import Unasked
 from loopforge.models.transcription.transcription_settings import TranscriptionSettings
@@ -226,7 +226,7 @@ class App(HomeParts):
     growth: MateGrowth
     usage: UsageView
     budgets: Budgets
-    desk: ModelsDesk
+    listing: ModelListing
     effects: Effects
     book: ReminderService
     memory: memory_opening.RoomMemory
@@ -301,7 +301,7 @@ async def open_app(
         closing = (app.house, app.tools, app.deliveries, app.effects, app.lanes, app.worlds.timers)
         for part in closing:
             stack.push_async_callback(part.close)
-        await app.accounts.desk.refresh()
+        await app.accounts.decisions.refresh()
         await app.deliveries.start(ledger)
         if wake:
             await app.work.follow(app.lanes)
@@ -383,8 +383,8 @@ def _wired(
     closing = Closing(ledger, rooms, house, signals, lanes, effects, tasks, stamp)
     growth, usage = growth_of(ledger, roster, stamp, memory.lineage), UsageView(ledger)
     answers = QueryCommands(rooms, ledger, models, deliveries.going, clock, rules, linking)
-    desk = ModelsDesk(models, partial(keyed_models, live, stamp), settings.keys, paid.paid)
-    untold = _follow_settings(live, models, rules, quota, relief, desk, accounts.links)
+    listing = ModelListing(models, partial(keyed_models, live, stamp), settings.keys, paid.paid)
+    untold = _follow_settings(live, models, rules, quota, relief, listing, accounts.links)
     more = more_commands(rooms, tools, ledger, clock, budgets, usage, book, memory, live, closing)
     work, on_work = threads_of(work, rooms, conduct, deliveries, files, more[0], closing)
     commands = Commands(rooms, choices(), answers, Workshop(growth), on_work, *more[1:])
@@ -410,7 +410,7 @@ def _wired(
         growth=growth,
         usage=usage,
         budgets=budgets,
-        desk=desk,
+        listing=listing,
         deliveries=deliveries,
         effects=effects,
         book=book,
@@ -455,8 +455,8 @@ def _accounts(
 ) -> tuple[Accounts, AccountLinking, Pairing]:
     """Who may come in, which accounts are one person's, and what strangers meet."""
     accounts = Accounts(ledger, people, stamp, tasks)
-    linking = AccountLinking(accounts.desk, people, stamp.clock)
-    return accounts, linking, Pairing(accounts.desk, people, strangers_of(settings))
+    linking = AccountLinking(accounts.decisions, people, stamp.clock)
+    return accounts, linking, Pairing(accounts.decisions, people, strangers_of(settings))
 
 
 def _follow_settings(
@@ -465,7 +465,7 @@ def _follow_settings(
     rules: Rules,
     quota: Quota,
     relief: Relief,
-    desk: ModelsDesk,
+    listing: ModelListing,
     links: Links,
 ) -> set[str]:
     """Whatever goes by settings goes by others as soon as they are changed.
@@ -484,7 +484,7 @@ def _follow_settings(
         rules.become(rules_of(settings, rules.surfaces, small=small))
         quota.become(budgets_of(settings))
         relief.fallback = settings.fallback_mate
-        desk.become(settings.keys)
+        listing.become(settings.keys)
         know(settings.keys)
         links.inviters = settings.who_may_invite
 
@@ -521,11 +521,11 @@ def _reminding(
         now = live.now
         return ReminderRules(now.timezone, now.quiet_hours, now.reminders_a_person)
 
-    desk = ReminderService(ledger, house, people, stamp, rules)
-    for tool, work in ReminderTools(desk).table:
+    service = ReminderService(ledger, house, people, stamp, rules)
+    for tool, work in ReminderTools(service).table:
         tools.add(tool, work)
-    bell = ReminderBell(ledger, stamp, house, cast, desk)
-    return desk, bell, UnpromptedTurns(ledger, stamp, house, cast, desk)
+    bell = ReminderBell(ledger, stamp, house, cast, service)
+    return service, bell, UnpromptedTurns(ledger, stamp, house, cast, service)
 
 
 # ---------------------------------------------------------------- single commands

@@ -52,7 +52,7 @@ def more_commands(
         ApprovalCommands(rooms, tools, ledger, clock),
         BudgetCommands(rooms, budgets, usage, clock),
         ReminderCommands(rooms, book, clock),
-        MemoryCommands(rooms, memory.desk, memory.store, lambda: live.zone),
+        MemoryCommands(rooms, memory.memories, memory.store, lambda: live.zone),
         DeletionCommands(rooms, closing),
         VersionCommands(LineVersions(ledger, rooms)),
     )

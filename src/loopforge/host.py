@@ -364,17 +364,17 @@ def site_of(
         roster=app.roster,
         chronicle=app.chronicle,
         growth=app.growth,
-        beliefs=app.memory.desk,
+        beliefs=app.memory.memories,
         usage=app.usage,
         budgets=app.budgets,
-        work=app.work.desk,
+        work=app.work.tasks,
         watch=app.work.watch,
         reminders=app.book,
         metrics_token=lambda: app.live.now.metrics_token,
         beyond=partial(beyond_recall, settings),
         sinks=sinks,
         ledger=app.ledger,
-        models=app.desk,
+        models=app.listing,
         shelf=shelf,
         tools=app.tools,
         switch=app.switch,
@@ -392,7 +392,7 @@ def site_of(
         surfaces=titles_of(settings),
         platforms=platforms.states if platforms is not None else dict,
     )
-    app.accounts.desk.presence.hear(site.hub.cut)
+    app.accounts.decisions.presence.hear(site.hub.cut)
     app.keeper.on_erased(render.forget_all)
     app.accounts.pictures.hear(site.hub.look_anew)
     return site

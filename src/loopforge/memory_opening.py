@@ -45,7 +45,7 @@ class RoomMemory(NamedTuple):
     """How texts become vectors, what recalls lines by them, and what makes those of lines.
 
     `items` recalls what mates keep, `store` keeps it, `lineage` takes it along into forks. `audit`
-    sees whether it still holds, `desk` is what people do with what is kept of them.
+    sees whether it still holds, `memories` is what people do with what is kept of them.
     """
 
     embeddings: Callable[[], Embeddings]
@@ -55,7 +55,7 @@ class RoomMemory(NamedTuple):
     store: MemoryStore
     lineage: MemoryLineage
     audit: BeliefAudit
-    desk: MemoryService
+    memories: MemoryService
 
 
 def in_database(settings: Settings) -> bool:
@@ -118,7 +118,7 @@ def memory_of(
         store=store,
         lineage=MemoryLineage(ledger, store, stamp),
         audit=audit,
-        desk=MemoryService(ledger, store, audit, house, stamp.clock, same),
+        memories=MemoryService(ledger, store, audit, house, stamp.clock, same),
     )
 
 

@@ -42,8 +42,8 @@ def threads_of(
     """Let lines and commands of rooms go to tasks, and tasks speak in rooms; those commands."""
     ports = work.ports
     voice = MatePosts(ports.ledger, rooms.house, rooms.surfaces, deliveries, ports.stamp)
-    routing = ThreadRouting(ports.ledger, work.desk, rooms.mates, files, voice)
+    routing = ThreadRouting(ports.ledger, work.tasks, rooms.mates, files, voice)
     conduct.routing.route = routing
     closing.beside = routing.ended
-    posts = ThreadPosts(ports.ledger, work.desk, voice, files, ports.stamp, ports.tasks)
+    posts = ThreadPosts(ports.ledger, work.tasks, voice, files, ports.stamp, ports.tasks)
     return work._replace(posts=posts), RoutedCommands(rooms, approvals, routing)

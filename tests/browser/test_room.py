@@ -355,5 +355,5 @@ async def expect_read(site: Town, room: str, who: Person, text: str) -> None:
     seq = int(await who.line(text).get_attribute("data-seq") or 0)
     account = await site.app.accounts.signing.accounts()
     person = next(each.person for each in account if each.name == who.name)
-    while (await site.app.accounts.desk.vault.reads(person)).get(f"room:{room}", 0) < seq:
+    while (await site.app.accounts.decisions.vault.reads(person)).get(f"room:{room}", 0) < seq:
         await asyncio.sleep(0.02)

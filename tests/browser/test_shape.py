@@ -243,7 +243,7 @@ async def test_every_page_fits_every_window_and_every_reader(
             ]
             eve = await crowd.person("eve", site.address)
             eve.expects("status of 404")
-            links, book = site.app.accounts.links, site.app.accounts.desk.book
+            links, book = site.app.accounts.links, site.app.accounts.decisions.book
             _, invite = await links.invite(book.owner())
             ben = next(
                 one.person

@@ -68,7 +68,7 @@ async def test_a_task_is_watched_answered_and_approved(works: Town, crowd: Crowd
         await step.locator("summary").click()
         await expect(step.locator(".d-add")).to_have_text("+print(42)")
         await page.get_by_label("Your answer").fill("forty")
-        await works.app.work.desk.rate(id, "somebody", up=True)
+        await works.app.work.tasks.rate(id, "somebody", up=True)
         await expect(page.locator(".note-rated")).to_be_visible()
         await expect(page.get_by_label("Your answer")).to_have_value("forty")
         await expect(page.get_by_label("Your answer")).to_be_focused()
@@ -110,8 +110,8 @@ async def test_exactly_the_commit_that_is_shown_is_merged(
     async with crowd:
         ana = await owner_of(works, crowd)
         ana.expects("status of 400")
-        desk, page = works.app.work.desk, ana.page
-        await desk.places.repositories.registered.register(project)
+        tasks, page = works.app.work.tasks, ana.page
+        await tasks.places.repositories.registered.register(project)
         first = await gives(ana, GIVEN)
         await expect(page.locator("#task-ask")).to_contain_text("Which number?")
         await page.get_by_label("Your answer").fill("42")
@@ -172,17 +172,17 @@ async def test_they_fit_every_window_and_every_reader(
         ana = await owner_of(site, crowd)
         wrong = [one async for one in looked_at(ana, "/work", WINDOWS)]
         await ana.turns_desk()
-        desk = site.app.work.desk
-        await desk.places.repositories.registered.register(project)
+        tasks = site.app.work.tasks
+        await tasks.places.repositories.registered.register(project)
         first = await gives(ana, f"{GIVEN} {LONG}")
         await rested(site, first)
         wrong += [one async for one in looked_at(ana, f"/work/{first}", WINDOWS)]
-        await desk.say(first, ana.name, "42")
+        await tasks.say(first, ana.name, "42")
         await rested(site, first)
         await ana.turns_desk()
         second = await gives(ana, TASK, "project")
         await rested(site, second)
-        await desk.reject(first, ana.name)
+        await tasks.reject(first, ana.name)
         turn = (await site.app.work.store.state(PREFIX + first)).progress[0].turn
         for path in ("/work", f"/work/{first}", f"/work/{second}", f"/work/{first}/why/{turn}"):
             wrong += [one async for one in looked_at(ana, path, WINDOWS)]

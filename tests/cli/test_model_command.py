@@ -62,7 +62,7 @@ async def _asked(home: Path) -> str:
         )
         reply = await app.models.ask(question, lambda _: None)
         assert reply.text
-        return next(row.id for row in app.desk.rows() if row.name == "embedded")
+        return next(row.id for row in app.listing.rows() if row.name == "embedded")
 
 
 @pytest.mark.anyio

@@ -85,7 +85,7 @@ async def test_a_task_goes_on_wherever_it_is_killed(
     done = unknown = 0
     while done < kills:
         async with open_aside(settings) as app:
-            id = await app.work.desk.open(TASK, "ana")
+            id = await app.work.tasks.open(TASK, "ana")
         done += await _killed(place, PREFIX + id, min(kills - done, MOST), dice)
         unknown += await all_done_once(place, id)
     print(f"task: {done} kills, {unknown} of unknown outcome, seed {seed}")
@@ -94,7 +94,7 @@ async def test_a_task_goes_on_wherever_it_is_killed(
 async def all_done_once(home: Path, id: str) -> int:
     """The task is over as an unbroken run is, its marks stand once each; outcomes nobody knows."""
     async with open_aside(load_settings(home, environ=ENVIRON)) as app:
-        state = await app.work.desk.store.state(PREFIX + id)
+        state = await app.work.tasks.store.state(PREFIX + id)
         events = await app.ledger.read(PREFIX + id)
         assert (await app.ledger.verify()).sound
     assert state.stage == "finished"
@@ -114,7 +114,7 @@ async def test_a_frozen_host_goes_on_with_its_task(
     left, dice = 5 if patient else 1, Rolls(seed)
     while left:
         async with open_aside(load_settings(place, environ=ENVIRON)) as app:
-            id = await app.work.desk.open(TASK, "ana")
+            id = await app.work.tasks.open(TASK, "ana")
         stream = PREFIX + id
         async with asyncio.timeout(PATIENCE), living(place) as host:
             point = reached(place, stream) + 5

@@ -55,7 +55,7 @@ async def test_a_real_package_is_mended_in_a_channel(city: Twin, place: Path) ->
         assert known is not None
         owners.add(known.id)
         await home.app.rooms.add(room, "", FREE)
-        registered = home.app.work.desk.places.repositories.registered
+        registered = home.app.work.tasks.places.repositories.registered
         repo = (await registered.register(folder)).name
         answer = await city.slash(ana, plaza, otto, "work", {"what": f"repo:{repo} {TASK}"})
         await city.until(lambda: answer.text)

@@ -86,7 +86,7 @@ async def test_a_task_lives_in_a_channel(city: Twin, place: Path) -> None:
         await city.until(lambda: "👀" in city.line(steering).reactions)
         (task,) = await home.app.work.store.of_thread(f"room:{room}")
         assert f"\n{PUBLIC}/work/{task.id}" in city.line(started).text
-        workspace = await home.app.work.desk.places.workspaces.recovered(task.stream)
+        workspace = await home.app.work.tasks.places.workspaces.recovered(task.stream)
         (workspace.place / "go").touch()
         await city.until(lambda: any(one.files == ("hello.py",) for one in city.lines(plaza)))
         await city.until(lambda: "[turn 9 of 20" in city.line(started).text)
@@ -143,7 +143,7 @@ async def test_a_commit_is_decided_on_under_its_message(
         assert known is not None
         owners.add(known.id)
         await home.app.rooms.add(room, "", FREE)
-        repositories = home.app.work.desk.places.repositories.registered
+        repositories = home.app.work.tasks.places.repositories.registered
         repo = (await repositories.register(project)).name
         act = home.app.front.commands.act
         await act(

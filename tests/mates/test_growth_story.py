@@ -37,7 +37,7 @@ async def grown(home: Nursery) -> Sequence[Event]:
     await home.chronicle.write("ada", home.text().replace("role: counter", "role: sage"))
     await home.chronicle.write("eve", home.text("eve.md").replace("role: counter", "role: fool"))
     await home.merging.merge(await home.merging.plan("ada", "eve"), {"role": "a"}, "p1")
-    await home.desk.undo("ada", by="p1")
+    await home.changes.undo("ada", by="p1")
     refused = await home.traits.propose("ada", "zeal", "high", "I like it.")
     await home.traits.decide(refused, approved=False)
     await home.chronicle.retire("ada.md", "p1")

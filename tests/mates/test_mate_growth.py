@@ -56,14 +56,14 @@ class Nursery(NamedTuple):
     roster: Roster
     store: MemoryStore
     lineage: MemoryLineage
-    desk: GrowthService
+    changes: GrowthService
     forking: Forking
     merging: Merging
     traits: TraitProposals
 
     async def kinds(self, handle: str) -> list[str]:
         """The kinds of a mate's changes, the oldest first."""
-        return [one.kind for one in await self.desk.changes(handle)]
+        return [one.kind for one in await self.changes.changes(handle)]
 
     def put(self, text: str, file: str = "ada.md") -> None:
         """Change a file on disk."""
@@ -114,14 +114,14 @@ async def home(tmp_path: Path) -> AsyncIterator[Nursery]:
 async def test_the_last_change_is_taken_back_and_done_again(home: Nursery) -> None:
     """Undone, the file is as before; undone again, as after; each is a change on record."""
     await home.chronicle.write("ada", ADA.replace("never", "always"), "p1")
-    change = await home.desk.undo("ada", by="p2")
+    change = await home.changes.undo("ada", by="p2")
     assert (change.number, change.kind) == (2, "written")
     assert home.text() == ADA
     assert await home.kinds("ada") == ["written", "written", "undone"]
-    newest: MateChange = (await home.desk.changes("ada"))[-1]
+    newest: MateChange = (await home.changes.changes("ada"))[-1]
     assert (newest.by, newest.hash) == ("p2", home.roster.get("ada").hash)
     assert [event.kind for event in newest.events] == ["mates.change_undone", "mates.written"]
-    await home.desk.undo("ada")
+    await home.changes.undo("ada")
     assert home.text() == ADA.replace("never", "always")
 
 
@@ -131,41 +131,41 @@ async def test_an_older_change_is_taken_back_and_what_came_after_stays(home: Nur
     third = second.replace("role: counter", "role: teller")
     await home.chronicle.write("ada", second)
     await home.chronicle.write("ada", third)
-    await home.desk.undo("ada", 2)
+    await home.changes.undo("ada", 2)
     assert home.text() == ADA.replace("role: counter", "role: teller")
     with pytest.raises(InputError, match="Nothing of change 2 is left"):
-        await home.desk.undo("ada", 2)
+        await home.changes.undo("ada", 2)
     await home.chronicle.write("ada", home.text().replace("role: teller", "role: sage"))
     with pytest.raises(InputError, match="changed again since"):
-        await home.desk.undo("ada", 3)
+        await home.changes.undo("ada", 3)
     assert "role: sage" in home.text()
 
 
 async def test_what_cannot_be_taken_back_says_why(home: Nursery) -> None:
     """The first version, a number that is none, an unknown mate: one sentence each."""
     with pytest.raises(InputError, match="archive it instead"):
-        await home.desk.undo("ada")
+        await home.changes.undo("ada")
     with pytest.raises(Unknown, match="no change 7; there is 1 alone"):
-        await home.desk.undo("ada", 7)
+        await home.changes.undo("ada", 7)
     with pytest.raises(Unknown, match="There is no mate 'zoe'"):
-        await home.desk.undo("zoe")
+        await home.changes.undo("zoe")
     await home.chronicle.write("ada", ADA.replace("never", "always"))
     (written, *_) = [e for e in await home.ledger.read(STREAM) if isinstance(e.body, MateWritten)]
     await home.ledger.erase(Wish(events=(written.id,), exactly=True))
     with pytest.raises(InputError, match="were forgotten"):
-        await home.desk.undo("ada")
+        await home.changes.undo("ada")
 
 
 async def test_a_mate_that_went_away_is_brought_back(home: Nursery) -> None:
     """Off the shelf if it was archived, else as its file was; and not twice."""
     await home.chronicle.retire("ada.md", "p1")
-    await home.desk.undo("ada")
+    await home.changes.undo("ada")
     assert home.text() == ADA
     assert not list((home.folder / "retired").glob("*.md"))
     with pytest.raises(InputError, match="is back already"):
-        await home.desk.undo("ada", 2)
+        await home.changes.undo("ada", 2)
     (home.folder / "ada.md").unlink()
-    await home.desk.undo("ada")
+    await home.changes.undo("ada")
     assert home.text() == ADA
     assert await home.kinds("ada") == ["written", "gone", "undone", "gone", "undone"]
 
@@ -173,8 +173,8 @@ async def test_a_mate_that_went_away_is_brought_back(home: Nursery) -> None:
 async def test_two_changes_are_compared(home: Nursery) -> None:
     """The texts after each of two changes come out; 0 is before there was a file."""
     await home.chronicle.write("ada", ADA.replace("never", "always"))
-    assert await home.desk.diff("ada", 1, 2) == (ADA, ADA.replace("never", "always"))
-    assert await home.desk.diff("ada", 0, 1) == ("", ADA)
+    assert await home.changes.diff("ada", 1, 2) == (ADA, ADA.replace("never", "always"))
+    assert await home.changes.diff("ada", 0, 1) == ("", ADA)
 
 
 # ---------------------------------------------------------------- forks
@@ -188,7 +188,7 @@ async def test_a_fork_is_another_mate_with_the_same_character(home: Nursery) -> 
     assert "I am Ada Two, not Adamant." in mate.prompt
     assert "# of things" in home.text("ada-two.md")
     assert mate.colour != home.roster.get("ada").colour
-    (change,) = await home.desk.changes("ada-two")
+    (change,) = await home.changes.changes("ada-two")
     fork = change.events[0].body
     assert isinstance(fork, MateForked)
     assert (fork.source, fork.of, fork.hash) == ("ada", home.roster.get("ada").hash, mate.hash)
@@ -196,7 +196,7 @@ async def test_a_fork_is_another_mate_with_the_same_character(home: Nursery) -> 
     await home.chronicle.write("ada", ADA.replace("never", "always"))
     assert "never" in home.text("ada-two.md")
     with pytest.raises(InputError, match="was forked from another; archive it"):
-        await home.desk.undo("ada-two")
+        await home.changes.undo("ada-two")
 
 
 @pytest.mark.parametrize("name", ["O'Brien", "Rose #2", "Null", "- a, {b}", "yes"])
@@ -212,7 +212,7 @@ async def test_a_fork_of_how_it_once_was(home: Nursery) -> None:
     await home.chronicle.write("ada", ADA.replace("never", "always"))
     mate = await home.forking.fork("ada", "Old Ada", new_handle="elder", number=1)
     assert (mate.handle, "never" in mate.prompt) == ("elder", True)
-    (change,) = await home.desk.changes("elder")
+    (change,) = await home.changes.changes("elder")
     assert change.kind == "forked"
 
 
@@ -260,8 +260,8 @@ async def test_a_fork_is_on_record_also_where_another_process_saw_it_first(tmp_p
         await other.chronicle.look()
         roster = Watched(tmp_path / "mates")
         chronicle = Chronicle(one.ledger, roster, Stamp(SystemClock(), SystemDice()))
-        await Forking(chronicle, roster, one.desk, one.lineage).fork("ada", "Eve", "p1")
-        (change,) = await other.desk.changes("eve")
+        await Forking(chronicle, roster, one.changes, one.lineage).fork("ada", "Eve", "p1")
+        (change,) = await other.changes.changes("eve")
         assert (change.kind, change.by, change.hash) == ("forked", "p1", roster.get("eve").hash)
         bodies = [event.body for event in await one.ledger.read(STREAM)]
         assert sum(isinstance(body, MateWritten) and body.mate == "eve" for body in bodies) == 1
@@ -280,10 +280,10 @@ async def test_a_fork_comes_home_with_what_it_became(home: Nursery) -> None:
     await home.merging.merge(plan, {}, "p1")
     assert home.text() == ADA.replace("never", "always").replace("role: counter", "role: sage")
     assert await home.kinds("ada") == ["written", "written", "merged"]
-    merged = (await home.desk.changes("ada"))[-1].events[0].body
+    merged = (await home.changes.changes("ada"))[-1].events[0].body
     assert isinstance(merged, MateMerged)
     assert (merged.source, merged.of) == ("eve", home.roster.get("eve").hash)
-    await home.desk.undo("ada")
+    await home.changes.undo("ada")
     assert home.text() == ADA.replace("never", "always")
 
 
@@ -379,7 +379,7 @@ async def test_a_trait_changes_when_the_owner_says_yes(home: Nursery) -> None:
     assert await home.kinds("ada") == ["written", "trait"]
     with pytest.raises(Unknown, match="waits to be decided"):
         await home.traits.decide(id, approved=True)
-    await home.desk.undo("ada")
+    await home.changes.undo("ada")
     assert home.text() == ADA
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopforge.errors import Unknown
-from loopforge.models.model_listing import ModelsDesk
+from loopforge.models.model_listing import ModelListing
 from loopforge.models.model_router import TieredModels
 from loopforge.models.model_tiers import read_tiers
 from loopforge.models.null_model import Unasked
@@ -27,15 +27,15 @@ HOUSE = {
 }
 
 
-def desk(keys: dict[str, str], **models: object) -> ModelsDesk:
-    """A desk over what these keys and tables give."""
+def listing(keys: dict[str, str], **models: object) -> ModelListing:
+    """A listing over what these keys and tables give."""
     tiers = read_tiers(models, {"1": ["house"]} if models else {}, keys)
-    return ModelsDesk(Unasked(), lambda _: TieredModels(tiers, SystemClock(), SystemDice()), keys)
+    return ModelListing(Unasked(), lambda _: TieredModels(tiers, SystemClock(), SystemDice()), keys)
 
 
 def test_without_keys_the_embedded_model_stands_first_and_is_announced() -> None:
     """It serves all tiers; every other model says what it needs."""
-    alone = desk({})
+    alone = listing({})
     first, *others = alone.rows()
     assert alone.keyless
     assert (first.name, first.tiers, first.embedded, first.small) == (
@@ -51,27 +51,27 @@ def test_without_keys_the_embedded_model_stands_first_and_is_announced() -> None
 
 def test_what_is_configured_is_listed() -> None:
     """A model of the file with its place and price; the tier it stands in; which keys are set."""
-    rows = {row.name: row for row in desk(KEYS, **HOUSE).rows()}
+    rows = {row.name: row for row in listing(KEYS, **HOUSE).rows()}
     house = rows["house"]
     assert (house.tiers, house.needs, house.price) == ((1,), "", "$0.25 read, $2 written")
     assert house.place == "http://127.0.0.1:8000/v1"
     assert rows["claude-opus-4.5"].place == "Anthropic"
-    assert desk(KEYS, **HOUSE).tiers()[0].models == ("house",)
-    open = [row for row in desk(KEYS, **HOUSE).places() if row.open]
+    assert listing(KEYS, **HOUSE).tiers()[0].models == ("house",)
+    open = [row for row in listing(KEYS, **HOUSE).places() if row.open]
     assert ("ANTHROPIC_API_KEY", True) in [each for row in open for each in row.variables]
     assert open[-1].variables == (("HOUSE_API_KEY", True),)
 
 
 def test_no_value_of_a_key_is_listed() -> None:
     """Neither a key nor the password of an address stands anywhere."""
-    there = desk(KEYS, **HOUSE)
+    there = listing(KEYS, **HOUSE)
     assert "sesame" not in repr([there.rows(), there.tiers(), there.places()])
 
 
 async def test_a_model_that_answers() -> None:
     """It is asked once; what it said and how long it took are shown."""
     async with routed("a", "b") as (server, models, _):
-        found = await ModelsDesk(models, lambda _: models, {}).check("b")
+        found = await ModelListing(models, lambda _: models, {}).check("b")
         assert (found.well, found.said, who(server)) == (True, "Hello, ana!", ["b"])
 
 
@@ -79,7 +79,7 @@ async def test_a_model_that_fails_is_not_stood_in_for() -> None:
     """It is asked once, no other model is, and the error is shown without the key."""
     async with routed("a", "b") as (server, models, _):
         server.does(Behaviour(status=401, body='{"error": {"message": "sk-sesame is no key"}}'))
-        found = await ModelsDesk(models, lambda _: models, {}).check("a")
+        found = await ModelListing(models, lambda _: models, {}).check("a")
         assert (found.well, who(server)) == (False, ["a"])
         assert "is no key" in found.said
         assert "sesame" not in found.said
@@ -88,7 +88,7 @@ async def test_a_model_that_fails_is_not_stood_in_for() -> None:
 async def test_a_model_that_answers_again_rests_no_longer() -> None:
     """A failed check puts nobody to rest; a good one wakes a model that rests."""
     async with routed("a", "b") as (server, models, _):
-        there = ModelsDesk(models, lambda _: models, {})
+        there = ModelListing(models, lambda _: models, {})
         server.does(BROKEN, FINE)
         assert not (await there.check("a")).well
         assert (await ask(models)).model == "a"
@@ -101,7 +101,7 @@ async def test_a_model_that_answers_again_rests_no_longer() -> None:
 async def test_a_model_that_cannot_be_used_says_why() -> None:
     """What it needs; one that nobody knows does not exist."""
     async with routed("a") as (server, models, _):
-        there = ModelsDesk(models, lambda _: models, {})
+        there = ModelListing(models, lambda _: models, {})
         assert "needs ANTHROPIC_API_KEY" in (await there.check("claude")).said
         with pytest.raises(Unknown):
             await there.check("nobody")
@@ -110,5 +110,5 @@ async def test_a_model_that_cannot_be_used_says_why() -> None:
 
 async def test_other_models_than_tiers_are_asked_by_name() -> None:
     """Whatever serves the port is asked with a route that names the model."""
-    found = await desk({}).check("embedded")
+    found = await listing({}).check("embedded")
     assert found.name == "embedded"

@@ -15,7 +15,7 @@ from loopforge.cli.health_checks.health_finding import DoctorFinding
 from loopforge.cli.health_checks.model_checks import models as examined
 from loopforge.home import make_home
 from loopforge.models.embedded.embedded_model import SHARED, Embedded
-from loopforge.models.model_listing import ModelsDesk
+from loopforge.models.model_listing import ModelListing
 from loopforge.models.model_router import TieredModels
 from loopforge.models.model_tiers import TierLimits, Tiers, read_tiers
 from loopforge.models.providers.model_spec import Secret
@@ -239,7 +239,7 @@ async def test_the_doctor_asks_and_tells(kind: Kind, tmp_path: Path) -> None:
 async def test_the_page_tells_what_a_server_has() -> None:
     """Rows for all that talk, asked anew whenever the page is; what is wrong is told in words."""
     async with own("ollama") as server, home(address(server)) as models:
-        there = ModelsDesk(models, lambda _: models, {})
+        there = ModelListing(models, lambda _: models, {})
         await there.look()
         rows = [row for row in there.rows() if not row.needs]
         assert [row.name for row in rows if row.tiers] == ["llama3.2:latest"]

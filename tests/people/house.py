@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection
 from loopforge.core.events import Event
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.people.account_linking import AccountLinking
-from loopforge.people.accounts.account_decisions import AccountDesk
+from loopforge.people.accounts.account_decisions import AccountDecisions
 from loopforge.people.accounts.account_service import Accounts
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.people.accounts.invite_links import Links
@@ -90,13 +90,13 @@ class House:
         return self.accounts.signing
 
     @property
-    def desk(self) -> AccountDesk:
+    def decisions(self) -> AccountDecisions:
         """Where accounts are decided."""
-        return self.accounts.desk
+        return self.accounts.decisions
 
     async def visitor(self, token: str) -> Visitor | None:
         """Who comes with this token."""
-        return await self.desk.presence.visitor(token)
+        return await self.decisions.presence.visitor(token)
 
     async def owner(self, name: str = "Ana") -> tuple[Visitor, str]:
         """The owner comes in by a fresh link."""
@@ -128,11 +128,11 @@ async def opened(url: str, seed: int = 1) -> AsyncIterator[House]:
     accounts = Accounts(cast("SqlLedger", gate), people, stamp, tasks)
     ended: list[str] = []
 
-    accounts.desk.presence.hear(ended.append)
-    await accounts.desk.refresh()
+    accounts.decisions.presence.hear(ended.append)
+    await accounts.decisions.refresh()
     try:
-        linking = AccountLinking(accounts.desk, people, clock)
-        pairing = Pairing(accounts.desk, people, STRANGERS)
+        linking = AccountLinking(accounts.decisions, people, clock)
+        pairing = Pairing(accounts.decisions, people, STRANGERS)
         yield House(ledger, clock, people, accounts, linking, pairing, gate, ended)
     finally:
         await tasks.close()

@@ -60,7 +60,7 @@ async def test_who_is_forgotten_is_out(house: House) -> None:
     """A person whose name was erased is out at once, with every secret, and their name is free."""
     owner, _ = await house.owner()
     bo, token = await house.member("Bo", owner.person)
-    await house.desk.vault.read_upto(bo.person, "room:garden", 3)
+    await house.decisions.vault.read_upto(bo.person, "room:garden", 3)
     assert await house.visitor(token) == bo
     await house.ledger.erase(Wish(person=bo.person, by=owner.person))
     assert house.ended == [bo.session]
@@ -81,7 +81,7 @@ async def test_an_owner_who_is_forgotten(house: House) -> None:
     """A home whose owner was erased waits for an owner again."""
     owner, token = await house.owner("Ana")
     await house.ledger.erase(Wish(person=owner.person))
-    assert not house.desk.book.owner()
+    assert not house.decisions.book.owner()
     assert await house.visitor(token) is None
     new, _ = await house.owner("Ana")
     assert new.person != owner.person
@@ -105,13 +105,13 @@ async def test_two_processes_agree(ledger_url: str) -> None:
         assert await host.links.every() == await command.links.every()
         await command.signing.close(bo.person, "")
         assert host.ended == []
-        await host.desk.refresh()
+        await host.decisions.refresh()
         assert bo.session in host.ended
         assert await host.visitor(bo_session) is None
         await command.ledger.erase(Wish(person=owner.person))
-        await host.desk.refresh()
+        await host.decisions.refresh()
         assert await host.visitor(session) is None
-        assert not host.desk.book.owner()
+        assert not host.decisions.book.owner()
 
 
 async def test_two_processes_let_in_once(ledger_url: str) -> None:
@@ -151,13 +151,13 @@ async def test_a_session_that_ends_while_it_is_looked_up(house: House) -> None:
 
 async def test_how_far_somebody_read(house: House) -> None:
     """Reading goes on and never back, for each person and stream."""
-    assert await house.desk.vault.reads("p1") == {}
+    assert await house.decisions.vault.reads("p1") == {}
     for seq in (4, 9, 2):
-        await house.desk.vault.read_upto("p1", "room:garden", seq)
-    await house.desk.vault.read_upto("p1", "room:cellar", 1)
-    await house.desk.vault.read_upto("p2", "room:garden", 5)
-    assert await house.desk.vault.reads("p1") == {"room:garden": 9, "room:cellar": 1}
-    assert await house.desk.vault.reads("p2") == {"room:garden": 5}
+        await house.decisions.vault.read_upto("p1", "room:garden", seq)
+    await house.decisions.vault.read_upto("p1", "room:cellar", 1)
+    await house.decisions.vault.read_upto("p2", "room:garden", 5)
+    assert await house.decisions.vault.reads("p1") == {"room:garden": 9, "room:cellar": 1}
+    assert await house.decisions.vault.reads("p2") == {"room:garden": 5}
 
 
 async def secrets(house: House) -> list[str]:

@@ -16,7 +16,7 @@ from tests.people.house import MOBILE, SECRET, House
 
 async def test_the_owner_comes_in_by_the_link(house: House) -> None:
     """The first to use the one-time link owns the home, as the person of the same terminal."""
-    assert not house.desk.book.owner()
+    assert not house.decisions.book.owner()
     token = await house.links.offer()
     assert await house.links.waits(token)
     assert await house.links.waits(token), "looking does not spend it"
@@ -24,7 +24,7 @@ async def test_the_owner_comes_in_by_the_link(house: House) -> None:
     assert (visitor.name, visitor.right) == ("Ana", "owner")
     assert (await house.people.meet("terminal", "ana")).id == visitor.person
     assert await house.visitor(session) == visitor
-    assert house.desk.book.owner()
+    assert house.decisions.book.owner()
     assert await house.kinds() == ["met", "account_opened", "signed_in"]
 
 
@@ -52,7 +52,7 @@ async def test_a_newer_link_voids_earlier_ones(house: House) -> None:
     assert not await house.links.waits(second)
     with pytest.raises(NotLetIn):
         await house.links.enter(second, "Ana", MOBILE)
-    assert not house.desk.book.owner()
+    assert not house.decisions.book.owner()
 
 
 async def test_later_the_owner_is_who_it_is(house: House) -> None:

@@ -125,10 +125,10 @@ async def test_an_old_hash_is_renewed(house: House) -> None:
     old = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1).hash(SECRET)
     await house.ledger.change(secured(bo.person, old))
     await house.signing.sign_in("Bo", SECRET, MOBILE)
-    renewed = await house.desk.vault.password(bo.person)
+    renewed = await house.decisions.vault.password(bo.person)
     assert "m=19456,t=2" in renewed
     await house.signing.sign_in("Bo", SECRET, MOBILE)
-    assert await house.desk.vault.password(bo.person) == renewed
+    assert await house.decisions.vault.password(bo.person) == renewed
 
 
 async def test_passwords_are_set_and_changed(house: House) -> None:
@@ -255,7 +255,7 @@ async def test_use_is_noted_once_a_minute(house: House) -> None:
     owner, token = await house.owner()
 
     async def written() -> object:
-        return await house.desk.vault.session_of(owner.session)
+        return await house.decisions.vault.session_of(owner.session)
 
     begin = await written()
     await house.clock.advance(59)
@@ -292,7 +292,7 @@ async def test_a_session_outlives_the_process(ledger_url: str) -> None:
         owner, token = await house.owner()
     async with opened(ledger_url, 2) as house:
         assert await house.visitor(token) == owner
-        assert house.desk.book.owner()
+        assert house.decisions.book.owner()
 
 
 async def test_a_failing_listener_harms_nobody(
@@ -304,8 +304,8 @@ async def test_a_failing_listener_harms_nobody(
         raise RuntimeError(session)
 
     heard: list[str] = []
-    house.desk.presence.hear(fail)
-    house.desk.presence.hear(heard.append)
+    house.decisions.presence.hear(fail)
+    house.decisions.presence.hear(heard.append)
     owner, token = await house.owner()
     await house.signing.end(owner.session, owner.person)
     assert heard == house.ended == [owner.session]

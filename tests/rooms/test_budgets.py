@@ -219,7 +219,7 @@ async def test_where_little_is_left_the_cheapest_tier_answers(tmp_path: Path) ->
             assert last is not None
             assert noting(last).endswith("little is left, so the cheapest tier was asked.")
             (before,) = await gone(home)
-            await home.app.desk.check("dear")  # the owner tries it out: counted, never refused
+            await home.app.listing.check("dear")  # the owner tries it out: counted, never refused
             assert await gone(home) > [before + 10 * CENT]
 
 

@@ -248,7 +248,7 @@ async def test_the_owner_forks_a_mate_where_people_talk(home: Home) -> None:
     made = await act(home.room, ana, "mate", "fork merlin Myrddin the Second", owner=True)
     assert made.startswith("Myrddin the Second is made as merlin is, and is here now.")
     assert "myrddin-the-second" in (await front.rooms.state(home.room)).mates
-    (change,) = await home.app.growth.desk.changes("myrddin-the-second")
+    (change,) = await home.app.growth.changes.changes("myrddin-the-second")
     assert (change.kind, change.by) == ("forked", ana)
 
 

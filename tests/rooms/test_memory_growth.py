@@ -58,7 +58,7 @@ async def test_a_fork_keeps_the_same_for_the_same_people(home: Home) -> None:
     assert not await usable(home, told, "ana", "bo", mate=eve)
     assert not await usable(home, "room:commons", "ana", "bo", mate=eve)
     assert not await usable(home, await private_room(home, "bo"), "bo", mate=eve)
-    (change,) = await home.app.growth.desk.changes(eve)
+    (change,) = await home.app.growth.changes.changes(eve)
     body = change.events[0].body
     assert isinstance(body, MateForked)
     assert body.upto == 1
@@ -157,7 +157,7 @@ async def test_a_fork_of_how_it_once_was_remembers_what_it_did_then(home: Home) 
     lost = await keep(home, "I fear rain.", line, layer="core")
     await keep(home, "Ana lives in Oslo", line, **fact)
     await store.drop(lost, "no", by=ana)
-    changes = await home.app.growth.desk.changes("maya")
+    changes = await home.app.growth.changes.changes("maya")
     number = next(one.number for one in changes if one.id == lost)
     made = await home.app.growth.forking.fork("maya", "Old Maya", number=number)
     assert await texts(home, made.handle) == ["Ana lives in Riga", CORE]
@@ -194,7 +194,7 @@ async def test_a_fork_that_was_broken_off_is_finished(home: Home) -> None:
     for _ in range(2):
         await home.app.growth.forking.resume()
     assert await texts(home, "eve") == [TEA]
-    (change,) = await home.app.growth.desk.changes("eve")
+    (change,) = await home.app.growth.changes.changes("eve")
     assert [event.kind for event in change.events] == [
         "mates.forked",
         "mates.written",
@@ -215,24 +215,24 @@ async def test_a_handle_that_was_another_s_is_not_given_again(home: Home) -> Non
 
 async def test_core_memories_are_changes_and_can_be_taken_back(home: Home) -> None:
     """Kept, reworded, let go: each has its number; undo is an event, and undone again it is back."""
-    line, desk = await home.hears("ana", "thanks"), home.app.growth.desk
+    line, growth = await home.hears("ana", "thanks"), home.app.growth.changes
     await home.app.chronicle.look()
     kept = await keep(home, CORE, line, layer="core", travels=True)
     await keep(home, "a note", line, layer="note")
     await home.app.memory.store.correct(kept, "I ask before I judge.", by="idle")
-    told = [(one.number, one.kind, one.told) for one in await desk.changes("maya")]
+    told = [(one.number, one.kind, one.told) for one in await growth.changes("maya")]
     assert told[1:] == [
         (2, "memory", "a core memory was kept"),
         (3, "memory", "a core memory was reworded"),
     ]
-    await desk.undo("maya")
+    await growth.undo("maya")
     assert CORE in await texts(home, "maya")
-    await desk.undo("maya", 2)
+    await growth.undo("maya", 2)
     assert CORE not in await texts(home, "maya")
     assert "a note" in await texts(home, "maya")
-    await desk.undo("maya", 5)
+    await growth.undo("maya", 5)
     assert CORE in await texts(home, "maya")
-    kinds = [one.kind for one in await desk.changes("maya")]
+    kinds = [one.kind for one in await growth.changes("maya")]
     assert kinds == ["written", "memory", "memory", "undone", "undone", "undone"]
     events = await home.app.ledger.read("memory:maya")
     assert sum(isinstance(event.body, MemoryKept) for event in events) == 2
@@ -241,19 +241,19 @@ async def test_core_memories_are_changes_and_can_be_taken_back(home: Home) -> No
 
 async def test_a_wording_that_was_forgotten_does_not_come_back(home: Home) -> None:
     """Undo of a correction whose old words are gone says so, and writes nothing to memory."""
-    line, desk = await home.hears("ana", "thanks"), home.app.growth.desk
+    line, growth = await home.hears("ana", "thanks"), home.app.growth.changes
     await home.app.chronicle.look()
     kept = await keep(home, "I fear zarquons.", line, layer="core")
     await home.app.memory.store.correct(kept, CORE, by="idle")
     await home.app.ledger.erase(Wish(events=(kept,), exactly=True))
     with pytest.raises(InputError, match="forgotten"):
-        await desk.undo("maya")
+        await growth.undo("maya")
     assert not home.holding(b"zarquons")
 
 
 async def test_the_story_tells_what_it_keeps_to_those_who_may_know(home: Home) -> None:
     """What travels is told to all, the rest to those who see the lines; the checker agrees."""
-    line, desk = await home.hears("ana", "thanks"), home.app.growth.desk
+    line, growth = await home.hears("ana", "thanks"), home.app.growth.changes
     await home.app.chronicle.look()
     await keep(home, CORE, line, layer="core", travels=True)
     shy = await keep(home, "I was gentle with Ana.", line, layer="core")
@@ -266,8 +266,8 @@ async def test_the_story_tells_what_it_keeps_to_those_who_may_know(home: Home) -
         async def reader(_lines: object) -> StoryReader:
             return StoryReader(lambda _by: "somebody", lambda lines: seen or not lines)
 
-        story = await desk.story(mate, reader)
-        assert check(mate, story, await desk.events(mate), lambda _by: "somebody") == []
+        story = await growth.story(mate, reader)
+        assert check(mate, story, await growth.events(mate), lambda _by: "somebody") == []
         return " ".join(one.text for one in story)
 
     everything, little = await told("maya", seen=True), await told("maya", seen=False)
@@ -298,7 +298,7 @@ async def test_what_the_other_keeps_besides_is_taken(home: Home) -> None:
     assert (taken.learned_by, taken.made_by) == ("eve", "fork")
     assert "Ana dances" in await usable(home, "room:commons", "ana")
     assert (await merging.plan("maya", eve)).idle
-    await home.app.growth.desk.undo("maya")
+    await home.app.growth.changes.undo("maya")
     assert await texts(home, "maya") == [TEA, "ana sings"]
     assert "Ana dances" in await texts(home, eve)
 
@@ -336,7 +336,7 @@ async def test_facts_that_differ_are_for_a_person_to_decide(home: Home) -> None:
     held = await texts(home, "maya")
     assert sorted(held) == ["Ana lives in Oslo", "I listen first.", "I listen, always."]
     assert await texts(home, "maya", "superseded") == ["Ana lives in Riga"]
-    await home.app.growth.desk.undo("maya")
+    await home.app.growth.changes.undo("maya")
     assert sorted(await texts(home, "maya")) == ["Ana lives in Riga", "I listen first."]
 
 

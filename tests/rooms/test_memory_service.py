@@ -23,7 +23,7 @@ TEA = "Ana likes zarquon tea"
 async def beliefs(home: Home, name: str, *, all: bool = False) -> list[Belief]:
     """What maya keeps, as somebody sees it."""
     reader = MemoryReader(home.people[name])
-    return await home.app.memory.desk.beliefs(reader, "maya", all=all)
+    return await home.app.memory.memories.beliefs(reader, "maya", all=all)
 
 
 async def one(home: Home, name: str) -> Belief:
@@ -52,7 +52,7 @@ async def test_what_is_kept_of_somebody_is_seen_with_its_lines(home: Home) -> No
     bo = MemoryReader(home.people["bo"])
     for seen in await beliefs(home, "bo", all=True):
         with pytest.raises(InputError, match="concerns"):
-            await home.app.memory.desk.drop(bo, seen)
+            await home.app.memory.memories.drop(bo, seen)
 
 
 async def test_words_of_a_room_where_one_was_not_are_not_shown(home: Home) -> None:
@@ -66,8 +66,8 @@ async def test_words_of_a_room_where_one_was_not_are_not_shown(home: Home) -> No
     assert (found.hidden, found.evidence, found.rewords) == (1, (), False)
     assert "zarquon" not in await home.does("ana", "memory")
     with pytest.raises(InputError):
-        await home.app.memory.desk.correct(ana, found, "Ana sings")
-    await home.app.memory.desk.forget(ana, found)
+        await home.app.memory.memories.correct(ana, found, "Ana sings")
+    await home.app.memory.memories.forget(ana, found)
     assert (await one(home, "ana")).item.state == "forgotten"
 
 
@@ -76,16 +76,16 @@ async def test_a_correction_is_used_where_its_person_alone_is(home: Home) -> Non
     line = await home.hears("ana", "I like zarquon tea")
     await home.enter("bo")
     await keep(home, TEA, line, about=(home.people["ana"],))
-    ana, desk = MemoryReader(home.people["ana"]), home.app.memory.desk
-    await desk.correct(ana, await one(home, "ana"), "Ana likes quixo coffee")
+    ana, memories = MemoryReader(home.people["ana"]), home.app.memory.memories
+    await memories.correct(ana, await one(home, "ana"), "Ana likes quixo coffee")
     assert await usable(home, "room:commons", "ana") == ["Ana likes quixo coffee"]
     assert not await usable(home, "room:commons", "ana", "bo")
-    await desk.share(ana, await one(home, "ana"), EVERYWHERE)
+    await memories.share(ana, await one(home, "ana"), EVERYWHERE)
     assert await usable(home, "room:commons", "ana", "bo")
-    assert [await desk.undo(ana), await desk.undo(ana)] == ["shared", "corrected"]
+    assert [await memories.undo(ana), await memories.undo(ana)] == ["shared", "corrected"]
     assert await usable(home, "room:commons", "ana", "bo") == [TEA]
     with pytest.raises(InputError, match="nothing"):
-        await desk.undo(ana)
+        await memories.undo(ana)
 
 
 async def test_a_core_memory_that_was_reworded_travels_no_more(home: Home) -> None:
@@ -97,7 +97,9 @@ async def test_a_core_memory_that_was_reworded_travels_no_more(home: Home) -> No
     await keep(home, "I listen.", line, layer="core", travels=True, told_by=ana)
     assert await usable(home, "room:commons", "bo") == ["I listen."]
     reader = MemoryReader(ana)
-    await home.app.memory.desk.correct(reader, await one(home, "ana"), "I listen to Ana's troubles")
+    await home.app.memory.memories.correct(
+        reader, await one(home, "ana"), "I listen to Ana's troubles"
+    )
     assert not await usable(home, "room:commons", "bo")
     made = (await home.app.memory.store.items("maya"))[0].id
     await keep(home, "We talked of zarquons", rests_on=(made,), layer="reflection")
@@ -115,12 +117,12 @@ async def test_an_edited_line_is_carried_over_or_the_item_flagged(home: Home) ->
     assert items[kept].state == "superseded"
     assert str(items[items[kept].replaced].text) == "I like coffee"
     assert [items[free].state, items[last].state] == ["invalidated", "invalidated"]
-    figures = await home.app.memory.desk.figures("maya")
+    figures = await home.app.memory.memories.figures("maya")
     assert (figures.held, figures.stale, figures.unsupported) == (1, 1, 2)
     found = {each.item.id: each for each in await beliefs(home, "ana")}
     ana = MemoryReader(home.people["ana"])
     assert found[free].doubt == "a line that it rests on was edited"
-    await home.app.memory.desk.restore(ana, found[free])
+    await home.app.memory.memories.restore(ana, found[free])
     items = {item.id: item for item in await home.app.memory.store.items("maya")}
     assert [items[free].state, items[last].state] == ["held", "held"]
     assert "Ana drinks hot things" in await usable(home, "room:commons", "ana")
@@ -131,17 +133,21 @@ async def test_what_was_made_of_an_item_follows_it(home: Home) -> None:
     line = await home.hears("ana", "I like tea")
     kept = await keep(home, TEA, line, about=(home.people["ana"],))
     made = await keep(home, "She is calm", rests_on=(kept,), layer="reflection")
-    desk, ana, store = home.app.memory.desk, MemoryReader(home.people["ana"]), home.app.memory.store
+    memories, ana, store = (
+        home.app.memory.memories,
+        MemoryReader(home.people["ana"]),
+        home.app.memory.store,
+    )
     source = next(each for each in await beliefs(home, "ana") if each.item.id == kept)
-    await desk.drop(ana, source)
+    await memories.drop(ana, source)
     assert (await store.item(made)).state == "invalidated"
-    assert await desk.undo(ana) == "dropped"
+    assert await memories.undo(ana) == "dropped"
     assert [(await store.item(each)).state for each in (kept, made)] == ["held", "held"]
     await store.lock(made, by=home.people["ana"])
     await store.correct(kept, "Ana likes cocoa", by=home.people["ana"])
     await home.app.memory.audit.settle("maya")
     assert (await store.item(made)).state == "held"
-    assert (await desk.figures("maya")).unsupported == 1
+    assert (await memories.figures("maya")).unsupported == 1
 
 
 @pytest.mark.parametrize("how", ["deleted", "forgotten", "item"])

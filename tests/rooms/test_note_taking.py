@@ -246,10 +246,10 @@ async def test_a_room_teaches_its_words_and_people_take_them_away(tmp_path: Path
         assert prompt.count(text) == 1
         assert prompt.index(text) < prompt.index("where is it?")
         ben = MemoryReader(person=home.people["ben"])
-        desk, number = home.app.memory.desk, kept[text].seq
-        belief = await desk.find(ben, "maya", number)
+        memories, number = home.app.memory.memories, kept[text].seq
+        belief = await memories.find(ben, "maya", number)
         assert (belief.lets_go, len(belief.evidence)) == (True, 2)
-        await desk.drop(ben, belief)
+        await memories.drop(ben, belief)
         await home.hears("ben", "@maya and now?")
         assert text not in str(home.models.asked[-1].messages)
 

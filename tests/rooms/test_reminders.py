@@ -198,23 +198,23 @@ async def test_put_off_changed_and_cancelled(tmp_path: Path) -> None:
     async with living(tmp_path, clock=SimClock(NOW)) as home:
         await reminds(home, TEA)
         await passes(home, timedelta(hours=2, minutes=1))
-        desk, ana = home.app.book, Asker(person=home.people["ana"])
+        book, ana = home.app.book, Asker(person=home.people["ana"])
         ten = ReminderForm(said="in 10 minutes", after="PT10M")
-        found = await desk.move("room:commons", ana, 1, ten, snoozed=True)
+        found = await book.move("room:commons", ana, 1, ten, snoozed=True)
         assert isinstance(found, Fits)
         await passes(home, timedelta(minutes=15))
         assert len(await rung(home)) == 2
         await reminds(home, TEA)
         await home.enter("ben")
         with pytest.raises(InputError, match="somebody else's"):
-            await desk.cancel("room:commons", Asker(person=home.people["ben"]), 2)
-        found = await desk.move("room:commons", ana, 2, ten, snoozed=True)  # it did not ring yet
+            await book.cancel("room:commons", Asker(person=home.people["ben"]), 2)
+        found = await book.move("room:commons", ana, 2, ten, snoozed=True)  # it did not ring yet
         await passes(home, timedelta(minutes=15))
         assert len(await rung(home)) == 3
         await passes(home, timedelta(hours=3))
         assert len(await rung(home)) == 3
         await reminds(home, TEA)
-        await desk.cancel("room:commons", ana, 3)
+        await book.cancel("room:commons", ana, 3)
         await passes(home, timedelta(hours=3))
         assert len(await rung(home)) == 3
 

@@ -85,7 +85,7 @@ async def test_a_task_lives_in_a_chat(place: Path, twin: Twin, city: City) -> No
         await city.say(ana, chat, "/approve", reply_to=result)
 
         async def approved() -> bool:
-            tasks = await home.app.work.desk.tasks()
+            tasks = await home.app.work.tasks.tasks()
             return [one.stage for one in tasks] == ["stopped", "approved"]
 
         assert await city.until(approved)

@@ -110,7 +110,7 @@ class Town:
 
     async def _known(self, guest: Guest) -> Guest:
         token = guest.http.cookies.get("loopforge") or ""
-        visitor = await self.app.accounts.desk.presence.visitor(token)
+        visitor = await self.app.accounts.decisions.presence.visitor(token)
         assert visitor is not None
         guest.person = visitor.person
         self.guests[guest.name] = guest

@@ -191,7 +191,9 @@ async def test_a_session_that_was_ended_is_nobody(site: Town, owner: Guest) -> N
         async for line in lines:
             if line == "event: hello":
                 break
-        visitor = await site.app.accounts.desk.presence.visitor(owner.http.cookies["loopforge"])
+        visitor = await site.app.accounts.decisions.presence.visitor(
+            owner.http.cookies["loopforge"]
+        )
         assert visitor is not None
         await site.app.accounts.signing.end(visitor.session, owner.person)
         rest = [line async for line in lines]

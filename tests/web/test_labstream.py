@@ -85,7 +85,9 @@ async def test_pages_are_let_go_when_the_home_or_the_session_ends(tmp_path: Path
         await owner.post("/lab", form)
         await until(owner, "first_shift-llm-1", "running")
         async with following(ben, "first_shift-llm-1") as page:
-            visitor = await site.app.accounts.desk.presence.visitor(ben.http.cookies["loopforge"])
+            visitor = await site.app.accounts.decisions.presence.visitor(
+                ben.http.cookies["loopforge"]
+            )
             assert visitor is not None
             await site.app.accounts.signing.end(visitor.session, ben.person)
             await page.until("gone")

@@ -50,7 +50,7 @@ async def test_what_is_new_is_counted_until_it_was_seen(site: Town, owner: Guest
     assert re.search(r"\b3\b[^<]*(?:new|unread)|unread[^<]*>\s*3", (await owner.get("/")).text)
     last = (await site.events(room))[-1].seq
     assert (await owner.post(f"/rooms/{room}/seen", {"seq": str(last)})).status_code == 204
-    reads = await site.app.accounts.desk.vault.reads(owner.person)
+    reads = await site.app.accounts.decisions.vault.reads(owner.person)
     (plate,) = [
         p for p in await site.app.front.lobby.rooms_of(owner.person, reads) if p.room == room
     ]

@@ -130,14 +130,14 @@ async def test_a_commit_is_merged_as_it_was_shown(works: Town, project: Path) ->
     """The form carries the commit; another is refused; a yes merges it, undo takes it back."""
     owner = await works.owner()
     await given(works, owner)
-    await works.app.work.desk.places.repositories.registered.register(project)
+    await works.app.work.tasks.places.repositories.registered.register(project)
     assert "project (main)" in words(await owner.get("/work"))
     await works.app.work.watch.begin("project", owner.person, "every day at 9:00", 0.5)
     assert "09:00, $0.5 a task" in words(await owner.get("/work"))
     await works.app.work.watch.end("project", owner.person)
     assert "Watched" not in words(await owner.get("/work"))
     first = (await works.app.work.store.streams())[0]
-    await works.app.work.desk.say(first.removeprefix(PREFIX), owner.person, "seven")
+    await works.app.work.tasks.say(first.removeprefix(PREFIX), owner.person, "seven")
     await rested(works, first.removeprefix(PREFIX))
     id = await given(works, owner, TASK, repo="project")
     at, state = f"/work/{id}", await works.app.work.store.state(PREFIX + id)
@@ -165,9 +165,9 @@ async def test_whose_a_task_is_sees_it(works: Town) -> None:
     assert "Here stand the tasks that you gave" in words(await ben.get("/work"))
     refused = await ben.post("/work", {"task": GIVEN})
     assert (refused.status_code, "Only the owner of this home" in words(refused)) == (400, True)
-    desk = works.app.work.desk
+    tasks = works.app.work.tasks
     mine = await given(works, owner)
-    theirs = await desk.open(GIVEN, owner.person, thread=f"room:{room}", surface="web")
+    theirs = await tasks.open(GIVEN, owner.person, thread=f"room:{room}", surface="web")
     await rested(works, theirs)
     for guest, task, status in (
         (ben, mine, 404),
@@ -192,8 +192,8 @@ async def test_what_somebody_may_in_the_room_they_may_do_to_its_task(works: Town
     owner = await works.owner()
     room = await works.room(owner, "Kitchen", "maya")
     ben = await works.guest("ben", room, by=owner)
-    desk = works.app.work.desk
-    id = await desk.open(GIVEN, owner.person, thread=f"room:{room}", surface="web")
+    tasks = works.app.work.tasks
+    id = await tasks.open(GIVEN, owner.person, thread=f"room:{room}", surface="web")
     at, state = f"/work/{id}", await rested(works, id)
     shown_to_ben = (await ben.get(at)).text
     assert ">Stop</button>" in shown_to_ben
@@ -238,8 +238,8 @@ async def test_a_line_of_a_task_leads_to_its_page_and_record(works: Town) -> Non
     """Why? of a line of a turn is that turn's record, of any other what happened and by whom."""
     owner = await works.owner()
     room = await works.room(owner, "Kitchen", "maya")
-    desk, posts = works.app.work.desk, works.app.work.posts
-    id = await desk.open(GIVEN, owner.person, mate="maya", thread=f"room:{room}", surface="web")
+    tasks, posts = works.app.work.tasks, works.app.work.posts
+    id = await tasks.open(GIVEN, owner.person, mate="maya", thread=f"room:{room}", surface="web")
     await rested(works, id)
     assert posts is not None
     await posts.settled()
@@ -301,7 +301,7 @@ async def test_a_tool_that_asks_is_allowed_as_it_was_shown(place: Path, tmp_path
             room = await site.room(owner, "Bakery", "otto")
             ben = await site.guest("ben", room, by=owner)
             text = "Write a Python script that bakes, and run it"
-            id = await site.app.work.desk.open(
+            id = await site.app.work.tasks.open(
                 text, owner.person, mate="otto", thread=f"room:{room}", surface="web"
             )
             at, state = f"/work/{id}", await asked(site, id)

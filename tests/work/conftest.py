@@ -57,13 +57,13 @@ class Workshop:
     given: str = ""
 
     @property
-    def desk(self) -> TaskService:
+    def tasks(self) -> TaskService:
         """Where tasks are given."""
-        return self.app.work.desk
+        return self.app.work.tasks
 
     async def give(self, text: str, **more: Any) -> str:
         """Give a task, and wait until nothing is left to be done without a person."""
-        id = await self.desk.open(text, "ana", owner=True, **more)
+        id = await self.tasks.open(text, "ana", owner=True, **more)
         await self.rest(id)
         return id
 
@@ -92,7 +92,7 @@ class Workshop:
 
     async def state(self, id: str) -> TaskState:
         """The task as it stands."""
-        return await self.desk.store.state(PREFIX + id)
+        return await self.tasks.store.state(PREFIX + id)
 
     async def events(self, id: str) -> list[Event]:
         """Everything that happened to it."""

@@ -89,7 +89,7 @@ async def test_what_people_decide_has_it_scored_anew(place: Path) -> None:
     script = reflecting(in_order(uses("work_write", path="app.py", text="x = 1\n")))
     async with working(place, script) as shop:
         id = await shop.give(TASK)
-        await shop.desk.reject(id, "ana")
+        await shop.tasks.reject(id, "ana")
         await shop.rest(id)
         before, after = await shop.bodies(id, AttemptScored)
         assert after.attempt == before.attempt == 1
@@ -142,13 +142,13 @@ async def test_who_says_stop_has_nobody_asked(place: Path) -> None:
     slow = ScriptedAnswer(data=says("done", "Late."), wait=300)
     script = reflecting(in_order(uses("work_list"), slow, says("done", "Enough.")))
     async with working(place, script) as shop:
-        id = await shop.desk.open(TASK, "ana")
+        id = await shop.tasks.open(TASK, "ana")
         await shop.until(id, "turn.asked", 2)
-        await shop.desk.stop(id, "ana")
+        await shop.tasks.stop(id, "ana")
         await shop.rest(id)
         assert [one.reflects for one in await shop.bodies(id, AttemptScored)] == [False]
         assert not any(looks_back(one) for one in shop.models.asked)
-        await shop.desk.resume(id, "ana")
+        await shop.tasks.resume(id, "ana")
         await shop.rest(id)
         assert [one.attempt for one in await shop.bodies(id, AttemptScored)] == [1, 1]
         assert len(await shop.bodies(id, TaskReflected)) == 1
@@ -160,7 +160,7 @@ async def test_what_is_said_while_it_looks_back_goes_to_the_next_turn(place: Pat
     work, pace = in_order(says("done", "Done."), says("done", "With tabs.")), HeldClock()
 
     async def steer() -> None:
-        await shop.desk.say(given[0], "ana", "use tabs")
+        await shop.tasks.say(given[0], "ana", "use tabs")
         pace.let_go()
 
     def script(asked: Question) -> Step:
@@ -172,7 +172,7 @@ async def test_what_is_said_while_it_looks_back_goes_to_the_next_turn(place: Pat
 
     said, given = list[bool](), list[str]()
     async with working(place, script, pace=pace) as shop:
-        given.append(await shop.desk.open(TASK, "ana"))
+        given.append(await shop.tasks.open(TASK, "ana"))
         await shop.until(given[0], "task.finished", 2)
         await shop.rest(given[0])
         heeded = [one.heeded for one in await shop.bodies(given[0], TaskProgressed)]

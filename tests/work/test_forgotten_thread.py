@@ -48,7 +48,7 @@ async def test_a_room_is_deleted_whose_task_was_forgotten_before(place: Path) ->
     async with commons(place, in_order(WAITS)) as room:
         await room.hears("otto, write a Python server in serve.py")
         (task,) = await room.tasks()
-        await room.shop.desk.stop(task, "ana")
+        await room.shop.tasks.stop(task, "ana")
         await room.rest()
         await room.app.work.forgetting.forget(task, "ana")
         await room.hears("otto: no, just answer")
@@ -77,7 +77,7 @@ async def test_a_line_that_asked_does_not_say_again_what_was_erased(place: Path)
         line = await room.line_of("lantern")
         (effect,) = (await room.shop.state(task)).allowing
         await room.app.ledger.erase(Wish(events=(effect,)))
-        await room.shop.desk.allow(task, "ana", owner=True, yes=False)
+        await room.shop.tasks.allow(task, "ana", owner=True, yes=False)
         await room.rest()
         edits = [one for one in await room.bodies(LineEdited) if one.line == line]
         assert str(edits[-1].text).endswith(ANSWERED)

@@ -53,7 +53,7 @@ async def test_what_one_task_taught_is_put_before_the_next(place: Path) -> None:
         (score,) = await shop.bodies(second, AttemptScored)
         assert (score.used, score.arm) == ((item.id,), "on")
         assert len(await insights(shop)) == 1
-        (row,) = await shop.desk.world.learning.book.insights(MATE)
+        (row,) = await shop.tasks.world.learning.book.insights(MATE)
         assert (row.task, row.worth.uses) == (first, 1)
         assert (await shop.app.ledger.verify()).sound
 
@@ -67,7 +67,7 @@ async def test_an_insight_goes_no_further_than_who_it_is_of(place: Path) -> None
             ("bo", "u", False),
             ("bo", "t", True),
         ):
-            id = await shop.desk.open(TASK, person, thread=thread)
+            id = await shop.tasks.open(TASK, person, thread=thread)
             await shop.rest(id)
             assert (INSIGHT in await told(shop, id)) is known, (person, thread)
 

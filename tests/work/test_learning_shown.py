@@ -84,7 +84,7 @@ async def round_of(place: Path, plants: Plants, name: str, learning: str, count:
         shop.app.tools.add(tool, plants.set_mode)
         for plant in range(count):
             await shop.give(f"Fix plant {plant} in Python", thread=f"plant-{plant}")
-        plants.attempts = await shop.desk.world.learning.book.attempts()
+        plants.attempts = await shop.tasks.world.learning.book.attempts()
 
 
 async def rounds(place: Path, count: int) -> Plants:

@@ -55,7 +55,7 @@ class Watched:
 
     async def begin(self, project: Path) -> None:
         """Have it watched; the first look is over."""
-        name = (await self.shop.desk.places.repositories.registered.register(project)).name
+        name = (await self.shop.tasks.places.repositories.registered.register(project)).name
         await self.watch.begin(name, "ana", "every day at 9:00", 0.25)
         await self.rest()
 
@@ -98,14 +98,14 @@ async def test_new_code_is_offered_its_docstring_once(place: Path, project: Path
         assert str(task.offered.branch).startswith("task/write-the-docstrings")
         asked = len(shop.models.asked)
         assert (await home.look()).task == task.id
-        await shop.desk.approve(task.id, "ana")
+        await shop.tasks.approve(task.id, "ana")
         state = await home.look()
         assert (project / "app.py").read_text() == OLD + WRITTEN
         assert (state.task, state.missing) == ("", ())
         assert state.mark == git(project, "rev-parse", "main")
-        await shop.desk.undo(task.id, "ana")
+        await shop.tasks.undo(task.id, "ana")
         assert (await home.look()).missing == ()
-        assert len(await shop.desk.tasks()) == 1
+        assert len(await shop.tasks.tasks()) == 1
         assert len(shop.models.asked) == asked
 
 
@@ -122,7 +122,7 @@ async def test_what_was_refused_is_not_offered_again(place: Path, project: Path)
         committed(project, OLD + NEW.replace("+ 1", "+ 2") + "\n\nclass Late:\n    x = 1\n")
         state = await home.look()
         assert (state.task, [one.name for one in state.missing]) == (first, ["Late"])
-        await shop.desk.reject(first, "ana")
+        await shop.tasks.reject(first, "ana")
     async with working(place / "home", in_order(later, DONE)) as shop:
         home = Watched(shop)
         state = await home.rest()
@@ -143,12 +143,12 @@ async def test_a_task_that_a_crash_left_ungiven_is_given_once(place: Path, proje
         home.watch.world.hosted = False
         fact = shop.app.stamp.fact(wanted, actor="runtime")
         await shop.app.ledger.append("watch:project", [fact])
-        assert await shop.desk.tasks() == []
+        assert await shop.tasks.tasks() == []
     for _ in range(2):
         async with working(place / "home", in_order(EDIT, DONE)) as shop:
             state = await Watched(shop).rest()
             assert state.task == fact.id
-            assert [one.id for one in await shop.desk.tasks()] == [fact.id]
+            assert [one.id for one in await shop.tasks.tasks()] == [fact.id]
 
 
 async def test_a_rewritten_history_is_no_news(place: Path, project: Path, ledger_url: str) -> None:
@@ -172,7 +172,7 @@ async def test_a_rewritten_history_is_no_news(place: Path, project: Path, ledger
         assert [(bool(one.before), one.missing) for one in bodies] == [(False, ())] * 2 + [
             (True, ())
         ]
-        assert (shop.models.asked, await shop.desk.tasks()) == ([], [])
+        assert (shop.models.asked, await shop.tasks.tasks()) == ([], [])
 
 
 async def test_a_change_of_code_is_not_offered(place: Path, project: Path) -> None:
@@ -206,7 +206,7 @@ async def test_a_room_is_told_of_it_and_decides(place: Path, project: Path) -> N
     """Its mate says that it begins, and what it offers; /approve there merges that."""
     async with commons(place / "home", in_order(EDIT, DONE)) as room:
         home = Watched(room.shop)
-        name = (await room.shop.desk.places.repositories.registered.register(project)).name
+        name = (await room.shop.tasks.places.repositories.registered.register(project)).name
         how = "every day at 9:00"
         await home.watch.begin(name, room.ana, how, 0.25, mate="otto", thread="room:commons")
         committed(project, OLD + NEW)
@@ -238,7 +238,7 @@ async def test_a_watch_is_begun_and_ended_with_clear_words(place: Path, project:
         (shown,) = await home.watch.shown()
         assert shown.next is not None
         assert shown.next.hour == 9
-        shop.desk.places.repositories.registered.remove("project")
+        shop.tasks.places.repositories.registered.remove("project")
         committed(project, OLD + NEW)
         assert (await home.look()).task == ""
         assert "No repository" in (await home.watch.shown())[0].trouble
@@ -252,7 +252,7 @@ async def test_a_folder_that_is_gone_is_told(place: Path, project: Path) -> None
     """Nobody can begin to watch it, and hears what to do; once it is back, it is watched."""
     async with working(place / "home", in_order()) as shop:
         home = Watched(shop)
-        await shop.desk.places.repositories.registered.register(project)
+        await shop.tasks.places.repositories.registered.register(project)
         away = shutil.move(project, place / "away")
         with pytest.raises(RepositoryError, match=r"no folder .* Bring it back"):
             await home.watch.begin("project", "ana", "every day at 9:00", 0.25)

@@ -62,9 +62,9 @@ async def test_a_no_to_a_question_is_an_answer(place: Path) -> None:
     script = in_order(says("question", "With tabs?"), uses("work_list"), says("done", "Done."))
     async with working(place, script, LADDER) as shop:
         id = await shop.give("Fix app.py in Python")
-        await shop.desk.say(id, "ana", "No.")
+        await shop.tasks.say(id, "ana", "No.")
         await shop.rest(id)
-        await shop.desk.say(id, "ana", "No, use spaces")
+        await shop.tasks.say(id, "ana", "No, use spaces")
         await shop.rest(id)
         assert [one.corrects for one in await shop.bodies(id, TaskSteered)] == [False, True]
         assert (await shop.state(id)).escalated == []

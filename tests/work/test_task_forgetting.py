@@ -63,15 +63,15 @@ async def test_a_task_is_forgotten_when_somebody_says_so(place: Path, project: P
     )
     async with working(place / "home", script) as home:
         kept = await home.give("Hello!")
-        repo = (await home.desk.places.repositories.registered.register(project)).name
+        repo = (await home.tasks.places.repositories.registered.register(project)).name
         text = "Write the lantern with Python"
-        id = await home.desk.open(text, "ana", owner=True, repo=repo)
+        id = await home.tasks.open(text, "ana", owner=True, repo=repo)
         await home.until(id, "effect.running", 2)
         with pytest.raises(Changed, match="stop it first"):
             await home.app.work.forgetting.forget(id, "ana")
-        await home.desk.stop(id, "ana")
+        await home.tasks.stop(id, "ana")
         await home.rest(id)
-        await home.desk.resume(id, "ana")
+        await home.tasks.resume(id, "ana")
         await home.rest(id)
         offered = (await home.state(id)).offered
         assert offered
@@ -79,7 +79,7 @@ async def test_a_task_is_forgotten_when_somebody_says_so(place: Path, project: P
         assert len(holding(place / "home", b"lantern\n")) >= 3
         assert (await home.app.work.forgetting.forget(id, "ana")).startswith("Forgotten")
         await home.app.keeper.sweep()
-        for late in (home.desk.resume(id, "ana"), home.desk.approve(id, "ana")):
+        for late in (home.tasks.resume(id, "ana"), home.tasks.approve(id, "ana")):
             with pytest.raises(Changed, match="was forgotten"):
                 await late
         assert await home.app.work.forgetting.forget(id, "ana") == "It is forgotten already."
@@ -105,7 +105,7 @@ async def test_what_is_being_shown_of_a_forgotten_task_is_not_kept(
             return facts
 
         monkeypatch.setattr(WorkPlaces, "offer", forgotten)
-        repo = (await home.desk.places.repositories.registered.register(project)).name
+        repo = (await home.tasks.places.repositories.registered.register(project)).name
         id = await home.give("Write the lantern with Python", repo=repo)
         after = [one.kind for one in await home.events(id) if one.kind.startswith("task.")]
         assert after[-2:] == ["task.workspace_saved", "task.summarized"]

@@ -55,7 +55,7 @@ async def test_an_hour_of_work_ends_it_and_resume_gives_another(place: Path) -> 
         state = await shop.state(id)
         assert state.halted is not None
         assert (state.halted.kind, state.turns) == ("time", 3)
-        await shop.desk.resume(id, "ana")
+        await shop.tasks.resume(id, "ana")
         await shop.rest(id)
         assert (await shop.state(id)).turns == 6
         assert shop.file(id, "1.txt").exists()
@@ -81,7 +81,7 @@ async def test_a_budget_that_is_spent_stops_whoever_asks(place: Path, text: str)
         assert "The budget is used up" in str(state.halted.why)
         assert len(shop.models.asked) == spent
         await shop.app.budgets.book.put(budget("home", 100 * CENT), "person:owner")
-        await shop.desk.resume(id, "ana")
+        await shop.tasks.resume(id, "ana")
         await shop.rest(id)
         assert (await shop.state(id)).stage == "finished"
 
@@ -105,16 +105,16 @@ async def test_a_task_in_line_is_stopped_and_waits_again(place: Path) -> None:
     """Stopped it is behind nobody; resumed it stands in line once more, and has its turn."""
     script = in_order(uses("work_run", command="sleep 60"))
     async with working(place, script) as shop:
-        first = await shop.desk.open("Fix app.py in Python", "ana", thread="t")
+        first = await shop.tasks.open("Fix app.py in Python", "ana", thread="t")
         await shop.until(first, "effect.running")
-        second = await shop.desk.open("run echo hi", "ana", thread="t")
+        second = await shop.tasks.open("run echo hi", "ana", thread="t")
         await shop.until(second, "task.queued")
-        await shop.desk.stop(second, "ana")
+        await shop.tasks.stop(second, "ana")
         await shop.rest(second)
         assert (await shop.state(second)).stage == "stopped"
-        await shop.desk.resume(second, "ana")
+        await shop.tasks.resume(second, "ana")
         await shop.until(second, "task.queued", 2)
-        await shop.desk.stop(first, "ana")
+        await shop.tasks.stop(first, "ana")
         await shop.until(second, "task.summarized", 2)
         assert (await shop.state(second)).stage == "finished"
 
@@ -134,9 +134,9 @@ async def test_what_is_said_during_its_last_turn_is_heeded_in_another(
         return ScriptedAnswer(data=left.pop(0), wait=1)
 
     async with working(place, script, pace=pace) as shop:
-        id = await shop.desk.open("Fix app.py in Python", "ana")
+        id = await shop.tasks.open("Fix app.py in Python", "ana")
         await shop.until(id, "turn.asked")
-        told = await shop.desk.say(id, "ana", "use tabs")
+        told = await shop.tasks.say(id, "ana", "use tabs")
         assert told == "It is put before the mate in its next turn."
         pace.let_go()
         await shop.rest(id)
@@ -162,17 +162,17 @@ async def test_a_task_stopped_before_it_is_taken_as_anything_goes_on(place: Path
         return says("done", "Done.") if asked.schema else "So."
 
     async with working(place, script) as shop:
-        id = await shop.desk.open("Please take care of the logs", "ana")
+        id = await shop.tasks.open("Please take care of the logs", "ana")
         await shop.until(id, "turn.asked")
         if by == "person":
-            await shop.desk.stop(id, "ana")
+            await shop.tasks.stop(id, "ana")
         await shop.rest(id)
         state = await shop.state(id)
         assert (state.stage, state.classified) == ("stopped", None)
         assert state.halted is not None
         assert state.halted.kind == by
         resumed = True
-        await shop.desk.resume(id, "ana")
+        await shop.tasks.resume(id, "ana")
         await shop.rest(id)
         state = await shop.state(id)
         assert state.classified is not None
@@ -185,7 +185,7 @@ async def test_a_key_that_somebody_types_reaches_no_prompt(place: Path) -> None:
     script = in_order(says("question", "How?"), says("done", "Done."))
     async with working(place, script, secrets=lambda: frozenset({key})) as shop:
         id = await shop.give(f"Write a Python file a.py that uses {key}")
-        await shop.desk.say(id, "ana", f"by {key}, I said")
+        await shop.tasks.say(id, "ana", f"by {key}, I said")
         await shop.rest(id)
         state = await shop.state(id)
         assert state.stage == "finished"
@@ -197,10 +197,10 @@ async def test_a_key_that_somebody_types_reaches_no_prompt(place: Path) -> None:
 async def test_a_task_stopped_while_its_home_stood_still_keeps_no_thread(place: Path) -> None:
     """The next one of its thread begins at once, and not when the lease of the dead is over."""
     async with working(place, in_order(uses("work_run", command="sleep 60"))) as shop:
-        first = await shop.desk.open("Fix app.py in Python", "ana", thread="t")
+        first = await shop.tasks.open("Fix app.py in Python", "ana", thread="t")
         await shop.until(first, "effect.running")
     async with open_aside(shop.app.settings) as aside:
-        await aside.work.desk.stop(first, "ana")
+        await aside.work.tasks.stop(first, "ana")
     async with working(place, in_order()) as shop:
         await shop.rest(first)
         second = await shop.give("run echo hi", thread="t")
@@ -212,13 +212,13 @@ async def test_who_waits_in_line_is_next_whatever_was_forgotten_meanwhile(place:
     script = in_order(says("question", "How?"), uses("work_run", command="sleep 60"))
     async with working(place, script) as shop:
         other = await shop.give("Fix b.py in Python")
-        first = await shop.desk.open("Fix app.py in Python", "ana", thread="t")
+        first = await shop.tasks.open("Fix app.py in Python", "ana", thread="t")
         await shop.until(first, "effect.running")
-        second = await shop.desk.open("run echo hi", "ana", thread="t")
+        second = await shop.tasks.open("run echo hi", "ana", thread="t")
         await shop.until(second, "task.queued")
         await shop.app.ledger.erase(Wish(stream=PREFIX + other))
         await shop.rest(other)
-        await shop.desk.stop(first, "ana")
+        await shop.tasks.stop(first, "ana")
         async with asyncio.timeout(60):
             await shop.until(second, "task.summarized")
         assert (await shop.state(second)).stage == "finished"
@@ -231,11 +231,11 @@ async def test_a_turn_goes_on_hearing_whatever_is_forgotten_elsewhere(place: Pat
     async with working(place, lambda _: answer, pace=pace) as shop:
         pace.let_go(1)
         other = await shop.give("what is 1 + 1?")
-        id = await shop.desk.open("what is 2 + 2?", "ana")
+        id = await shop.tasks.open("what is 2 + 2?", "ana")
         await shop.until(id, "turn.asked")
         held = await shop.state(id)
         await shop.app.ledger.erase(Wish(stream=PREFIX + other))
-        await shop.desk.say(id, "ana", "use roman digits")
+        await shop.tasks.say(id, "ana", "use roman digits")
         assert [str(each.text) for each in held.pending.values()] == ["use roman digits"]
         assert await shop.state(id) is held
         pace.let_go()
@@ -250,10 +250,10 @@ async def test_a_stop_from_another_program_is_heard_before_a_turn_ends(
     pace = HeldClock()
     answer = ScriptedAnswer(text="It is 4.", wait=1)
     async with working(place, lambda _: answer, pace=pace) as shop:
-        id = await shop.desk.open("what is 2 + 2?", "ana")
+        id = await shop.tasks.open("what is 2 + 2?", "ana")
         await shop.until(id, "turn.asked")
         async with open_aside(shop.app.settings) as aside:
-            await aside.work.desk.stop(id, "ana")
+            await aside.work.tasks.stop(id, "ana")
         pace.let_go()
         await shop.until(id, "turn.ended")
         assert "task.finished" not in kinds(await shop.events(id))
@@ -267,8 +267,8 @@ async def test_what_is_said_is_put_before_it_however_small_its_window(place: Pat
         id = await shop.give("Write a Python file a.py")
         shop.models.window = 4096
         for line in said:
-            await shop.desk.say(id, "ana", line)
-        await shop.desk.resume(id, "ana")
+            await shop.tasks.say(id, "ana", line)
+        await shop.tasks.resume(id, "ana")
         await shop.rest(id)
         prompt = str(shop.models.asked[1].messages)
         assert [line for line in said if line not in prompt] == []
@@ -283,7 +283,7 @@ async def test_a_stop_just_before_a_turn_is_heard(
 
         async def first(_: TierHistory, state: TaskState) -> None:
             if state.checkpoint is not None:  # else its workspace is kept first
-                await shop.desk.stop(state.id, "ana")
+                await shop.tasks.stop(state.id, "ana")
 
         monkeypatch.setattr(TierHistory, "first", first)
         id = await shop.give("Write a Python file a.py")

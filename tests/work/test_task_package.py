@@ -17,7 +17,7 @@ async def test_a_real_package_is_mended(place: Path) -> None:
     """Red before, green after; the commit names the test, and main has it after a yes."""
     folder = planted(place)
     async with working(place / "home", in_order(*mending(f"{ALL} {ONE}"))) as shop:
-        known = await shop.desk.places.repositories.registered.register(folder)
+        known = await shop.tasks.places.repositories.registered.register(folder)
         id = await shop.give(TASK, repo=known.name)
         state = await shop.state(id)
         _, _, red, _, green = state.uses
@@ -32,6 +32,6 @@ async def test_a_real_package_is_mended(place: Path) -> None:
         }
         assert f"{ALL} {ONE}" in str(state.offered.message)
         assert BUG in (folder / PACKAGE / "cursor.py").read_text()
-        await shop.desk.approve(id, "ana", state.offered.commit)
+        await shop.tasks.approve(id, "ana", state.offered.commit)
         assert WHOLE in (folder / PACKAGE / "cursor.py").read_text()
         assert git(folder, "rev-parse", "main") == state.offered.commit

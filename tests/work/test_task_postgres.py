@@ -29,15 +29,15 @@ async def test_a_task_is_stopped_and_goes_on(place: Path, postgres_url: str) -> 
         uses("work_write", path="a.txt", text="kept"), uses("work_run", command="sleep 300")
     )
     async with working(place, first) as shop:
-        id = await shop.desk.open("Fix app.py in Python", "ana")
+        id = await shop.tasks.open("Fix app.py in Python", "ana")
         await shop.until(id, "effect.running", 2)
-        await shop.desk.stop(id, "ana")
+        await shop.tasks.stop(id, "ana")
         await shop.rest(id)
         assert (await shop.state(id)).stage == "stopped"
     async with working(place, in_order(says("done", "Enough."))) as shop:
         state = await shop.state(id)
         assert [use.outcome for use in state.uses] == ["returned", "cancelled"]
-        await shop.desk.resume(id, "ana")
+        await shop.tasks.resume(id, "ana")
         await shop.rest(id)
         assert (await shop.state(id)).stage == "finished"
         assert shop.file(id, "a.txt").read_text() == "kept"
@@ -50,13 +50,13 @@ async def test_a_task_goes_on_after_a_kill(place: Path, postgres_url: str) -> No
     (place / "data").mkdir()
     (place / "loopforge.toml").write_text(f'database_url = "{postgres_url}"\n')
     async with open_aside(load_settings(place, environ=ENVIRON)) as app:
-        id = await app.work.desk.open(TASK, "ana")
+        id = await app.work.tasks.open(TASK, "ana")
     log = place / "workspaces" / folder_name(PREFIX + id) / LOG
     async with living(place):
         while not (log.exists() and len(log.read_text().split()) == 2):
             await asyncio.sleep(0.002)
     async with living(place), open_aside(load_settings(place, environ=ENVIRON)) as app:
-        while (await app.work.desk.store.state(PREFIX + id)).summary is None:
+        while (await app.work.tasks.store.state(PREFIX + id)).summary is None:
             await app.ledger.follow()
             await asyncio.sleep(0.02)
     await all_done_once(place, id)

@@ -44,7 +44,7 @@ def project(place: Path) -> Path:
 
 async def mended(shop: Workshop, project: Path) -> str:
     """A task that mends the bug, to its end."""
-    known = shop.desk.places.repositories.registered
+    known = shop.tasks.places.repositories.registered
     return await shop.give(TASK, repo=(await known.register(project)).name)
 
 
@@ -58,13 +58,13 @@ async def test_what_was_shown_is_merged_once(place: Path, project: Path) -> None
         assert "+    return 2" in str(state.offered.diff)
         assert "return 3" in (project / "app.py").read_text()
         with pytest.raises(Changed, match="Something else is offered"):
-            await shop.desk.approve(id, "ana", "0" * 40)
-        assert (await shop.desk.approve(id, "ana")).startswith("Merged as ")
+            await shop.tasks.approve(id, "ana", "0" * 40)
+        assert (await shop.tasks.approve(id, "ana")).startswith("Merged as ")
         assert "return 2" in (project / "app.py").read_text()
         assert git(project, "rev-parse", "main") == state.offered.commit
-        again = await shop.desk.approve(id, "ana")
+        again = await shop.tasks.approve(id, "ana")
         assert again == "It is approved already; nothing was done again."
-        assert "taken back" in await shop.desk.undo(id, "ana")
+        assert "taken back" in await shop.tasks.undo(id, "ana")
         assert "return 3" in (project / "app.py").read_text()
 
 
@@ -73,13 +73,13 @@ async def test_what_is_refused_leaves_no_branch(place: Path, project: Path) -> N
     async with working(place / "home", in_order(*STEPS)) as shop:
         id = await mended(shop, project)
         assert git(project, "branch", "--list").count("\n") == 1
-        assert (await shop.desk.reject(id, "ana")).startswith("Rejected; the branch is gone")
+        assert (await shop.tasks.reject(id, "ana")).startswith("Rejected; the branch is gone")
         assert git(project, "branch", "--list") == "* main"
         assert "return 2" in shop.file(id, "repo/app.py").read_text()
         with pytest.raises(Changed, match="the task is rejected"):
-            await shop.desk.approve(id, "ana")
+            await shop.tasks.approve(id, "ana")
         with pytest.raises(Changed, match="This task is rejected"):
-            await shop.desk.undo(id, "ana")
+            await shop.tasks.undo(id, "ana")
 
 
 async def test_where_there_was_no_branch_none_is_said_to_be_gone(place: Path) -> None:
@@ -87,7 +87,7 @@ async def test_where_there_was_no_branch_none_is_said_to_be_gone(place: Path) ->
     script = in_order(uses("work_write", path="a.txt", text="1"), says("done", "Written."))
     async with working(place / "home", script) as shop:
         id = await shop.give("Write a number into a.txt with Python")
-        assert await shop.desk.reject(id, "ana") == "Rejected; the workspace is still there."
+        assert await shop.tasks.reject(id, "ana") == "Rejected; the workspace is still there."
 
 
 async def test_undo_takes_back_the_first_change_too(place: Path) -> None:
@@ -95,11 +95,11 @@ async def test_undo_takes_back_the_first_change_too(place: Path) -> None:
     script = in_order(uses("work_write", path="a.txt", text="1"), says("done", "Written."))
     async with working(place / "home", script) as shop:
         id = await shop.give("Write a number into a.txt with Python")
-        assert "after turn 0" in await shop.desk.undo(id, "ana")
+        assert "after turn 0" in await shop.tasks.undo(id, "ana")
         state = await shop.state(id)
         assert not shop.file(id, "a.txt").exists()
         assert (state.turns, state.stage, state.uses) == (0, "stopped", [])
-        await shop.desk.resume(id, "ana")
+        await shop.tasks.resume(id, "ana")
         await shop.rest(id)
         assert (await shop.state(id)).stage == "finished"
 
@@ -109,9 +109,9 @@ async def test_a_branch_goes_with_a_no_wherever_the_task_stands(place: Path, pro
     note = uses("work_write", path="repo/note.txt", text="So.")
     async with working(place / "home", in_order(*STEPS, note)) as shop:
         id = await mended(shop, project)
-        await shop.desk.undo(id, "ana")
+        await shop.tasks.undo(id, "ana")
         assert git(project, "branch", "--list").count("\n") == 1
-        assert (await shop.desk.reject(id, "ana")).startswith("Rejected")
+        assert (await shop.tasks.reject(id, "ana")).startswith("Rejected")
         assert git(project, "branch", "--list") == "* main"
 
 
@@ -122,13 +122,13 @@ async def test_undo_takes_back_files_and_conversation(place: Path) -> None:
         id = await shop.give("Write numbers into a.txt with Python")
         state = await shop.state(id)
         assert [one.nth for one in state.checkpoints] == [0, 5, 8]
-        assert await shop.desk.undo(id, "ana") == (
+        assert await shop.tasks.undo(id, "ana") == (
             "Files and conversation are as they were after turn 5."
         )
         state = await shop.state(id)
         assert shop.file(id, "a.txt").read_text() == "5"
         assert (state.turns, state.stage, len(state.uses)) == (5, "stopped", 5)
-        await shop.desk.resume(id, "ana")
+        await shop.tasks.resume(id, "ana")
         await shop.rest(id)
         assert (await shop.state(id)).stage == "finished"
         worked = [one for one in shop.models.asked if "state" in (one.schema or {})["properties"]]
@@ -141,15 +141,15 @@ async def test_what_it_came_to_after_a_word_is_what_is_shown(place: Path, projec
     async with working(place / "home", in_order(*STEPS, word)) as shop:
         id = await mended(shop, project)
         first = (await shop.state(id)).offered
-        await shop.desk.say(id, "ana", "add a comment that says two")
+        await shop.tasks.say(id, "ana", "add a comment that says two")
         await shop.rest(id)
         second = (await shop.state(id)).offered
         assert first
         assert second
         assert first.commit != second.commit
         with pytest.raises(Changed, match="Something else is offered"):
-            await shop.desk.approve(id, "ana", first.commit)
-        assert (await shop.desk.approve(id, "ana", second.commit)).startswith("Merged as ")
+            await shop.tasks.approve(id, "ana", first.commit)
+        assert (await shop.tasks.approve(id, "ana", second.commit)).startswith("Merged as ")
         assert "return 2  # two" in (project / "app.py").read_text()
 
 
@@ -165,8 +165,8 @@ async def test_a_branch_that_moved_on_is_taken_in(place: Path, project: Path) ->
         says("done", "Both are in."),
     )
     async with working(place / "home", in_order(*STEPS, *more)) as shop:
-        name = (await shop.desk.places.repositories.registered.register(project)).name
-        id = await shop.desk.open(TASK, "ana", repo=name, owner=True)
+        name = (await shop.tasks.places.repositories.registered.register(project)).name
+        id = await shop.tasks.open(TASK, "ana", repo=name, owner=True)
         await shop.until(id, "task.leased")
         (project / "app.py").write_text("def two():\n    return 4\n")
         (project / "notes.txt").write_text("mine\n")
@@ -175,12 +175,12 @@ async def test_a_branch_that_moved_on_is_taken_in(place: Path, project: Path) ->
         (project / "notes.txt").write_text("mine, and open\n")
         await shop.rest(id)
         with pytest.raises(Changed, match="main and the task both changed"):
-            await shop.desk.approve(id, "ana")
+            await shop.tasks.approve(id, "ana")
         assert git(project, "branch", "--list").count("\n") == 1
-        await shop.desk.say(id, "ana", "refresh")
+        await shop.tasks.say(id, "ana", "refresh")
         await shop.rest(id)
         assert "<<<<<<<" in (await shop.state(id)).uses[-3].value
-        assert (await shop.desk.approve(id, "ana")).startswith("Merged as ")
+        assert (await shop.tasks.approve(id, "ana")).startswith("Merged as ")
         assert (project / "app.py").read_text() == both
         assert (project / "notes.txt").read_text() == "mine, and open\n"
         assert "meanwhile" in git(project, "log", "--format=%s")
@@ -192,9 +192,9 @@ async def test_who_is_quicker_decides(place: Path) -> None:
         for first, second in (("approve", "say"), ("reject", "say"), ("approve", "reject")):
             id = await shop.give("Write a number into a.txt with Python")
             deeds = {
-                "approve": shop.desk.approve(id, "ana"),
-                "reject": shop.desk.reject(id, "ana"),
-                "say": shop.desk.say(id, "bo", "and a note"),
+                "approve": shop.tasks.approve(id, "ana"),
+                "reject": shop.tasks.reject(id, "ana"),
+                "say": shop.tasks.say(id, "bo", "and a note"),
             }
             told = await asyncio.gather(
                 *(deeds[one] for one in (second, first)), return_exceptions=True
@@ -215,7 +215,7 @@ async def test_of_two_who_decide_at_once_one_is_told_that_it_is_decided(
     async with working(place / "home", in_order(*STEPS)) as shop:
         id = await mended(shop, project)
         told = await asyncio.gather(
-            shop.desk.approve(id, "ana"), shop.desk.reject(id, "bo"), return_exceptions=True
+            shop.tasks.approve(id, "ana"), shop.tasks.reject(id, "bo"), return_exceptions=True
         )
         (late,) = [one for one in told if isinstance(one, Changed)]
         merged = (await shop.state(id)).stage == "approved"
@@ -235,7 +235,7 @@ async def test_what_is_done_after_files_are_put_back_stays(place: Path) -> None:
     async with working(place, in_order(*steps)) as shop:
         id = await shop.give("Write a Python file a.py")
         undone, _ = await asyncio.gather(
-            shop.desk.undo(id, "ana"), shop.desk.resume(id, "bo"), return_exceptions=True
+            shop.tasks.undo(id, "ana"), shop.tasks.resume(id, "bo"), return_exceptions=True
         )
         await shop.rest(id)
         assert (await shop.state(id)).stage == "finished"

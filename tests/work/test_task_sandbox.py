@@ -76,7 +76,7 @@ async def test_a_role_that_says_nonsense_does_nothing(place: Path, row: str, tol
         assert told in str(state.halted.why)
         assert shop.models.asked == []
         role(place, "sandbox: {seconds: 9}")
-        await shop.desk.resume(id, "ana")
+        await shop.tasks.resume(id, "ana")
         await shop.rest(id)
         assert (await shop.state(id)).stage == "finished"
 
@@ -138,9 +138,9 @@ async def test_a_program_of_a_stopped_task_has_nothing_more_done(place: Path) ->
     role(place, "tools: [python]")
     code = 'work_run(command="sleep 300")\nwork_write(path="late.txt", text="x")'
     async with working(place, in_order(uses("python", code=code))) as shop:
-        id = await shop.desk.open("Fix app.py in Python", "ana")
+        id = await shop.tasks.open("Fix app.py in Python", "ana")
         await shop.until(id, "effect.running", 2)
-        await shop.desk.stop(id, "ana")
+        await shop.tasks.stop(id, "ana")
         await shop.rest(id)
         state = await shop.state(id)
         assert (state.stage, state.running, state.inner) == ("stopped", {}, {})

@@ -52,9 +52,9 @@ async def test_what_was_taken_back_is_marked(place: Path) -> None:
     steps = [uses("work_write", path="a.txt", text=f"{nth}") for nth in range(1, 8)]
     async with working(place, in_order(*steps, says("done", "Written."))) as shop:
         id = await shop.give("Write numbers into a.txt with Python")
-        await shop.desk.say(id, "ana", "once more")
+        await shop.tasks.say(id, "ana", "once more")
         await shop.rest(id)
-        await shop.desk.undo(id, "ana")
+        await shop.tasks.undo(id, "ana")
         drawn = timeline_of(await shop.events(id), START)
         turns = (await shop.state(id)).turns
     gone = [one.nth for one in drawn if isinstance(one, TurnShown) and one.undone]

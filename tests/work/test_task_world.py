@@ -82,7 +82,7 @@ async def test_what_is_said_during_a_task_steers_it(place: Path) -> None:
     pace = HeldClock()
 
     async def steer(id: str) -> None:
-        await shop.desk.say(id, "ana", "use tabs")
+        await shop.tasks.say(id, "ana", "use tabs")
         pace.let_go()
 
     heard: list[bool] = []
@@ -97,7 +97,7 @@ async def test_what_is_said_during_a_task_steers_it(place: Path) -> None:
         return ScriptedAnswer(data=left.pop(0), wait=1)
 
     async with working(place, script, pace=pace) as shop:
-        shop.given = await shop.desk.open("Fix app.py in Python", "ana")
+        shop.given = await shop.tasks.open("Fix app.py in Python", "ana")
         await shop.rest(shop.given)
         state = await shop.state(shop.given)
         assert state.stage == "finished"
@@ -119,7 +119,7 @@ async def test_a_question_pauses_it_and_an_answer_goes_on(place: Path) -> None:
         assert (await shop.state(other)).stage == "finished"
     async with working(place, in_order(says("done", "On 80."))) as shop:
         assert (await shop.state(id)).stage == "waiting"
-        assert await shop.desk.say(id, "ana", "80") == "The task goes on with that."
+        assert await shop.tasks.say(id, "ana", "80") == "The task goes on with that."
         await shop.rest(id)
         state = await shop.state(id)
         assert (state.stage, str(state.finished and state.finished.result)) == (
@@ -132,14 +132,14 @@ async def test_a_second_task_of_a_thread_waits_in_line(place: Path) -> None:
     """It says behind whom; when that one stands still it goes on, under a larger number."""
     script = in_order(uses("work_run", command="sleep 60"))
     async with working(place, script) as shop:
-        first = await shop.desk.open("Fix app.py in Python", "ana", thread="t")
+        first = await shop.tasks.open("Fix app.py in Python", "ana", thread="t")
         await shop.until(first, "effect.running")
-        second = await shop.desk.open("run echo hi", "ana", thread="t")
+        second = await shop.tasks.open("run echo hi", "ana", thread="t")
         await shop.until(second, "task.queued")
         beside = await shop.give("run echo beside")
         assert (await shop.state(beside)).stage == "finished"
         assert (await shop.state(second)).behind == first
-        await shop.desk.stop(first, "ana")
+        await shop.tasks.stop(first, "ana")
         await shop.until(second, "task.summarized")
         assert (await shop.state(second)).fence == 2
         assert (await shop.state(first)).stage == "stopped"
@@ -153,9 +153,9 @@ async def test_stop_ends_what_runs_and_resume_goes_on(place: Path) -> None:
         says("done", "Enough."),
     )
     async with working(place, script) as shop:
-        id = await shop.desk.open("Fix app.py in Python", "ana")
+        id = await shop.tasks.open("Fix app.py in Python", "ana")
         await shop.until(id, "effect.running", 2)
-        assert await shop.desk.stop(id, "ana") == "Stopped. `resume` goes on from here."
+        assert await shop.tasks.stop(id, "ana") == "Stopped. `resume` goes on from here."
         await shop.rest(id)
         state = await shop.state(id)
         assert [use.outcome for use in state.uses] == ["returned", "cancelled"]
@@ -163,7 +163,7 @@ async def test_stop_ends_what_runs_and_resume_goes_on(place: Path) -> None:
         assert "Files changed: a.txt" in str(state.summary)
         assert state.checkpoint is not None
         assert state.checkpoint.checkpoint == "2"
-        assert await shop.desk.resume(id, "ana") == "It goes on."
+        assert await shop.tasks.resume(id, "ana") == "It goes on."
         await shop.rest(id)
         assert (await shop.state(id)).stage == "finished"
         assert shop.file(id, "a.txt").read_text() == "kept"
@@ -201,7 +201,7 @@ async def test_a_limit_ends_it_and_resume_goes_on(
         assert (state.stage, state.halted.kind) == ("stopped", kind)
         assert str(state.summary).startswith(f"Stopped after {state.turns} turn")
         turns = state.turns
-        await shop.desk.resume(id, "ana", 0.1)
+        await shop.tasks.resume(id, "ana", 0.1)
         await shop.rest(id)
         assert (await shop.state(id)).turns > turns
 
@@ -245,7 +245,7 @@ async def test_a_reply_takes_a_task_as_something_else(place: Path) -> None:
     """A person said "no, just answer": that is on record as a correction, and it is answered."""
     async with working(place, in_order(says("question", "Which one?"))) as shop:
         id = await shop.give("Write a Python parser in parser.py")
-        told = await shop.desk.say(id, "ana", "no, just answer")
+        told = await shop.tasks.say(id, "ana", "no, just answer")
         assert told == "It is taken otherwise from now on: simple."
         await shop.rest(id)
         taken = await shop.bodies(id, TaskClassified)
@@ -264,7 +264,7 @@ async def test_the_glass_is_broken_by_the_owner_alone(place: Path) -> None:
         assert (taken.flow, taken.tier) == ("breakglass", 3)
         assert "planning" in taken.skipped
         assert shop.models.asked[-1].route.tier == 3
-        others = await shop.desk.open("@tier-3 what is 2 + 2?", "bo")
+        others = await shop.tasks.open("@tier-3 what is 2 + 2?", "bo")
         await shop.rest(others)
         assert (await shop.bodies(others, TaskClassified))[-1].flow != "breakglass"
 
@@ -275,11 +275,11 @@ async def test_thumbs_move_confidence_and_down_brings_the_next_model(place: Path
     async with working(place, in_order(), environ) as shop:
         id = await shop.give("Write a Python file a.py")
         before = (await shop.state(id)).confidence
-        assert await shop.desk.rate(id, "ana", up=True) == min(100, before + 15)
-        assert await shop.desk.rate(id, "ana", up=False) == min(100, before + 15) - 20
+        assert await shop.tasks.rate(id, "ana", up=True) == min(100, before + 15)
+        assert await shop.tasks.rate(id, "ana", up=False) == min(100, before + 15) - 20
         assert (await shop.state(id)).model == "little"
-        assert await shop.desk.approve(id, "ana") == "Approved."
-        score, bins = await shop.desk.calibration()
+        assert await shop.tasks.approve(id, "ana") == "Approved."
+        score, bins = await shop.tasks.calibration()
         assert score is not None
         assert [one.tasks for one in bins] == [1]
 
@@ -324,7 +324,7 @@ async def test_without_a_model_it_stands_still_and_can_go_on(place: Path) -> Non
         state = await shop.state(id)
         assert state.halted is not None
         assert (state.stage, state.halted.kind) == ("stopped", "model")
-        await shop.desk.resume(id, "ana")
+        await shop.tasks.resume(id, "ana")
         await shop.rest(id)
         assert (await shop.state(id)).stage == "finished"
 
@@ -333,7 +333,7 @@ async def test_a_command_beside_the_host_works_on_nothing(place: Path) -> None:
     """It gives a task, which the process that runs the home does, once."""
     async with working(place, in_order()) as shop:
         async with open_aside(shop.app.settings) as aside:
-            id = await aside.work.desk.open("run echo hi >> a.txt", "ana")
+            id = await aside.work.tasks.open("run echo hi >> a.txt", "ana")
             await aside.lanes.settled(PREFIX + id)
             assert await aside.ledger.read(PREFIX + id, after=1) == []
             await shop.app.ledger.follow()
@@ -357,29 +357,29 @@ async def test_a_tool_that_asks_first_waits_for_a_yes(place: Path) -> None:
     async with working(place, script) as shop:
         tool = Tool(name="send", summary="Sends.", asks=True, owner=True)
         shop.app.tools.add(tool, send)
-        id = await shop.desk.open("Fix app.py in Python", "ana")
+        id = await shop.tasks.open("Fix app.py in Python", "ana")
         await shop.until(id, "turn.ended")
         assert [use.tool for use in (await shop.state(id)).allowing.values()] == ["send"]
         with pytest.raises(NotLetIn):
-            await shop.desk.allow(id, "bo", owner=False)
-        assert "runs" in await shop.desk.allow(id, "ana", owner=True)
+            await shop.tasks.allow(id, "bo", owner=False)
+        assert "runs" in await shop.tasks.allow(id, "ana", owner=True)
         await shop.until(id, "turn.ended", 2)
         assert ran == ["bo"]
-        assert "does not run" in await shop.desk.allow(id, "ana", owner=True, yes=False)
+        assert "does not run" in await shop.tasks.allow(id, "ana", owner=True, yes=False)
         await shop.rest(id)
         assert ran == ["bo"]
         assert (await shop.state(id)).stage == "finished"
         with pytest.raises(Changed):
-            await shop.desk.allow(id, "ana", owner=True)
+            await shop.tasks.allow(id, "ana", owner=True)
 
 
 async def test_stop_cuts_off_a_model_in_the_middle_of_its_answer(place: Path) -> None:
     """What came of it stays on record as cancelled, and nobody is asked again until it goes on."""
     slow = ScriptedAnswer(data=says("done", "Late."), wait=300)
     async with working(place, lambda asked: slow if asked.schema else "So.") as shop:
-        id = await shop.desk.open("Fix app.py in Python", "ana")
+        id = await shop.tasks.open("Fix app.py in Python", "ana")
         await shop.until(id, "turn.asked")
-        await shop.desk.stop(id, "ana")
+        await shop.tasks.stop(id, "ana")
         await shop.rest(id)
         assert (await shop.state(id)).stage == "stopped"
         assert [one.outcome for one in await shop.bodies(id, Answered)] == ["cancelled"]

@@ -26,7 +26,7 @@ def orders_of(room: Commons) -> ThreadOrders:
     """What decides on tasks of this room."""
     app = room.app
     voice = MatePosts(app.ledger, app.rooms.house, app.rooms.surfaces, app.deliveries, app.stamp)
-    return ThreadOrders(app.ledger, room.shop.desk, voice)
+    return ThreadOrders(app.ledger, room.shop.tasks, voice)
 
 
 async def offers(room: Commons) -> list[str]:
@@ -50,7 +50,7 @@ async def test_a_yes_is_for_what_was_shown(place: Path, project: Path) -> None:
     home = place / "home"
     home.mkdir()
     async with commons(home, in_order(*FIX, *NOTE)) as room:
-        registered = room.shop.desk.places.repositories.registered
+        registered = room.shop.tasks.places.repositories.registered
         repo = (await registered.register(project)).name
         await room.does("work", f"otto: repo:{repo} {TASK}")
         (first,) = await offers(room)

@@ -76,7 +76,7 @@ class Commons:
 
     async def tasks(self) -> list[str]:
         """The ids of the room's tasks."""
-        return [state.id for state in await self.shop.desk.store.of_thread(ROOM)]
+        return [state.id for state in await self.shop.tasks.store.of_thread(ROOM)]
 
     async def rest(self) -> None:
         """Wait until nothing is left to be done here without a person, and all of it is told."""
@@ -327,7 +327,7 @@ async def test_a_new_start_says_nothing_twice(place: Path) -> None:
         before = await room.said()
         (task,) = await room.tasks()
     async with open_aside(room.app.settings) as aside:
-        await aside.work.desk.say(task, room.ana, "80")
+        await aside.work.tasks.say(task, room.ana, "80")
     async with commons(place, in_order(says("done", "On 80."))) as room:
         await room.rest()
         after = await room.said()
@@ -352,13 +352,13 @@ async def test_a_stop_of_which_its_task_did_not_hear_halts_it_at_the_next_start(
         assert (await room.shop.state(task)).stage == "stopped"
         assert "a person said stop" in (await room.said())[-1]
     async with open_aside(room.app.settings) as aside:
-        await aside.work.desk.resume(task, room.ana)
+        await aside.work.tasks.resume(task, room.ana)
     async with commons(place, in_order(says("done", "Written."))) as room:
         await room.rest()
         assert (await room.said())[-1] == "otto: Written."
     async with open_aside(room.app.settings) as aside:
         await aside.front.commands.act("commons", room.ana, "stop", "")
-        await aside.work.desk.say(task, room.ana, "Once more")
+        await aside.work.tasks.say(task, room.ana, "Once more")
     async with commons(place, in_order(says("done", "Again."))) as room:
         await room.rest()
         assert (await room.said())[-1] == "otto: Again."
@@ -376,7 +376,7 @@ async def test_what_was_told_long_ago_stays_told(
         before = await room.said()
     async with commons(place, in_order()) as room:
         (task,) = await room.tasks()
-        await room.shop.desk.approve(task, room.ana)
+        await room.shop.tasks.approve(task, room.ana)
         await room.rest()
         assert await room.said() == [*before, "otto: Approved."]
 
@@ -417,7 +417,7 @@ async def test_a_repository_gets_what_was_shown_by_the_owners_yes(
     home = place / "home"
     home.mkdir()
     async with commons(home, in_order(*STEPS)) as room:
-        known = await room.shop.desk.places.repositories.registered.register(project)
+        known = await room.shop.tasks.places.repositories.registered.register(project)
         with pytest.raises(InputError, match="the owner of this home"):
             await room.does("work", f"otto: repo:{known.name} {TASK}", owner=False, surface="x")
         assert await room.does("work", f"otto: repo:{known.name} {TASK}") == "Otto takes it up."
@@ -463,7 +463,7 @@ async def test_a_deleted_room_takes_its_tasks_along(place: Path) -> None:
         await room.app.front.rooms.settled("commons")
         (task,) = await room.tasks()
         await room.shop.until(task, "effect.running", 2)
-        kept = await room.shop.desk.open("Hello!", room.ana)
+        kept = await room.shop.tasks.open("Hello!", room.ana)
         await room.shop.rest(kept)
         await room.app.closing.close_room("commons", room.ana)
         await room.app.work.forgetting.sweep()

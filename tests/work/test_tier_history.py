@@ -32,7 +32,7 @@ async def test_what_people_approved_says_where_the_next_begins(
     environ = {"LOOPFORGE_WORK_EXPLORE": "0.02"}
     async with working(place, lambda _: says("done", "Done."), environ) as shop:
         for _ in range(3):
-            await shop.desk.approve(await shop.give(TASK), "ana")
+            await shop.tasks.approve(await shop.give(TASK), "ana")
         assert await shop.bodies(await shop.give(TASK), TierChosen) == []
     environ |= {"LOOPFORGE_WORK_FIRST_TIER": "learned"}
     async with working(place, lambda _: says("done", "Done."), environ) as shop:

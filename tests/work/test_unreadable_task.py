@@ -28,5 +28,5 @@ async def test_one_that_cannot_be_read_is_left_out(
         plain.commit()
     async with working(place, in_order(words[2])) as home:
         new = await home.give("Write a third haiku")
-        assert [state.id for state in await home.desk.tasks()] == [new, kept]
+        assert [state.id for state in await home.tasks.tasks()] == [new, kept]
     assert f"of task:{lost}" in caplog.text

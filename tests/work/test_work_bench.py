@@ -58,7 +58,7 @@ async def ran(
     home = place / arm
     home.mkdir()
     async with working(home, learner, {"LOOPFORGE_WORK_LEARNING": arm}) as shop:
-        run = BenchmarkRun(shop.desk, shop.app.stamp.clock, home, "ana", arm, attempts)
+        run = BenchmarkRun(shop.tasks, shop.app.stamp.clock, home, "ana", arm, attempts)
         done = [one async for one in run.over(instances)]
         assert not list((home / "repositories").glob("*"))
         assert not list((home / "bench").glob("*"))

@@ -46,7 +46,7 @@ def list_items(
 
     async def work(app: App) -> tuple[list[Belief], Any]:
         await app.people.refresh()
-        found = await app.memory.desk.beliefs(_reader(), mate, all=True)
+        found = await app.memory.memories.beliefs(_reader(), mate, all=True)
         if person:
             from loopforge.cli.people_command import person_called
 
@@ -84,7 +84,7 @@ def on_item(
     async def find(app: App) -> T:
         await app.people.refresh()
         reader = _reader()
-        return await work(app, reader, await app.memory.desk.find(reader, mate, number))
+        return await work(app, reader, await app.memory.memories.find(reader, mate, number))
 
     return on_app(context, find)
 
@@ -97,7 +97,9 @@ def correct(
     text: Annotated[str, typer.Argument(help="What it is to say instead.")],
 ) -> None:
     """Change what an item says; `undo` takes it back."""
-    on_item(context, mate, number, lambda app, who, one: app.memory.desk.correct(who, one, text))
+    on_item(
+        context, mate, number, lambda app, who, one: app.memory.memories.correct(who, one, text)
+    )
     typer.echo("Corrected.")
 
 
@@ -109,21 +111,23 @@ def lock(
     off: Annotated[bool, typer.Option("--off", help="Take that back.")] = False,
 ) -> None:
     """Lock an item: from now on only a person can change it."""
-    on_item(context, mate, number, lambda app, who, one: app.memory.desk.lock(who, one, on=not off))
+    on_item(
+        context, mate, number, lambda app, who, one: app.memory.memories.lock(who, one, on=not off)
+    )
     typer.echo("Unlocked: what mates learn may change it, too." if off else "It stands.")
 
 
 @app.command()
 def drop(context: typer.Context, mate: Handle, number: Number) -> None:
     """Let an item go, so that no mate uses it; `loopforge memory restore` brings it back."""
-    on_item(context, mate, number, lambda app, who, one: app.memory.desk.drop(who, one))
+    on_item(context, mate, number, lambda app, who, one: app.memory.memories.drop(who, one))
     typer.echo("Let go.")
 
 
 @app.command()
 def restore(context: typer.Context, mate: Handle, number: Number) -> None:
     """Let an item be used again that was let go, flagged or replaced."""
-    on_item(context, mate, number, lambda app, who, one: app.memory.desk.restore(who, one))
+    on_item(context, mate, number, lambda app, who, one: app.memory.memories.restore(who, one))
     typer.echo("It holds again.")
 
 
@@ -135,7 +139,7 @@ def forget(context: typer.Context, mate: Handle, number: Number, yes: Yes = Fals
         question = f"Forget “{one.text}”, and what was made of it? This cannot be undone."
         if not (yes or typer.confirm(question)):
             return "Nothing was forgotten."
-        done = await app.memory.desk.forget(reader, one)
+        done = await app.memory.memories.forget(reader, one)
         rest = "" if done.clean else " Somebody was reading; traces go with the next erasure."
         return f"Forgotten: {len(done.refs)} texts.{rest}"
 
@@ -148,7 +152,7 @@ def undo(
     mate: Annotated[str, typer.Argument(help="Only of this mate; else of any.")] = "",
 ) -> None:
     """Take back the last change that was made here, at the machine."""
-    done = on_app(context, lambda app: app.memory.desk.undo(_reader(), mate))
+    done = on_app(context, lambda app: app.memory.memories.undo(_reader(), mate))
     typer.echo(f"Taken back: {done}.")
 
 
@@ -161,8 +165,8 @@ def audit(context: typer.Context, as_json: Json = False) -> None:
 
         await app.memory.audit.settle_all()
         return [
-            {"mate": mate, **msgspec.to_builtins(await app.memory.desk.figures(mate))}
-            for mate in await app.memory.desk.mates()
+            {"mate": mate, **msgspec.to_builtins(await app.memory.memories.figures(mate))}
+            for mate in await app.memory.memories.mates()
         ]
 
     rows = on_app(context, work)

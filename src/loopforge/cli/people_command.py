@@ -69,7 +69,7 @@ def list_people(context: typer.Context, as_json: Json = False) -> None:
 
 
 def _row(app: App, person: Person) -> dict[str, Any]:
-    entry = app.accounts.desk.book.account(person.id)
+    entry = app.accounts.decisions.book.account(person.id)
     right = entry.right if entry is not None else "bot" if person.bot else ""
     selves = app.people.selves(person.id)
     accounts = [
@@ -101,7 +101,7 @@ async def _export(app: App, name: str, output: Path | None) -> None:
         person.id,
         app.stamp.clock.now(),
         app.live.zone,
-        app.memory.desk,
+        app.memory.memories,
     )
     await write_new(output or Path(f"{person.id}.zip"), export.stream())
 
@@ -135,7 +135,7 @@ async def _forget(app: App, name: str, *, yes: bool, exactly: bool) -> str:
     question = f"Forget {person.name}? {_figures(would)} would be forgotten. This cannot be undone."
     if not (yes or typer.confirm(question)):
         return "Nothing was forgotten."
-    entry = app.accounts.desk.book.account(person.id)
+    entry = app.accounts.decisions.book.account(person.id)
     if entry is not None and not entry.closed:
         await app.accounts.signing.close(person.id, "")
     done = await app.ledger.erase(wish)

@@ -61,7 +61,7 @@ def invite(
     reach = open_reach(settings(context))
 
     async def made(app: App) -> str:
-        owner = app.accounts.desk.book.owner()
+        owner = app.accounts.decisions.book.owner()
         if not owner:
             raise Unknown("Nobody owns this home yet; `loopforge web link` lets you in first.")
         _, token = await app.front.inviting.invite(owner, room, past=past, days=days, owner=True)

@@ -29,9 +29,9 @@ class Forking:
     """Makes two mates of one."""
 
     def __init__(
-        self, chronicle: Chronicle, roster: Roster, desk: GrowthService, memory: MateMemory
+        self, chronicle: Chronicle, roster: Roster, changes: GrowthService, memory: MateMemory
     ) -> None:
-        self._chronicle, self._roster, self._desk = chronicle, roster, desk
+        self._chronicle, self._roster, self._changes = chronicle, roster, changes
         self._memory = memory
 
     async def fork(
@@ -56,8 +56,8 @@ class Forking:
             self._refuse(new)
         until = ""
         if number is not None:
-            change = await self._desk.change(handle, number)
-            text, until = await self._desk.text(handle, change.hash), change.events[-1].id
+            change = await self._changes.change(handle, number)
+            text, until = await self._changes.text(handle, change.hash), change.events[-1].id
             if not text:
                 raise InputError(f"After change {number} there was no @{handle} to be forked.")
         else:
@@ -73,14 +73,14 @@ class Forking:
                 mate=new, source=source.handle, of=of, hash=own, upto=upto, by=by
             ),
         )
-        await self._take_along(await self._desk.newest(made.handle, "mates.forked"))
+        await self._take_along(await self._changes.newest(made.handle, "mates.forked"))
         return made
 
     async def _remembered(self, handle: str, until: str) -> int:
         """The number of the last event in a mate's memory, as it was after the event `until`."""
         if not until:
             return await self._memory.head(handle)
-        events = await self._desk.events(handle)
+        events = await self._changes.events(handle)
         mine = [e.seq for e in events if e.stream == PREFIX + handle and e.id <= until]
         return max(mine, default=0)
 
@@ -90,7 +90,7 @@ class Forking:
         assert isinstance(fork, MateForked)
         if not fork.upto:
             return
-        events = await self._desk.events(fork.source)
+        events = await self._changes.events(fork.source)
         place = PREFIX + fork.source, fork.upto
         until = next(one.id for one in events if (one.stream, one.seq) == place)
         await self._memory.copy(
@@ -99,7 +99,7 @@ class Forking:
 
     async def resume(self) -> None:
         """Finish forks that were broken off before their memories had come along."""
-        for event in await self._desk.forks():
+        for event in await self._changes.forks():
             body = event.body
             if not isinstance(body, MateForked) or not body.upto:
                 continue

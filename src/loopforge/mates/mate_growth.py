@@ -19,7 +19,7 @@ class MateGrowth(NamedTuple):
 
     chronicle: Chronicle
     roster: Roster
-    desk: GrowthService
+    changes: GrowthService
     forking: Forking
     merging: Merging
     traits: TraitProposals
@@ -28,12 +28,12 @@ class MateGrowth(NamedTuple):
 def growth_of(ledger: Ledger, roster: Roster, stamp: Stamp, memory: MateMemory) -> MateGrowth:
     """The growth of the mates of one home."""
     chronicle = Chronicle(ledger, roster, stamp)
-    desk = GrowthService(ledger, chronicle, roster, memory)
+    changes = GrowthService(ledger, chronicle, roster, memory)
     return MateGrowth(
         chronicle,
         roster,
-        desk,
-        Forking(chronicle, roster, desk, memory),
-        Merging(ledger, chronicle, roster, desk, memory),
+        changes,
+        Forking(chronicle, roster, changes, memory),
+        Merging(ledger, chronicle, roster, changes, memory),
         TraitProposals(ledger, chronicle, roster, stamp),
     )

@@ -83,11 +83,11 @@ class Merging:
         ledger: Ledger,
         chronicle: Chronicle,
         roster: Roster,
-        desk: GrowthService,
+        changes: GrowthService,
         memory: MateMemory,
     ) -> None:
         self._ledger, self._chronicle, self._roster = ledger, chronicle, roster
-        self._desk, self._memory = desk, memory
+        self._changes, self._memory = changes, memory
 
     async def plan(self, a: str, b: str) -> MergePlan:
         """What merging b into a comes to. Raises Unknown; InputError for one with itself."""
@@ -139,7 +139,7 @@ class Merging:
             await self._chronicle.write(
                 plan.a, text, by, file=file, base=print_of(mine), growth=merged
             )
-        cause = (await self._desk.newest(plan.a, "mates.merged")).id
+        cause = (await self._changes.newest(plan.a, "mates.merged")).id
         await self._memory.take(plan.a, plan.b, plan.memory, takes, cause=cause, actor=actor_of(by))
 
     def _text(self, handle: str) -> str:
@@ -163,7 +163,7 @@ class Merging:
         if found is None:
             return ""
         try:
-            return await self._desk.text(*found)
+            return await self._changes.text(*found)
         except InputError:
             return ""
 

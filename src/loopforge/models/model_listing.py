@@ -1,6 +1,6 @@
 """The models of a home as people see them: what is configured, what is missing, what answers.
 
-`ModelsDesk` lists tiers, models and the variables that open services (whether they are set, never
+`ModelListing` lists tiers, models and the variables that open services (whether they are set, never
 what they hold), and asks one model whether it is there. Knows no page and no command line.
 """
 
@@ -100,7 +100,7 @@ async def _unpaid(_: ModelReply) -> None:
     """Nobody counts."""
 
 
-class ModelsDesk:
+class ModelListing:
     """The models of a home, for its owner. `keys` are the variables of services, with values.
 
     `open` gives models by such variables, not loaded yet; `paid` is told what each asking took.

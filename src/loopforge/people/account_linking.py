@@ -20,7 +20,7 @@ from datetime import timedelta
 from loopforge.core.people_events import AccountLinked, AccountUnlinked
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, NotLetIn, Unknown
-from loopforge.people.accounts.account_decisions import AccountDesk, Decision
+from loopforge.people.accounts.account_decisions import AccountDecisions, Decision
 from loopforge.people.accounts.credential_store import LINKING, nothing, spent
 from loopforge.people.accounts.guess_limit import Guesses
 from loopforge.people.accounts.typed_codes import digest
@@ -48,8 +48,8 @@ _NAME = "code:"
 class AccountLinking:
     """The codes by which accounts become one person's."""
 
-    def __init__(self, desk: AccountDesk, people: Registry, clock: Clock) -> None:
-        self._desk, self._people = desk, people
+    def __init__(self, decisions: AccountDecisions, people: Registry, clock: Clock) -> None:
+        self._decisions, self._people = decisions, people
         self._guesses = Guesses(clock, "code")
 
     async def offer_code(self, person: str) -> str:
@@ -57,12 +57,12 @@ class AccountLinking:
 
         Whoever types it becomes them. Raises Unknown, or InputError for a bot.
         """
-        await self._desk.refresh()
+        await self._decisions.refresh()
         known = self._known(person)
         if known.bot:
             raise InputError(BOT)
-        code, link = self._desk.code(LINKING, _NAME + known.id, VALID)
-        await self._desk.vault.code(link, self._desk.now)
+        code, link = self._decisions.code(LINKING, _NAME + known.id, VALID)
+        await self._decisions.vault.code(link, self._decisions.now)
         return code
 
     async def claim(self, code: str, surface: str, account: str) -> Person:
@@ -78,7 +78,7 @@ class AccountLinking:
 
         Unless only the other may sign in. Raises Unknown besides, for who is not known.
         """
-        await self._desk.refresh()
+        await self._decisions.refresh()
         known = self._known(person)
         selves = self._people.selves(known.id)
         if not selves:
@@ -90,26 +90,26 @@ class AccountLinking:
 
         Raises Unknown where it is not linked to this person.
         """
-        desk, people = self._desk, self._people
+        decisions, people = self._decisions, self._people
 
         async def decide() -> Decision:
             whose, decider = people.same(person), people.same(by) if by else ""
             linked = [one for one in people.selves(whose) if one.linked]
-            if not (decider == whose or desk.may(decider, whose)) or not any(
+            if not (decider == whose or decisions.may(decider, whose)) or not any(
                 (one.surface, one.account.casefold()) == (surface, account.casefold())
                 for one in linked
             ):
                 raise Unknown(f"No account {account!r} of {surface} is linked to this person.")
             return [AccountUnlinked(person=whose, surface=surface, account=Words(account))], nothing
 
-        await desk.decide(by, decide)
+        await decisions.decide(by, decide)
 
     # ------------------------------------------------------------ two become one
 
     async def _claim(
         self, code: str, surface: str, account: str, *, at_home: bool = False
     ) -> Person:
-        desk, key = self._desk, f"{surface}:{account.casefold()}"
+        decisions, key = self._decisions, f"{surface}:{account.casefold()}"
         self._guesses.begin(key)
         try:
             by, _ = await self._union(code, surface, account, at_home)
@@ -124,16 +124,16 @@ class AccountLinking:
             _, facts = await self._union(code, surface, account, at_home)
             return facts, spent(digest(code), NotLetIn(WRONG), LINKING)
 
-        await desk.decide(by, decide)
+        await decisions.decide(by, decide)
         return self._known(by)
 
     async def _union(
         self, code: str, surface: str, account: str, at_home: bool
     ) -> tuple[str, list[AccountLinked]]:
         """Who two become by this code now, and every fact of it. Raises NotLetIn, InputError."""
-        desk, people = self._desk, self._people
-        await desk.refresh()
-        row = await desk.coded(code, LINKING)
+        decisions, people = self._decisions, self._people
+        await decisions.refresh()
+        row = await decisions.coded(code, LINKING)
         offered = people.person(people.same(row.invite.removeprefix(_NAME))) if row else None
         if offered is None or offered.name.text is None:
             raise NotLetIn(WRONG)
@@ -153,7 +153,7 @@ class AccountLinking:
 
     def _order(self, offered: str, claiming: str, at_home: bool) -> tuple[str, str]:
         """Who stays, and who becomes them. Raises InputError where both must stay."""
-        signs_in = [self._desk.book.account(one) is not None for one in (offered, claiming)]
+        signs_in = [self._decisions.book.account(one) is not None for one in (offered, claiming)]
         if all(signs_in):
             raise InputError(TWO_ACCOUNTS)
         turned = signs_in[1] or (at_home and not signs_in[0])

@@ -24,7 +24,7 @@ from typing import Literal, NamedTuple
 from loopforge.core.people_events import AdmissionRefused, Admitted, Knocked
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, NotLetIn, Unknown
-from loopforge.people.accounts.account_decisions import AccountDesk, Decision
+from loopforge.people.accounts.account_decisions import AccountDecisions, Decision
 from loopforge.people.accounts.credential_store import PAIRING, coded, nothing, together, voided
 from loopforge.people.identity.access_requests import Stranger, Verdict
 from loopforge.people.identity.account_names import folded, shown
@@ -72,15 +72,15 @@ class Pairing:
     """The door for private talk; `strangers` by surface may be set at any time."""
 
     def __init__(
-        self, desk: AccountDesk, people: Registry, strangers: Mapping[str, Strangers]
+        self, decisions: AccountDecisions, people: Registry, strangers: Mapping[str, Strangers]
     ) -> None:
-        self._desk, self._people, self.strangers = desk, people, dict(strangers)
+        self._decisions, self._people, self.strangers = decisions, people, dict(strangers)
 
     # ------------------------------------------------------------ at the door
 
     async def knock(self, surface: str, account: str, name: str) -> Knock:
         """Somebody writes in private. `name` is what the platform shows of them."""
-        await self._desk.refresh()
+        await self._decisions.refresh()
         policy = self.strangers.get(surface, Strangers()).policy
         verdict = self._verdict(surface, account)
         if verdict == "admitted" or (policy == "open" and verdict is None):
@@ -93,9 +93,9 @@ class Pairing:
     async def _told(
         self, surface: str, account: str, name: str, told: Literal["code", "closed"]
     ) -> Knock:
-        desk = self._desk
-        id = desk.id("k")
-        code, link = desk.code(PAIRING, id, DAY)
+        decisions = self._decisions
+        id = decisions.id("k")
+        code, link = decisions.code(PAIRING, id, DAY)
         fact = Knocked(
             knock=id, surface=surface, account=Words(account), name=Words(name), told=told
         )
@@ -106,19 +106,19 @@ class Pairing:
             wrote = not self._knows(surface, account, told)
             if not wrote:
                 return [], nothing
-            last = desk.book.knocks.last(surface, account)
+            last = decisions.book.knocks.last(surface, account)
             void = voided([last.knock] if last else [], PAIRING)
-            return [fact], together(void, coded(link, desk.now) if told == "code" else nothing)
+            return [fact], together(void, coded(link, decisions.now) if told == "code" else nothing)
 
         if not self._knows(surface, account, told):
-            await desk.decide("", decide)
+            await decisions.decide("", decide)
         if not wrote:
             return ""
         return TO_STRANGER.format(code=code) if told == "code" else CLOSED
 
     def _knows(self, surface: str, account: str, told: str) -> bool:
         """Whether nothing more is to be said to this stranger, or there is a crowd."""
-        knocks, now = self._desk.book.knocks, self._desk.now
+        knocks, now = self._decisions.book.knocks, self._decisions.now
         last = knocks.last(surface, account)
         if last is not None and last.told == told and (told == "closed" or now - last.at < DAY):
             return True
@@ -130,12 +130,12 @@ class Pairing:
         person = self._people.who(surface, account)
         if person is not None and self._of_home(person):
             return "admitted"
-        return self._desk.book.knocks.verdict(surface, account)
+        return self._decisions.book.knocks.verdict(surface, account)
 
     def _of_home(self, person: Person, but: tuple[str, str] = ("", "")) -> bool:
         """Whether they are let in: by an account, at the terminal, or any self but that one."""
-        decided = self._desk.book.knocks.verdict
-        return self._desk.book.account(person.id) is not None or any(
+        decided = self._decisions.book.knocks.verdict
+        return self._decisions.book.account(person.id) is not None or any(
             one.surface == "terminal" or decided(one.surface, one.account) == "admitted"
             for one in self._people.selves(person.id)
             if (one.surface, one.account) != but
@@ -148,15 +148,15 @@ class Pairing:
 
     def owns(self, person: str) -> bool:
         """Whether this home is theirs; as far as is read."""
-        entry = self._desk.book.account(self._people.same(person))
+        entry = self._decisions.book.account(self._people.same(person))
         return entry is not None and entry.right == "owner"
 
     # ------------------------------------------------------------ the owner decides
 
     async def waiting(self) -> list[Stranger]:
         """Who knocked lately and was neither admitted nor refused, the latest first."""
-        await self._desk.refresh()
-        found = self._desk.book.knocks.undecided(self._desk.now, LISTED)
+        await self._decisions.refresh()
+        found = self._decisions.book.knocks.undecided(self._decisions.now, LISTED)
         return [one for one in found if self._verdict(one.surface, one.account) is None]
 
     async def admit(self, which: str, by: str) -> Stranger:
@@ -175,25 +175,25 @@ class Pairing:
         return await self._decide(which, by, "refused")
 
     async def _decide(self, which: str, by: str, verdict: Verdict) -> Stranger:
-        desk = self._desk
+        decisions = self._decisions
         decided: list[Stranger] = []
 
         async def decide() -> Decision:
             decider = self._people.same(by) if by else ""
-            if not desk.may(decider, ""):
+            if not decisions.may(decider, ""):
                 raise NotLetIn(OWNERS)
             stranger = await self._stranger(which)
             decided[:] = [stranger]
             surface, account = stranger.surface, stranger.account
             void = voided([stranger.knock], PAIRING)
-            if desk.book.knocks.verdict(surface, account) == verdict:
+            if decisions.book.knocks.verdict(surface, account) == verdict:
                 return [], void
             if verdict == "admitted":
                 return [Admitted(surface=surface, account=Words(account), by=decider)], void
             self._refusable(surface, account)
             return [AdmissionRefused(surface=surface, account=Words(account), by=decider)], void
 
-        await desk.decide(by, decide)
+        await decisions.decide(by, decide)
         return decided[0]
 
     def _refusable(self, surface: str, account: str) -> None:
@@ -207,10 +207,10 @@ class Pairing:
 
     async def _stranger(self, which: str) -> Stranger:
         """Who is meant by a code, SURFACE:ACCOUNT, or a name. Raises Unknown, InputError."""
-        knocks = self._desk.book.knocks
+        knocks = self._decisions.book.knocks
         surface, colon, account = (part.strip() for part in which.partition(":"))
         if not colon:
-            row = await self._desk.coded(which, PAIRING)
+            row = await self._decisions.coded(which, PAIRING)
             found = knocks.of(row.invite) if row is not None else None
             return found or await self._called(which)
         surface = surface.casefold()
@@ -224,7 +224,12 @@ class Pairing:
         known = self._people.who(surface, account)
         name = str(known.name) if known is not None else ""
         return knocks.last(surface, account) or Stranger(
-            knock="", surface=surface, account=account, name=name, at=self._desk.now, told="closed"
+            knock="",
+            surface=surface,
+            account=account,
+            name=name,
+            at=self._decisions.now,
+            told="closed",
         )
 
     async def _called(self, name: str) -> Stranger:

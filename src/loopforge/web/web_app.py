@@ -150,7 +150,7 @@ def who(request: Asked) -> str:
     address = place_of(request.client.host) if request.client else "nobody"
     site: Site = request.app.state["site"]
     signer: Signer = request.app.state["signer"]
-    session = site.accounts.desk.presence.known(request.cookies.get(COOKIE, ""))
+    session = site.accounts.decisions.presence.known(request.cookies.get(COOKIE, ""))
     return session or signer.browser(request) or address
 
 

@@ -80,7 +80,7 @@ class WorkParts(NamedTuple):
     """Work on tasks, as a home has it."""
 
     world: TaskWorld
-    desk: TaskService
+    tasks: TaskService
     store: TaskStore
     forgetting: TaskForgetting
     ports: Ports
@@ -184,8 +184,8 @@ def work_parts(
     def address() -> str:
         return live.now.web_address
 
-    desk = TaskService(ports.ledger, ports.stamp, store, places, world, halt, address)
+    tasks = TaskService(ports.ledger, ports.stamp, store, places, world, halt, address)
     forgetting = TaskForgetting(ports.ledger, memory.erase, store, repositories, halt)
-    watching = RepositoryWatch(ports.ledger, ports.stamp, desk)
-    watch = WatchService(ports.ledger, ports.stamp, desk, watching, lambda: live.zone)
-    return WorkParts(world, desk, store, forgetting, ports, watch)
+    watching = RepositoryWatch(ports.ledger, ports.stamp, tasks)
+    watch = WatchService(ports.ledger, ports.stamp, tasks, watching, lambda: live.zone)
+    return WorkParts(world, tasks, store, forgetting, ports, watch)

@@ -46,9 +46,13 @@ class MemoryCommands:
     """What people do with memories by command."""
 
     def __init__(
-        self, rooms: Rooms, desk: MemoryService, store: MemoryStore, zone: Callable[[], ZoneInfo]
+        self,
+        rooms: Rooms,
+        memories: MemoryService,
+        store: MemoryStore,
+        zone: Callable[[], ZoneInfo],
     ) -> None:
-        self._rooms, self._desk, self._store, self._zone = rooms, desk, store, zone
+        self._rooms, self._memories, self._store, self._zone = rooms, memories, store, zone
 
     @property
     def table(self) -> dict[str, Callable[[CommandRequest], Awaitable[str]]]:
@@ -64,7 +68,7 @@ class MemoryCommands:
             case "" | "list":
                 return await self._listed(asked, reader, rest)
             case "undo":
-                return f"Taken back: {await self._desk.undo(reader)}."
+                return f"Taken back: {await self._memories.undo(reader)}."
             case "on" | "off" | "default":
                 return await self._keeping(asked, f"person:{asked.person}", word.casefold(), "you")
             case "here":
@@ -83,13 +87,13 @@ class MemoryCommands:
     async def _change(self, reader: MemoryReader, belief: Belief, how: str) -> None:
         match how:
             case "lock" | "unlock":
-                await self._desk.lock(reader, belief, on=how == "lock")
+                await self._memories.lock(reader, belief, on=how == "lock")
             case "drop":
-                await self._desk.drop(reader, belief)
+                await self._memories.drop(reader, belief)
             case "restore":
-                await self._desk.restore(reader, belief)
+                await self._memories.restore(reader, belief)
             case _:
-                await self._desk.forget(reader, belief)
+                await self._memories.forget(reader, belief)
 
     # ------------------------------------------------------------ looking
 
@@ -109,7 +113,7 @@ class MemoryCommands:
     async def _all(self, asked: CommandRequest, reader: MemoryReader) -> list[Belief]:
         """What mates of the room keep of whoever asks."""
         here = (await self._rooms.state(asked.room)).mates
-        found = [await self._desk.beliefs(reader, mate, all=not reader.person) for mate in here]
+        found = [await self._memories.beliefs(reader, mate, all=not reader.person) for mate in here]
         return [one for some in found for one in some if one.item.state != "forgotten"]
 
     def _name(self, handle: str) -> str:
@@ -153,7 +157,7 @@ class MemoryCommands:
         if not colon or not text.strip():
             raise InputError("Say which and what instead: /memory correct 12: I live in Oslo")
         belief = await self._named(asked, reader, which)
-        await self._desk.correct(reader, belief, text.strip())
+        await self._memories.correct(reader, belief, text.strip())
         return "Corrected. It is used where you alone are; /memory share lets it be used elsewhere."
 
     async def _share(
@@ -165,7 +169,7 @@ class MemoryCommands:
         belief = await self._named(asked, reader, " ".join(words))
         to = EVERYWHERE if room in ("", EVERYWHERE) else stream_of(room)
         for each in [to] if on or room else belief.shared:
-            await self._desk.share(reader, belief, each, on=on)
+            await self._memories.share(reader, belief, each, on=on)
         if not on:
             return "It is used only where everybody present knows it."
         return f"It may be used {EVERYWHERE if to == EVERYWHERE else 'in ' + room} now."

@@ -44,8 +44,8 @@ _ME = re.compile(r"^(?:me|mich)\s+", re.IGNORECASE)
 class ReminderCommands:
     """What people have done with reminders by command."""
 
-    def __init__(self, rooms: Rooms, desk: ReminderService, clock: Clock) -> None:
-        self._rooms, self._desk, self._clock = rooms, desk, clock
+    def __init__(self, rooms: Rooms, service: ReminderService, clock: Clock) -> None:
+        self._rooms, self._service, self._clock = rooms, service, clock
 
     @property
     def table(self) -> dict[str, Callable[[CommandRequest], Awaitable[str]]]:
@@ -62,9 +62,9 @@ class ReminderCommands:
         if not asked.argument:
             return HOW
         asker = await self._asker(asked)
-        zone = self._desk.zone(asker.person)
+        zone = self._service.zone(asker.person)
         form, language = self._form(asked.argument, zone[0])
-        found, number = await self._desk.set(stream_of(asked.room), asker, form, language)
+        found, number = await self._service.set(stream_of(asked.room), asker, form, language)
         home = "" if zone[1] or form.zone else WHERE.format(zone=zone[0])
         return _worded(found, f"Reminder {number}", form) + home * isinstance(found, Fits)
 
@@ -95,8 +95,8 @@ class ReminderCommands:
         """List them, or do something with one."""
         stream = stream_of(asked.room)
         if not asked.argument:
-            waiting = await self._desk.waiting(stream)
-            listed = "\n".join(map(self._desk.told, waiting))
+            waiting = await self._service.waiting(stream)
+            listed = "\n".join(map(self._service.told, waiting))
             return f"{listed}\n{WAYS}" if listed else f"No reminder waits in this room. {HOW}"
         how, _, rest = asked.argument.partition(" ")
         which, _, when = rest.strip().partition(" ")
@@ -105,17 +105,17 @@ class ReminderCommands:
             raise InputError(WAYS)
         asker = await self._asker(asked)
         if how == "cancel":
-            await self._desk.cancel(stream, asker, number)
+            await self._service.cancel(stream, asker, number)
             return f"Reminder {number} is cancelled."
-        zone, language = self._desk.zone(asker.person)[0], spoken_language(when)
+        zone, language = self._service.zone(asker.person)[0], spoken_language(when)
         form = filled_form(when, self._clock.now(), zone, language)
-        found = await self._desk.move(stream, asker, number, form, snoozed=how == "snooze")
+        found = await self._service.move(stream, asker, number, form, snoozed=how == "snooze")
         return _worded(found, f"Reminder {number}", form)
 
     async def zone(self, asked: CommandRequest) -> str:
         """Tell or set the time zone of whoever asks."""
         asker = await self._asker(asked)
-        zone, own = self._desk.zone(asker.person)
+        zone, own = self._service.zone(asker.person)
         if not asked.argument:
             whose = "yours" if own else "the home's; yours is not known"
             return f"{zone} ({whose}). Another: /zone Europe/Berlin"
@@ -125,7 +125,7 @@ class ReminderCommands:
             raise InputError(
                 f"No time zone is called {asked.argument[:40]!r}; use one such as Europe/Berlin."
             ) from error
-        await self._desk.people.choose_time(asker.person, zone=name)
+        await self._service.people.choose_time(asker.person, zone=name)
         now = self._clock.now().astimezone(ZoneInfo(name))
         return f"Your time zone is {name} from now on; it is {now:%H:%M} there."
 
@@ -133,14 +133,14 @@ class ReminderCommands:
         """Tell or set the quiet hours of whoever asks."""
         asker = await self._asker(asked)
         if not asked.argument:
-            hours, zone = self._desk.quiet(asker.person)
+            hours, zone = self._service.quiet(asker.person)
             told = f"{hours} ({zone})" if hours_in(hours) else NONE
             ways = "Others: /quiet 22:00-07:00; none: /quiet off; the home's again: /quiet home"
             return f"Quiet hours: {told}. {ways}"
         said = asked.argument.casefold()
         wanted = {"home": "", "off": NONE, NONE: NONE}.get(said, asked.argument)
         kept = hours_in(wanted)
-        await self._desk.people.choose_time(asker.person, quiet=wanted)
+        await self._service.people.choose_time(asker.person, quiet=wanted)
         if kept:
             return f"Your reminders wait in these hours: {wanted}."
         return "Your reminders wait for no hours." if wanted else "The home's hold."

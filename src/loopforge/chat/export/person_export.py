@@ -124,7 +124,7 @@ class PersonExport:
     # ------------------------------------------------------------ who they are
 
     async def _profile(self, selves: Collection[str], names: Sequence[Row]) -> Row:
-        book, signing = self._accounts.desk.book, self._accounts.signing
+        book, signing = self._accounts.decisions.book, self._accounts.signing
         account = book.account(self._person)
         sessions = [
             {"browser": one.agent, "since": _time(one.since), "seen": _time(one.seen)}

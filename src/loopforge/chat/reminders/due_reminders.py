@@ -49,7 +49,7 @@ FORGOTTEN = "(the words were forgotten)"
 
 
 class ReminderBell:
-    """Rings the reminders of rooms; `desk` knows whose time is quiet."""
+    """Rings the reminders of rooms; `service` knows whose time is quiet."""
 
     def __init__(
         self,
@@ -57,10 +57,10 @@ class ReminderBell:
         stamp: Stamp,
         house: House,
         mates: Mapping[str, Mate],
-        desk: ReminderService,
+        service: ReminderService,
     ) -> None:
         self._ledger, self._stamp, self._house, self._mates = ledger, stamp, house, mates
-        self._desk = desk
+        self._service = service
 
     async def due(self, state: RoomState) -> Sequence[Fact] | datetime | None:
         """Ring what is due (then nothing is left to append); else when the next one is."""
@@ -82,7 +82,7 @@ class ReminderBell:
         assert one.moment is not None
         if one.wakes:
             return one.moment
-        hours, zone = self._desk.quiet(one.person if one.whom == "me" else one.whom)
+        hours, zone = self._service.quiet(one.person if one.whom == "me" else one.whom)
         return quiet_until(one.moment, hours_in(hours), ZoneInfo(zone or one.zone))
 
     # ------------------------------------------------------------ here
@@ -180,12 +180,12 @@ class ReminderBell:
             return ""
         if _alone(state):
             return ""
-        person, best = self._desk.people.same(one.person), list[tuple[datetime, str]]()
+        person, best = self._service.people.same(one.person), list[tuple[datetime, str]]()
         for stream in await self._ledger.heads(PREFIX):
             other = await self._house.state(stream)
             if other.closed or other.last_at is None or one.mate not in other.mates:
                 continue
-            if {self._desk.people.same(each) for each in other.people} == {person}:
+            if {self._service.people.same(each) for each in other.people} == {person}:
                 best.append((other.last_at, stream))
         return max(best, default=(None, ""))[1]
 

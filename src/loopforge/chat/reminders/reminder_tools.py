@@ -76,33 +76,33 @@ CANCEL_REMINDER = _tool("cancel_reminder", "Cancels a reminder.", {**_NUMBER}, "
 class ReminderTools:
     """The work of these tools, for a home."""
 
-    def __init__(self, desk: ReminderService) -> None:
-        self._desk = desk
+    def __init__(self, service: ReminderService) -> None:
+        self._service = service
 
     async def remind(self, call: ToolCall) -> str:
         """Set one."""
         form, asker = _form(call), self._asker(call)
         language = self._language(call, form)
         wakes = call.mate if call.arguments.get("act") else ""
-        found, number = await self._desk.set(call.stream, asker, form, language, wakes)
+        found, number = await self._service.set(call.stream, asker, form, language, wakes)
         return self._worded(found, asker.person, f"Reminder {number} is set")
 
     async def reminders(self, call: ToolCall) -> str:
         """List them."""
-        waiting = await self._desk.waiting(call.stream)
-        return "\n".join(map(self._desk.told, waiting)) or "No reminder waits in this room."
+        waiting = await self._service.waiting(call.stream)
+        return "\n".join(map(self._service.told, waiting)) or "No reminder waits in this room."
 
     async def change(self, call: ToolCall) -> str:
         """Move one, or put it off."""
         number, once = int(call.arguments["number"]), bool(call.arguments.get("once"))
         asker = self._asker(call)
-        found = await self._desk.move(call.stream, asker, number, _form(call), snoozed=once)
+        found = await self._service.move(call.stream, asker, number, _form(call), snoozed=once)
         return self._worded(found, asker.person, f"Reminder {number} is changed")
 
     async def cancel(self, call: ToolCall) -> str:
         """Cancel one."""
         number = int(call.arguments["number"])
-        await self._desk.cancel(call.stream, self._asker(call), number)
+        await self._service.cancel(call.stream, self._asker(call), number)
         return f"Reminder {number} is cancelled."
 
     def _asker(self, call: ToolCall) -> Asker:
@@ -120,7 +120,7 @@ class ReminderTools:
                 return f"Nothing is set yet. Ask the person: {question}"
             case Fits(words=words, note=note, zone=zone):
                 odd = f" Note: {note}." if note else ""
-                here, own = self._desk.zone(person)
+                here, own = self._service.zone(person)
                 home = "" if own or zone != here else ZONE.format(zone=zone)
                 return f"{done}. Say it back: {words}.{odd}{home}"
             case _:

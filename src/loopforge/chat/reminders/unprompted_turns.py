@@ -40,7 +40,7 @@ class _Moment(NamedTuple):
 
 
 class UnpromptedTurns:
-    """Wakes mates by time. `desk` knows whose time is quiet; `zone` is the home's."""
+    """Wakes mates by time. `service` knows whose time is quiet; `zone` is the home's."""
 
     def __init__(
         self,
@@ -48,10 +48,10 @@ class UnpromptedTurns:
         stamp: Stamp,
         house: House,
         mates: Mapping[str, Mate],
-        desk: ReminderService,
+        service: ReminderService,
     ) -> None:
         self._ledger, self._stamp, self._house = ledger, stamp, house
-        self._mates, self._desk = mates, desk
+        self._mates, self._service = mates, service
 
     async def due(
         self, state: RoomState, zone: ZoneInfo, guests: GuestRules = EVERYTHING
@@ -107,7 +107,7 @@ class UnpromptedTurns:
 
     def _awake(self, state: RoomState, moment: datetime, zone: ZoneInfo) -> datetime:
         """The same moment, or when nobody's quiet hours hold any more."""
-        held = [self._desk.quiet(person) for person in ("", *state.people)]
+        held = [self._service.quiet(person) for person in ("", *state.people)]
         for _ in held:  # the end of one's may lie in another's
             for hours, where in held:
                 moment = quiet_until(moment, hours_in(hours), ZoneInfo(where) if where else zone)

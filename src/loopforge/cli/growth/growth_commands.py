@@ -44,7 +44,7 @@ def history(context: typer.Context, handle: Handle, as_json: Json = False) -> No
 
 async def _history(app: App, handle: str) -> tuple[list[dict[str, Any]], bool]:
     """The rows, and whether the file is another than the newest of them."""
-    found = await app.growth.desk.changes(handle)
+    found = await app.growth.changes.changes(handle)
     if not found:
         raise Unknown(f"No version of a mate {handle!r} is on record.")
     rows = [_row(app, one) for one in found[::-1]]
@@ -89,14 +89,14 @@ def diff(
     """What a change did to a mate's file (without a number: the newest), or two side by side."""
 
     async def work(app: App) -> dict[str, Any]:
-        changes = await app.growth.desk.changes(handle)
+        changes = await app.growth.changes.changes(handle)
         last = len(changes) if number is None else number
         first = max(last - 1, 0)
         if other is not None:
             first, last = last, other
         elif number is not None:
-            await app.growth.desk.change(handle, number)
-        before, after = await app.growth.desk.diff(handle, first, last)
+            await app.growth.changes.change(handle, number)
+        before, after = await app.growth.changes.diff(handle, first, last)
         return {"from": first, "to": last, "before": before, "after": after}
 
     found = on_app(context, work)
@@ -126,7 +126,7 @@ def undo(
     A running home goes by it at once. Where a later change touched the same lines, nothing is
     written.
     """
-    change = on_app(context, lambda app: app.growth.desk.undo(handle, number or 0))
+    change = on_app(context, lambda app: app.growth.changes.undo(handle, number or 0))
     typer.echo(f"Change {change.number} ({change.told}) is taken back; it stays on record.")
 
 
@@ -170,7 +170,7 @@ def traits(
 
     async def work(app: App) -> list[dict[str, Any]]:
         if handle:
-            await app.growth.desk.changes(handle)
+            await app.growth.changes.changes(handle)
         return [
             {
                 "id": one.id,
@@ -208,7 +208,7 @@ async def _story(app: App, handle: str) -> list[dict[str, Any]]:
     async def reader(_lines: Sequence[str]) -> StoryReader:
         return StoryReader(lambda by: person_name(app, by), lambda _lines: True)
 
-    found = await app.growth.desk.story(handle, reader)
+    found = await app.growth.changes.story(handle, reader)
 
     def row(one: GrowthSentence) -> dict[str, Any]:
         return {

@@ -91,8 +91,8 @@ async def _ran(
                 "Another process runs this home, and a benchmark sets how its mates learn: stop "
                 "that one first, or give another home by --home."
             )
-        desk, clock = app.work.desk, app.stamp.clock
-        run = BenchmarkRun(desk, clock, there.home, await person_of(app), arm, attempts)
+        tasks, clock = app.work.tasks, app.stamp.clock
+        run = BenchmarkRun(tasks, clock, there.home, await person_of(app), arm, attempts)
         async for one in run.over(instances, mate=mate, budget=budget):
             done.append(one)
             if not quiet:

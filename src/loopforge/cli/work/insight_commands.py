@@ -31,8 +31,8 @@ def list_insights(
     """List what mates learned, the best first: uses, scores with and without, which task."""
 
     async def work(home: App) -> list[dict[str, Any]]:
-        book = home.work.desk.world.learning.book
-        mates = [mate] if mate else await home.memory.desk.mates()
+        book = home.work.tasks.world.learning.book
+        mates = [mate] if mate else await home.memory.memories.mates()
         return [_row(one) for each in mates for one in await book.insights(each)]
 
     def line(row: dict[str, Any]) -> str:
@@ -81,7 +81,7 @@ def give(
 
     async def work(home: App, _reader: MemoryReader, one: Belief) -> None:
         person = await person_of(home)
-        await home.work.desk.world.learning.book.give(one.item, to, person)
+        await home.work.tasks.world.learning.book.give(one.item, to, person)
 
     on_item(context, mate, number, work)
     typer.echo(f"{to} knows it, too.")
@@ -96,7 +96,7 @@ def compare_arms(context: typer.Context, as_json: Json = False) -> None:
     from loopforge.work.learning.arm_comparison import compared
 
     async def work(home: App) -> list[AttemptScored]:
-        return await home.work.desk.world.learning.book.attempts()
+        return await home.work.tasks.world.learning.book.attempts()
 
     rows = on_app(context, work)
 

@@ -46,14 +46,14 @@ async def beside(settings: Settings) -> AsyncIterator[tuple[App, bool]]:
         yield app, False
 
 
-async def at_the_desk(
+async def act_and_watch(
     settings: Settings,
     do: Callable[[App, str], Awaitable[tuple[str, int]]],
     *,
     watch: bool,
     as_json: bool,
 ) -> int:
-    """Have something done at the desk, and watch the task that it is about; the exit code.
+    """Have something done with tasks, and watch the task that it is about; the exit code.
 
     `do` is given the home and who sits here, and returns the task's id, and after which event of
     it to begin.
@@ -82,22 +82,22 @@ class TaskWatcher:
         """Watch it; the exit code: 0, or 130 where it was interrupted."""
         from loopforge.work.task_summary import settled
 
-        desk = self._app.work.desk
-        state = await desk.store.named(task)
+        tasks = self._app.work.tasks
+        state = await tasks.store.named(task)
         self._from = after
         loop = asyncio.get_running_loop()
 
         def interrupted() -> None:
             self._stopped = True
             self._app.work.ports.tasks.spawn(
-                desk.stop(state.id, person, "ctrl+c in the terminal"), "stop"
+                tasks.stop(state.id, person, "ctrl+c in the terminal"), "stop"
             )
 
         loop.add_signal_handler(signal.SIGINT, interrupted)
         try:
             while True:
                 await self._print(state.stream)
-                state = await desk.store.state(state.stream)
+                state = await tasks.store.state(state.stream)
                 if settled(state):
                     break
                 await self._app.stamp.clock.sleep(QUIET if self._here else LOOK)
@@ -160,7 +160,7 @@ def repository_of(app: App, folder: Path | None) -> Awaitable[str]:
     async def found() -> str:
         if folder is None:
             return ""
-        known = app.work.desk.places.repositories.registered
+        known = app.work.tasks.places.repositories.registered
         try:
             return known.find(str(folder)).name
         except Unknown:

@@ -115,7 +115,7 @@ def look_now(context: typer.Context, repo: Repo) -> None:
             await home.lanes.settled(stream)
             (row,) = [one for one in await home.work.watch.shown() if one.state.stream == stream]
             if row.stage in ("finished", "waiting", "stopped"):
-                task = await home.work.desk.store.named(row.state.task)
+                task = await home.work.tasks.store.named(row.state.task)
                 typer.echo(f"Task {task.id[-8:]} is {row.stage}. {onward(task)}")
                 return 0
             if row.stage is None:

@@ -14,7 +14,7 @@ from loopforge.cli import Json, Yes, existing, listed, on_app, print_json, setti
 from loopforge.cli.work.bench_command import bench
 from loopforge.cli.work.insight_commands import insights
 from loopforge.cli.work.task_watching import (
-    at_the_desk,
+    act_and_watch,
     onward,
     person_of,
     plain,
@@ -61,7 +61,7 @@ def run_task(
 
     async def give(home: App, person: str) -> tuple[str, int]:
         name = await repository_of(home, repo)
-        id = await home.work.desk.open(
+        id = await home.work.tasks.open(
             task, person, mate=mate, thread=thread, repo=name, budget=budget, owner=True
         )
         if detach:
@@ -69,7 +69,7 @@ def run_task(
         return id, 0
 
     raise typer.Exit(
-        asyncio.run(at_the_desk(settings(context), give, watch=not detach, as_json=as_json))
+        asyncio.run(act_and_watch(settings(context), give, watch=not detach, as_json=as_json))
     )
 
 
@@ -78,7 +78,7 @@ def list_tasks(context: typer.Context, as_json: Json = False) -> None:
     """List the tasks of this home, the newest first."""
 
     async def work(home: App) -> list[dict[str, Any]]:
-        return [row_of(one) for one in await home.work.desk.tasks()]
+        return [row_of(one) for one in await home.work.tasks.tasks()]
 
     def line(row: dict[str, Any]) -> str:
         head = f"{row['id'][-8:]}  {row['stage']:<9} turn {row['turn']:>3}  "
@@ -124,7 +124,7 @@ def show_task(
     """Show a task: how it stands, its plan, its turns, and what came of it."""
 
     async def work(home: App) -> None:
-        state = await home.work.desk.store.named(which)
+        state = await home.work.tasks.store.named(which)
         if as_json:
             print_json(row_of(state))
             return
@@ -154,13 +154,13 @@ def say(
     "no, just answer" has it done as another kind of task. If this home is not running, this
     command runs it meanwhile.
     """
-    _go_on(context, which, lambda home, person: home.work.desk.say(which, person, text), as_json)
+    _go_on(context, which, lambda home, person: home.work.tasks.say(which, person, text), as_json)
 
 
 @app.command()
 def stop(context: typer.Context, which: Which) -> None:
     """Stop a task where it is; `resume` goes on from there."""
-    _told(context, lambda home, person: home.work.desk.stop(which, person))
+    _told(context, lambda home, person: home.work.tasks.stop(which, person))
 
 
 @app.command()
@@ -174,7 +174,7 @@ def resume(
 ) -> None:
     """Let a task go on from where it stopped, and watch it."""
     _go_on(
-        context, which, lambda home, person: home.work.desk.resume(which, person, budget), as_json
+        context, which, lambda home, person: home.work.tasks.resume(which, person, budget), as_json
     )
 
 
@@ -184,7 +184,7 @@ def allow(context: typer.Context, which: Which, as_json: Json = False) -> None:
     _go_on(
         context,
         which,
-        lambda home, person: home.work.desk.allow(which, person, owner=True),
+        lambda home, person: home.work.tasks.allow(which, person, owner=True),
         as_json,
     )
 
@@ -195,7 +195,7 @@ def deny(context: typer.Context, which: Which, as_json: Json = False) -> None:
     _go_on(
         context,
         which,
-        lambda home, person: home.work.desk.allow(which, person, owner=True, yes=False),
+        lambda home, person: home.work.tasks.allow(which, person, owner=True, yes=False),
         as_json,
     )
 
@@ -209,19 +209,19 @@ def approve(
     ] = "",
 ) -> None:
     """Accept the result of a task: exactly the commit that was shown is merged, once."""
-    _told(context, lambda home, person: home.work.desk.approve(which, person, commit))
+    _told(context, lambda home, person: home.work.tasks.approve(which, person, commit))
 
 
 @app.command()
 def reject(context: typer.Context, which: Which) -> None:
     """Refuse the result of a task: its branch is deleted."""
-    _told(context, lambda home, person: home.work.desk.reject(which, person))
+    _told(context, lambda home, person: home.work.tasks.reject(which, person))
 
 
 @app.command()
 def undo(context: typer.Context, which: Which) -> None:
     """Take back the last change that a task made to files, with the talk about it; or its merge."""
-    _told(context, lambda home, person: home.work.desk.undo(which, person))
+    _told(context, lambda home, person: home.work.tasks.undo(which, person))
 
 
 @app.command()
@@ -233,7 +233,7 @@ def forget(context: typer.Context, which: Which, yes: Yes = False) -> None:
     question = "Every word and file of this task goes, and cannot be had back. Forget it?"
 
     async def gone(home: App, person: str) -> str:
-        await home.work.desk.store.named(which)
+        await home.work.tasks.store.named(which)
         if not (yes or typer.confirm(question)):
             return "Nothing was forgotten."
         return await home.work.forgetting.forget(which, person)
@@ -250,7 +250,7 @@ def rate(
     """Give a thumb: up makes the mate surer of itself, down brings in another model."""
 
     async def rated(home: App, person: str) -> str:
-        after = await home.work.desk.rate(which, person, up=up)
+        after = await home.work.tasks.rate(which, person, up=up)
         return f"Its confidence is {after:.0f} of 100 now."
 
     _told(context, rated)
@@ -262,7 +262,7 @@ def export(context: typer.Context, which: Which) -> None:
     from loopforge.ledger.jsonl_export import line
 
     async def work(home: App) -> None:
-        async for event in home.work.desk.export(which):
+        async for event in home.work.tasks.export(which):
             typer.echo(line(event))
 
     on_app(context, work)
@@ -273,7 +273,7 @@ def calibration(context: typer.Context, as_json: Json = False) -> None:
     """Say how well confidence foretold what people accepted: Brier score, reliability."""
 
     async def work(home: App) -> None:
-        score, bins = await home.work.desk.calibration()
+        score, bins = await home.work.tasks.calibration()
         if as_json:
             print_json({"brier": score, "reliability": [one._asdict() for one in bins]})
             return
@@ -307,7 +307,7 @@ def first_tiers(context: typer.Context, as_json: Json = False) -> None:
                     for row in one.records
                 ],
             }
-            for one in advice_of(await decided_tasks(home.work.desk.store))
+            for one in advice_of(await decided_tasks(home.work.tasks.store))
         ]
 
     def line(row: dict[str, Any]) -> str:
@@ -323,7 +323,7 @@ def first_tiers(context: typer.Context, as_json: Json = False) -> None:
 
 
 def _told(context: typer.Context, do: Callable[[App, str], Awaitable[str]]) -> None:
-    """Have something done at the desk, and say what is told of it."""
+    """Have something done with tasks, and say what is told of it."""
 
     async def work(home: App) -> str:
         return await do(home, await person_of(home))
@@ -340,11 +340,13 @@ def _go_on(
     """The same, and watch the task from there."""
 
     async def work(home: App, person: str) -> tuple[str, int]:
-        state = await home.work.desk.store.named(which)
+        state = await home.work.tasks.store.named(which)
         seen = state.seq
         told = await do(home, person)
         if not as_json:
             typer.echo(told)
         return state.id, seen
 
-    raise typer.Exit(asyncio.run(at_the_desk(existing(context), work, watch=True, as_json=as_json)))
+    raise typer.Exit(
+        asyncio.run(act_and_watch(existing(context), work, watch=True, as_json=as_json))
+    )

@@ -1,4 +1,4 @@
-"""The desk: carries out slash commands for one terminal, and gives back what to show.
+"""Carries out slash commands for one terminal, and gives back what to show.
 
 Knows nothing of screens: an Answer is text, and the form decides where it stands.
 """

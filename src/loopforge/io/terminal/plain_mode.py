@@ -55,7 +55,7 @@ class Plain:
         self.missed = 0
         self._link, self._out, self._err, self._json = link, out, err, as_json
         self._minutes = Minutes()
-        self._desk = CommandRunner(link, self._minutes, keys=False, largest=largest)
+        self._runner = CommandRunner(link, self._minutes, keys=False, largest=largest)
         self._lines: dict[str, int] = {}
         self._drafted: set[str] = set()
         self._reply_to = ""
@@ -195,11 +195,11 @@ class Plain:
         try:
             match parse(line.text):
                 case Given() as given:
-                    answer = await self._desk.do(given)
+                    answer = await self._runner.do(given)
                     self._answer(given, answer)
                     return answer.then != "quit"
                 case str(text):
-                    source, _ = self._desk.say(text, self._reply_to)
+                    source, _ = self._runner.say(text, self._reply_to)
                     self._lines[source] = line.number
                     self._reply_to = ""
         except LoopforgeError as error:

@@ -1,7 +1,7 @@
 """The terminal: a room on the whole screen, over a link.
 
 The app takes updates from the link, lets the scribe write them, and gives what a person types to
-the desk. It draws at most some fifteen times a second, however fast a mate speaks. Nothing of the
+the runner. It draws at most some fifteen times a second, however fast a mate speaks. Nothing of the
 room is decided here.
 """
 
@@ -136,7 +136,7 @@ class Terminal(App[None]):
         self.broken: LoopforgeError | None = None
         self.minutes = Minutes()
         self._link, self._begin = link, begin
-        self._desk = CommandRunner(link, self.minutes, largest=largest)
+        self._runner = CommandRunner(link, self.minutes, largest=largest)
         self._bar, self._side = RoomBar(), Side()
         self._transcript, self._composer = Transcript(), Composer()
         self._scribe = TranscriptWriter(self._transcript, self.minutes, zone)
@@ -309,7 +309,7 @@ class Terminal(App[None]):
                 case Given() as given:
                     self.run_worker(self._do(given, message.text), exit_on_error=False)
                 case str(text):
-                    source, notes = self._desk.say(text, self._reply_to)
+                    source, notes = self._runner.say(text, self._reply_to)
                     self._scribe.say(source, text)
                     self._answer_to("")
                     for note in notes:
@@ -319,7 +319,7 @@ class Terminal(App[None]):
 
     async def _do(self, given: Given, typed: str) -> None:
         try:
-            answer = await self._desk.do(given)
+            answer = await self._runner.do(given)
         except LoopforgeError as error:
             self._refused(error, typed)
         else:

@@ -78,7 +78,7 @@ class Swept:
         return self.runs - self.done
 
 
-class SweepDesk:
+class SweepQueue:
     """Hands out jobs and writes down what became of them. `done` is what finished runs cost.
 
     `cap` is in US dollars; None: no cap. `asks` says that runs may ask models, and so have tapes.
@@ -225,19 +225,19 @@ def sweep(
         target = out / (ANEW if rescore else RESULTS)
         if rescore:
             target.unlink(missing_ok=True)
-        with closing(SweepDesk(target, jobs, {} if rescore else done, watcher)) as desk:
+        with closing(SweepQueue(target, jobs, {} if rescore else done, watcher)) as queue:
             if asks:
-                desk.mind(out, None if rescore else cap)
-            desk.tell()
+                queue.mind(out, None if rescore else cap)
+            queue.tell()
             if jobs:
-                (engine or _engine(workers, len(jobs))).run(work, desk.give, desk.take)
-        if desk.done < len(jobs) and rescore:
+                (engine or _engine(workers, len(jobs))).run(work, queue.give, queue.take)
+        if queue.done < len(jobs) and rescore:
             raise BadRun("Not all runs were scored again; the results are as they were.")
         sort(target, out / RESULTS)
-        swept = _swept(out, layout, desk, cap)
+        swept = _swept(out, layout, queue, cap)
         put(
             out / MANIFEST,
-            {**manifest, "state": _state(swept, sorted({job.seed for job in desk.waiting}))},
+            {**manifest, "state": _state(swept, sorted({job.seed for job in queue.waiting}))},
         )
     return swept
 
@@ -266,16 +266,16 @@ def _asking(minds: Minds, layout: Layout, *, rescore: bool) -> bool:
     return asking
 
 
-def _swept(out: Path, layout: Layout, desk: SweepDesk, cap: float | None) -> Swept:
-    missing, why = layout.runs - desk.done, ""
-    if missing and desk.waiting and cap is not None:
+def _swept(out: Path, layout: Layout, queue: SweepQueue, cap: float | None) -> Swept:
+    missing, why = layout.runs - queue.done, ""
+    if missing and queue.waiting and cap is not None:
         why = (
-            f"The cost cap of ${cap:g} is reached with ${desk.cost:.4f} spent, and {missing} of "
+            f"The cost cap of ${cap:g} is reached with ${queue.cost:.4f} spent, and {missing} of "
             f"{layout.runs} runs are missing. Start the same sweep with a higher cap to go on."
         )
     elif missing:
         why = f"{missing} of {layout.runs} runs are missing. Start the same sweep to go on."
-    return Swept(out, layout.runs, desk.done, desk.cost, why)
+    return Swept(out, layout.runs, queue.done, queue.cost, why)
 
 
 # ---------------------------------------------------------------- the manifest

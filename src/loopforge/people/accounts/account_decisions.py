@@ -1,4 +1,4 @@
-"""The desk at the door: where everything about accounts is decided and written down.
+"""Decisions at the door: where everything about accounts is decided and written down.
 
 A decision is made on the stream "people" as it stands, and its facts and secrets are written in one
 transaction that only succeeds while the stream still stands there; else it is made anew. So two
@@ -43,7 +43,7 @@ class Start(NamedTuple):
     work: Work
 
 
-class AccountDesk:
+class AccountDecisions:
     """The book, the vault and the presence of one ledger, and the deciding."""
 
     def __init__(self, ledger: SqlLedger, people: Registry, stamp: Stamp, tasks: Tasks) -> None:

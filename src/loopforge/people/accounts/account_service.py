@@ -22,21 +22,24 @@ if TYPE_CHECKING:
 
 
 class Accounts:
-    """The parts, made for one ledger. `desk.refresh` once before use.
+    """The parts, made for one ledger. `decisions.refresh` once before use.
 
     `by` is the id of the person who decides, or "" for a command on the machine itself.
     """
 
     def __init__(self, ledger: SqlLedger, people: Registry, stamp: Stamp, tasks: Tasks) -> None:
-        from loopforge.people.accounts.account_decisions import AccountDesk
+        from loopforge.people.accounts.account_decisions import AccountDecisions
         from loopforge.people.accounts.given_pictures import GivenPictures
         from loopforge.people.accounts.invite_links import Links
         from loopforge.people.accounts.password_login import Signing
 
         self._people, self.pictures = people, GivenPictures(ledger, people, stamp)
-        self.desk = AccountDesk(ledger, people, stamp, tasks)
-        self.links, self.signing = Links(self.desk, people), Signing(self.desk, stamp.clock)
+        self.decisions = AccountDecisions(ledger, people, stamp, tasks)
+        self.links, self.signing = (
+            Links(self.decisions, people),
+            Signing(self.decisions, stamp.clock),
+        )
 
     def is_guest(self, person: str) -> bool:
         """Whether an invite let this person in, whichever of their selves is named."""
-        return self.desk.book.guest(self._people.same(person))
+        return self.decisions.book.guest(self._people.same(person))

@@ -21,7 +21,7 @@ from loopforge.core.people_events import (
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, NotLetIn, Unknown
 from loopforge.people.accounts.account_book import Pass
-from loopforge.people.accounts.account_decisions import AccountDesk, Decision
+from loopforge.people.accounts.account_decisions import AccountDecisions, Decision
 from loopforge.people.accounts.account_values import Invite, Inviters, Visitor
 from loopforge.people.accounts.credential_store import (
     DEVICE,
@@ -81,22 +81,22 @@ NOT_INVITING: dict[Inviters, str] = {
 class Links:
     """The links of this home. `inviters` says who may make invites, from now on."""
 
-    def __init__(self, desk: AccountDesk, people: Registry) -> None:
-        self._desk, self._people = desk, people
+    def __init__(self, decisions: AccountDecisions, people: Registry) -> None:
+        self._decisions, self._people = decisions, people
         self.inviters: Inviters = "members"
 
     # ------------------------------------------------------------ the owner's
 
     async def offer(self) -> str:
         """A fresh one-time token, valid for an hour; earlier ones are void. For any process."""
-        token, link = self._desk.link(OWNER, HOUR)
-        await self._desk.vault.offer(link)
+        token, link = self._decisions.link(OWNER, HOUR)
+        await self._decisions.vault.offer(link)
         return token
 
     async def waits(self, token: str) -> bool:
         """Whether this token would let the owner in."""
-        link = await self._desk.vault.link(digest(token), OWNER)
-        return link is not None and self._desk.now < link.until
+        link = await self._decisions.vault.link(digest(token), OWNER)
+        return link is not None and self._decisions.now < link.until
 
     async def enter(
         self, token: str, name: str, agent: str, seal: str = "", login: str = ""
@@ -108,25 +108,25 @@ class Links:
         the browser calls itself, `seal` stands at the end of the session's token, after a dot.
         Raises NotLetIn, or BadAccount for the name; then the link stays good.
         """
-        desk = self._desk
+        decisions = self._decisions
         await self._waiting(token)
-        await desk.refresh()
-        person = desk.book.owner() or await self._owner(name)
-        start = desk.start(person, agent, "link", seal)
+        await decisions.refresh()
+        person = decisions.book.owner() or await self._owner(name)
+        start = decisions.start(person, agent, "link", seal)
 
         async def decide() -> Decision:
             await self._waiting(token)
             work = together(spent(digest(token), NotLetIn(NO_LINK)), start.work)
-            if owner := desk.book.owner():
+            if owner := decisions.book.owner():
                 if owner != person:
                     raise NotLetIn(NO_LINK)
                 return [start.fact], work
-            desk.free(desk.book.name(person))
+            decisions.free(decisions.book.name(person))
             opened = AccountOpened(person=person, right="owner")
             return [opened, *self._same(person, login), start.fact], work
 
-        await desk.decide(person, decide)
-        return desk.visitor(start), start.token
+        await decisions.decide(person, decide)
+        return decisions.visitor(start), start.token
 
     async def _waiting(self, token: str) -> None:
         if not await self.waits(token):
@@ -137,7 +137,7 @@ class Links:
         known = await self._people.named(name.strip())
         if not any(one.surface == "terminal" and one.name.text is not None for one in known):
             name = named(name)
-        self._desk.free(name)
+        self._decisions.free(name)
         return (await self._people.meet("terminal", name.strip())).id
 
     def _same(self, person: str, login: str) -> list[AccountLinked]:
@@ -153,7 +153,7 @@ class Links:
 
     def why_not(self, person: str) -> str:
         """Why somebody may not invite, whichever surface they ask on; "" where they may."""
-        account = self._desk.book.account(person)
+        account = self._decisions.book.account(person)
         owns = account is not None and account.right == "owner"
         return "" if owns and self.inviters == "owner" else NOT_INVITING[self.inviters]
 
@@ -165,22 +165,22 @@ class Links:
             raise InputError(why)
         if not 1 <= days <= DAYS:
             raise InputError(f"An invite is valid for 1 to {DAYS} days, not for {days}.")
-        token, link = self._desk.link(INVITE, timedelta(days=days))
+        token, link = self._decisions.link(INVITE, timedelta(days=days))
         said = Invited(invite=link.invite, by=by, room=room, past=past)
 
         async def decide() -> Decision:
-            self._desk.entry(by)
+            self._decisions.entry(by)
             return [said], kept(link)
 
-        await self._desk.decide(by, decide)
+        await self._decisions.decide(by, decide)
         return self._card(self._pass(link.invite), link.until), token
 
     async def invited(self, token: str) -> Invite | None:
         """The invite of this token, if it is still to be taken."""
-        link = await self._desk.vault.link(digest(token), INVITE)
+        link = await self._decisions.vault.link(digest(token), INVITE)
         if link is None:
             return None
-        await self._desk.refresh()
+        await self._decisions.refresh()
         card = self._card(self._pass(link.invite), link.until)
         return card if card.state == "open" else None
 
@@ -191,17 +191,17 @@ class Links:
 
         Raises NotLetIn, or BadAccount for the name or the password; then the invite stays open.
         """
-        desk = self._desk
+        decisions = self._decisions
         invite = await self._valid(token)
-        name = desk.free(named(name))
+        name = decisions.free(named(name))
         fitting(password, name)
-        hash = await desk.passwords.hash(password)
+        hash = await decisions.passwords.hash(password)
         person = (await self._people.meet("web", name)).id
-        start = desk.start(person, agent, "invite", seal)
+        start = decisions.start(person, agent, "invite", seal)
 
         async def decide() -> Decision:
             await self._valid(token)
-            desk.free(name)
+            decisions.free(name)
             facts = (
                 AccountOpened(person=person, right="member"),
                 InviteTaken(invite=invite.invite, person=person),
@@ -209,9 +209,9 @@ class Links:
             )
             return facts, together(secured(person, hash), start.work)
 
-        await desk.decide(person, decide)
+        await decisions.decide(person, decide)
         taken = self._card(self._pass(invite.invite), invite.until)
-        return desk.visitor(start), start.token, taken
+        return decisions.visitor(start), start.token, taken
 
     async def take_as(self, token: str, visitor: Visitor) -> Invite:
         """Take an invite into a room for somebody who is signed in. Raises NotLetIn, InputError."""
@@ -221,10 +221,10 @@ class Links:
 
         async def decide() -> Decision:
             await self._valid(token)
-            self._desk.entry(visitor.person)
+            self._decisions.entry(visitor.person)
             return [InviteTaken(invite=invite.invite, person=visitor.person)], nothing
 
-        await self._desk.decide(visitor.person, decide)
+        await self._decisions.decide(visitor.person, decide)
         return self._card(self._pass(invite.invite), invite.until)
 
     async def withdraw(self, invite: str, by: str) -> None:
@@ -232,13 +232,13 @@ class Links:
 
         async def decide() -> Decision:
             known = self._pass(invite)
-            if not self._desk.may(by, known.said.by):
+            if not self._decisions.may(by, known.said.by):
                 raise Unknown(f"There is no invite {invite!r} of yours.")
             if known.person:
                 raise InputError("This invite was taken already; nothing is left to withdraw.")
             return [] if known.withdrawn else [InviteWithdrawn(invite=invite, by=by)], nothing
 
-        await self._desk.decide(by, decide)
+        await self._decisions.decide(by, decide)
 
     # ------------------------------------------------------------ another device
 
@@ -248,10 +248,12 @@ class Links:
         Earlier ones of theirs are void; so is it where a session of theirs is ended, or their
         password changed. No guess at it holds it up. Raises NotLetIn.
         """
-        await self._desk.refresh()
-        self._desk.entry(person)
-        token, link = self._desk.link(DEVICE, QUARTER)
-        await self._desk.vault.code(link._replace(invite=ELSEWHERE + person), self._desk.now)
+        await self._decisions.refresh()
+        self._decisions.entry(person)
+        token, link = self._decisions.link(DEVICE, QUARTER)
+        await self._decisions.vault.code(
+            link._replace(invite=ELSEWHERE + person), self._decisions.now
+        )
         return token
 
     async def joining(self, token: str) -> str:
@@ -260,26 +262,26 @@ class Links:
 
     async def join(self, token: str, agent: str, seal: str = "") -> tuple[Visitor, str]:
         """Sign in by the token of another device, and spend it. Raises NotLetIn."""
-        desk = self._desk
+        decisions = self._decisions
         person = await self._whose(token, DEVICE, NO_DEVICE)
-        start = desk.start(person, agent, "link", seal)
+        start = decisions.start(person, agent, "link", seal)
 
         async def decide() -> Decision:
             await self._whose(token, DEVICE, NO_DEVICE)
             spend = spent(digest(token), NotLetIn(NO_DEVICE), DEVICE)
             return [start.fact], together(spend, start.work)
 
-        await desk.decide(person, decide)
-        return desk.visitor(start), start.token
+        await decisions.decide(person, decide)
+        return decisions.visitor(start), start.token
 
     async def _named(self, token: str, kind: str) -> str:
         """Whom a link is named by, if it is good and they may sign in; else ""."""
-        link = await self._desk.vault.link(digest(token), kind)
-        if link is None or self._desk.now >= link.until:
+        link = await self._decisions.vault.link(digest(token), kind)
+        if link is None or self._decisions.now >= link.until:
             return ""
-        await self._desk.refresh()
+        await self._decisions.refresh()
         person = link.invite.removeprefix(ELSEWHERE)
-        return person if self._desk.book.account(person) else ""
+        return person if self._decisions.book.account(person) else ""
 
     async def _whose(self, token: str, kind: str, refusal: str) -> str:
         person = await self._named(token, kind)
@@ -294,16 +296,16 @@ class Links:
 
         Earlier ones of theirs are void. Whoever holds it can sign in as them. Raises Unknown.
         """
-        desk = self._desk
-        token, link = desk.link(RENEWAL, DAY)
+        decisions = self._decisions
+        token, link = decisions.link(RENEWAL, DAY)
         said = RenewalOffered(person=person, by=by)
 
         async def decide() -> Decision:
-            if not desk.may(by, person) or desk.book.account(person) is None:
+            if not decisions.may(by, person) or decisions.book.account(person) is None:
                 raise Unknown("There is no such account.")
-            return [said], coded(link._replace(invite=person), desk.now)
+            return [said], coded(link._replace(invite=person), decisions.now)
 
-        await desk.decide(by, decide)
+        await decisions.decide(by, decide)
         return token
 
     async def renewing(self, token: str) -> str:
@@ -317,29 +319,29 @@ class Links:
 
         Raises NotLetIn, or BadAccount for the password; then the token stays good.
         """
-        desk = self._desk
+        decisions = self._decisions
         person = await self._whose(token, RENEWAL, NO_RENEWAL)
-        fitting(password, desk.book.name(person))
-        hash = await desk.passwords.hash(password)
-        start = desk.start(person, agent, "password", seal)
+        fitting(password, decisions.book.name(person))
+        hash = await decisions.passwords.hash(password)
+        start = decisions.start(person, agent, "password", seal)
 
         async def decide() -> Decision:
             await self._whose(token, RENEWAL, NO_RENEWAL)
-            rows = await desk.vault.sessions(person, moment(0))
+            rows = await decisions.vault.sessions(person, moment(0))
             old = [row.session for row in rows]
             facts = [SignedOut(person=person, session=one, by=person) for one in old]
             spend = spent(digest(token), NotLetIn(NO_RENEWAL), RENEWAL)
             work = together(spend, over(old), secured(person, hash), start.work)
             return [*facts, start.fact], work
 
-        await desk.decide(person, decide)
-        return desk.visitor(start), start.token
+        await decisions.decide(person, decide)
+        return decisions.visitor(start), start.token
 
     async def every(self) -> list[Invite]:
         """Every invite there was, newest first."""
-        await self._desk.refresh()
-        untils = await self._desk.vault.untils()
-        passes = self._desk.book.invites()
+        await self._decisions.refresh()
+        untils = await self._decisions.vault.untils()
+        passes = self._decisions.book.invites()
         return [self._card(one, untils.get(one.said.invite, one.at)) for one in passes]
 
     async def _valid(self, token: str) -> Invite:
@@ -349,13 +351,13 @@ class Links:
         return invite
 
     def _pass(self, invite: str) -> Pass:
-        known = self._desk.book.invite(invite)
+        known = self._decisions.book.invite(invite)
         if known is None:
             raise Unknown(f"There is no invite {invite!r} of yours.")
         return known
 
     def _card(self, known: Pass, until: datetime) -> Invite:
-        state = self._desk.book.state(known, until, self._desk.now)
+        state = self._decisions.book.state(known, until, self._decisions.now)
         return Invite(
             invite=known.said.invite,
             by=known.said.by,

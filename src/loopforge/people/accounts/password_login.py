@@ -9,7 +9,7 @@ from __future__ import annotations
 from loopforge.core.events import moment
 from loopforge.core.people_events import AccountClosed, SignedOut
 from loopforge.errors import InputError, NotLetIn, Unknown
-from loopforge.people.accounts.account_decisions import AccountDesk, Decision
+from loopforge.people.accounts.account_decisions import AccountDecisions, Decision
 from loopforge.people.accounts.account_values import Account, Session, Visitor
 from loopforge.people.accounts.credential_store import (
     DEVICE,
@@ -38,8 +38,8 @@ ALWAYS = moment(0)
 class Signing:
     """Passwords, sessions and the ends of accounts."""
 
-    def __init__(self, desk: AccountDesk, clock: Clock) -> None:
-        self._desk, self._guesses, self._queue = desk, Guesses(clock), FairQueue(clock)
+    def __init__(self, decisions: AccountDecisions, clock: Clock) -> None:
+        self._decisions, self._guesses, self._queue = decisions, Guesses(clock), FairQueue(clock)
 
     async def sign_in(
         self,
@@ -55,76 +55,76 @@ class Signing:
         After wrong tries at a name it waits its turn among them (see login_queue.py): by `place`,
         an address; a `device` that this name signed in with before has a queue of its own.
         """
-        desk, wanted = self._desk, folded(name[:200])
+        decisions, wanted = self._decisions, folded(name[:200])
         key = f"{wanted}\n{device}"
         await self._queue.turn(key, place)
-        await desk.refresh()
-        person = desk.book.holder(wanted)
-        kept = await desk.vault.password(person)
-        right = await desk.passwords.fits(kept, password)
-        if not right or desk.book.account(person) is None:
+        await decisions.refresh()
+        person = decisions.book.holder(wanted)
+        kept = await decisions.vault.password(person)
+        right = await decisions.passwords.fits(kept, password)
+        if not right or decisions.book.account(person) is None:
             raise NotLetIn(WRONG)
         self._queue.right(key, place)
         kept = await self._renewed(person, kept, password)
-        start = desk.start(person, agent, "password", seal)
+        start = decisions.start(person, agent, "password", seal)
 
         async def decide() -> Decision:
-            if desk.book.account(person) is None:
+            if decisions.book.account(person) is None:
                 raise NotLetIn(WRONG)
             return [start.fact], together(unchanged(person, kept, NotLetIn(WRONG)), start.work)
 
-        await desk.decide(person, decide)
-        return desk.visitor(start), start.token
+        await decisions.decide(person, decide)
+        return decisions.visitor(start), start.token
 
     async def _renewed(self, person: str, kept: str, password: str) -> str:
         """The hash at today's cost, in place of one that was made at another."""
-        if not self._desk.passwords.outdated(kept):
+        if not self._decisions.passwords.outdated(kept):
             return kept
-        fresh = await self._desk.passwords.hash(password)
-        await self._desk.vault.rehash(person, kept, fresh)
+        fresh = await self._decisions.passwords.hash(password)
+        await self._decisions.vault.rehash(person, kept, fresh)
         return fresh
 
     async def has_password(self, person: str) -> bool:
         """Whether they can sign in by a password."""
-        return bool(await self._desk.vault.password(person))
+        return bool(await self._decisions.vault.password(person))
 
     async def set_password(self, person: str, old: str, new: str, session: str = "") -> None:
         """A new password in place of the old one; `old` is no matter while there is none.
 
         Every session of theirs but `session` ends. Raises NotLetIn, BadAccount.
         """
-        desk, key = self._desk, f"\n{person}"
-        await desk.refresh()
-        desk.entry(person)
-        fitting(new, desk.book.name(person))
-        was = await desk.vault.password(person)
+        decisions, key = self._decisions, f"\n{person}"
+        await decisions.refresh()
+        decisions.entry(person)
+        fitting(new, decisions.book.name(person))
+        was = await decisions.vault.password(person)
         if was:
             self._guesses.begin(key)
-            if not await desk.passwords.fits(was, old):
+            if not await decisions.passwords.fits(was, old):
                 raise NotLetIn("The old password is another one. Mind capital letters; try again.")
             self._guesses.right(key)
-        hash = await desk.passwords.hash(new)
+        hash = await decisions.passwords.hash(new)
         changed = NotLetIn("The password became another meanwhile. Try again with that one.")
 
         async def decide() -> Decision:
-            desk.entry(person)
+            decisions.entry(person)
             facts, end = await self._ending(person, person, but=session)
             return facts, together(unchanged(person, was, changed), secured(person, hash), end)
 
-        await desk.decide(person, decide)
+        await decisions.decide(person, decide)
 
     # ------------------------------------------------------------ sessions
 
     async def sessions(self, person: str) -> list[Session]:
         """Where they are signed in, the browser used last first."""
-        desk = self._desk
-        rows = await desk.vault.sessions(person, desk.now - UNUSED)
+        decisions = self._decisions
+        rows = await decisions.vault.sessions(person, decisions.now - UNUSED)
         found = [
             Session(
                 session=row.session,
                 agent=row.agent,
                 since=row.since,
-                seen=desk.presence.seen(row.session, row.seen),
+                seen=decisions.presence.seen(row.session, row.seen),
             )
             for row in rows
         ]
@@ -132,30 +132,30 @@ class Signing:
 
     async def end(self, session: str, by: str) -> None:
         """End a session; for whose it is, and the owner. One that is over stays over."""
-        row = await self._desk.vault.session_of(session)
+        row = await self._decisions.vault.session_of(session)
         if row is None:
             return
 
         async def decide() -> Decision:
-            if not self._desk.may(by, row.person):
+            if not self._decisions.may(by, row.person):
                 raise Unknown("There is no such session of yours.")
             return await self._ending(row.person, by, only=session)
 
-        await self._desk.decide(by, decide)
+        await self._decisions.decide(by, decide)
 
     async def end_all(self, person: str, by: str, but: str = "") -> None:
         """End all of a person's sessions but one."""
 
         async def decide() -> Decision:
-            if not self._desk.may(by, person):
+            if not self._decisions.may(by, person):
                 raise Unknown("There are no such sessions of yours.")
             return await self._ending(person, by, but=but)
 
-        await self._desk.decide(by, decide)
+        await self._decisions.decide(by, decide)
 
     async def _ending(self, person: str, by: str, *, only: str = "", but: str = "") -> Decision:
         """The end of a person's sessions: all of them, only one, or all but one."""
-        rows = await self._desk.vault.sessions(person, ALWAYS)
+        rows = await self._decisions.vault.sessions(person, ALWAYS)
         ended = [row.session for row in rows if only in ("", row.session) and row.session != but]
         facts = [SignedOut(person=person, session=one, by=by) for one in ended]
         return facts, together(over(ended), voided([ELSEWHERE + person], DEVICE))
@@ -164,23 +164,23 @@ class Signing:
 
     async def accounts(self) -> list[Account]:
         """Every account there ever was, oldest first."""
-        await self._desk.refresh()
-        counts = await self._desk.vault.counts(self._desk.now - UNUSED)
-        return self._desk.book.accounts(counts)
+        await self._decisions.refresh()
+        counts = await self._decisions.vault.counts(self._decisions.now - UNUSED)
+        return self._decisions.book.accounts(counts)
 
     async def close(self, person: str, by: str) -> None:
         """Close an account, for good; for whose it is, and the owner. Not the last owner's.
 
         Its password is forgotten, its sessions end, its open invites let nobody in.
         """
-        book = self._desk.book
+        book = self._decisions.book
 
         async def decide() -> Decision:
-            if not self._desk.may(by, person) or book.account(person) is None:
+            if not self._decisions.may(by, person) or book.account(person) is None:
                 raise Unknown("There is no such account to close.")
             if book.owners() == [person]:
                 raise InputError("This is the only owner, and a home needs one; it stays open.")
             facts, _ = await self._ending(person, by)
             return [*facts, AccountClosed(person=person, by=by)], emptied(person)
 
-        await self._desk.decide(by, decide)
+        await self._decisions.decide(by, decide)

@@ -90,7 +90,7 @@ async def enter_page(request: Asked, site: Site, token: str) -> Template:
     """Ask the owner's name, the first time; a button that spends the link."""
     if not await site.accounts.links.waits(token):
         return page("door-spent.html", await visitor_of(request, site), status=404)
-    new = not site.accounts.desk.book.owner()
+    new = not site.accounts.decisions.book.owner()
     name = site.live.now.person
     proposed = "" if name == NAMELESS else name
     return page("door-enter.html", None, token=token, new=new, name=proposed)
@@ -101,13 +101,13 @@ async def enter(request: Asked, site: Site, token: str, data: Fields) -> Respons
     """Sign the owner in."""
     name = data.get("name", "").strip() or site.live.now.person
     try:
-        if not site.accounts.desk.book.owner():
+        if not site.accounts.decisions.book.owner():
             unlike(site, name)
         visitor, session = await site.accounts.links.enter(
             token, name, agent_of(request), seal_of(request), site.live.now.person
         )
     except InputError as error:
-        new = not site.accounts.desk.book.owner()
+        new = not site.accounts.decisions.book.owner()
         shown: dict[str, Any] = {"token": token, "new": new, "name": name, "error": str(error)}
         return page("door-enter.html", None, status=400, **shown)
     try:
@@ -133,7 +133,7 @@ async def good(site: Site, token: str) -> Invite | None:
 
 async def _where(site: Site, invite: Invite) -> dict[str, Any]:
     """Whose home it is, and the room: what it is called, unless of what the guest will not see."""
-    shown = {"host": name_of(site, invite.by), "house": site.accounts.desk.book.owner_name}
+    shown = {"host": name_of(site, invite.by), "house": site.accounts.decisions.book.owner_name}
     if not invite.room:
         return {**shown, "title": "", "scene": None}
     scene = await site.front.rooms.scene(invite.room)
@@ -243,7 +243,10 @@ async def sign_in_page(request: Asked, site: Site, next: str = "/") -> Response[
     if await visitor_of(request, site) is not None:
         return Redirect(inside(next), status_code=303)
     return page(
-        "door-sign-in.html", None, next=inside(next), owner=bool(site.accounts.desk.book.owner())
+        "door-sign-in.html",
+        None,
+        next=inside(next),
+        owner=bool(site.accounts.decisions.book.owner()),
     )
 
 

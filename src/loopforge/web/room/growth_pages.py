@@ -90,9 +90,9 @@ async def _growth(
         return _reader(site, visitor, lines)
 
     handle = one.handle
-    story = await site.growth.desk.story(handle, reader) if handle else []
+    story = await site.growth.changes.story(handle, reader) if handle else []
     sees = _reader(site, visitor, lines).sees
-    changes = await site.growth.desk.changes(handle) if handle else []
+    changes = await site.growth.changes.changes(handle) if handle else []
     return page(
         "mate-growth.html",
         visitor,
@@ -119,7 +119,7 @@ async def undo(site: Site, owner: Visitor, handle: Word, data: Fields) -> Templa
     one, number = await standing_of(site, handle), data.get("number", "")
     try:
         wanted = int(number[:15]) if number.isdecimal() else 0
-        await site.growth.desk.undo(one.handle, wanted, owner.person)
+        await site.growth.changes.undo(one.handle, wanted, owner.person)
     except InputError as error:
         return await _growth(site, owner, one, error=str(error))
     return Redirect(f"{path_of(key_of(one), 'growth')}?told=undone", status_code=303)

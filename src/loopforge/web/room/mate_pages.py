@@ -374,7 +374,7 @@ def _signed(site: Site, versions: Sequence[Version]) -> list[tuple[Version, str]
 async def history(site: Site, visitor: Visitor, handle: Word) -> Template:
     """Every version on record, newest first: when, by whom, how much changed."""
     one = await standing_of(site, handle)
-    changes = await site.growth.desk.changes(one.handle) if one.handle else []
+    changes = await site.growth.changes.changes(one.handle) if one.handle else []
     counts = await _counts(site, one.handle)
     return page(
         "mate-history.html",

@@ -123,36 +123,36 @@ async def change(site: Site, visitor: Visitor, data: Fields, paces: Paces) -> Re
 
 async def _do(site: Site, visitor: Visitor, act: str, data: dict[str, str]) -> None:
     """One change. Raises InputError, Unknown."""
-    desk, reader = site.beliefs, _reader(visitor)
+    memories, reader = site.beliefs, _reader(visitor)
     await site.people.refresh()
     match act:
         case "undo":
-            await desk.undo(reader)
+            await memories.undo(reader)
             return
         case "on" | "off":
-            await desk.set_keeping(visitor.person, act)
+            await memories.set_keeping(visitor.person, act)
             return
         case _:
             number = data.get("number", "")
             if not number.isdecimal() or len(number) > 15:
                 raise InputError("Say which item is meant.")
-            one = await desk.find(reader, data.get("mate", ""), int(number))
+            one = await memories.find(reader, data.get("mate", ""), int(number))
     match act:
         case "correct":
-            await desk.correct(reader, one, data.get("text", ""))
+            await memories.correct(reader, one, data.get("text", ""))
         case "lock" | "unlock":
-            await desk.lock(reader, one, on=act == "lock")
+            await memories.lock(reader, one, on=act == "lock")
         case "drop":
-            await desk.drop(reader, one)
+            await memories.drop(reader, one)
         case "restore":
-            await desk.restore(reader, one)
+            await memories.restore(reader, one)
         case "forget":
             if data.get("sure", "") != "yes":
                 raise InputError("Tick that you are sure; what is forgotten cannot come back.")
-            await desk.forget(reader, one)
+            await memories.forget(reader, one)
         case "share" | "unshare":
             room = data.get("room", "")
             to = EVERYWHERE if room == EVERYWHERE else stream_of(room)
-            await desk.share(reader, one, to, on=act == "share")
+            await memories.share(reader, one, to, on=act == "share")
         case _:
             raise InputError("There is nothing of that kind to be done with a memory.")

@@ -74,7 +74,7 @@ def done(request: Asked, room: str, **told: Any) -> Response[Any]:
 @get("/")
 async def rooms(site: Site, visitor: Visitor) -> Template:
     """The rooms somebody is in."""
-    reads = await site.accounts.desk.vault.reads(visitor.person)
+    reads = await site.accounts.decisions.vault.reads(visitor.person)
     plates = await site.front.lobby.rooms_of(visitor.person, reads)
     guests, mates = site.front.rooms.guests, site.roster.mates()
     if visitor.guest:
@@ -123,7 +123,7 @@ async def room(
     before = at + PAGE // 2 if at else None
     events = await front.past(place.room, before=before, limit=PAGE, sight=place.sight)
     lines = [(event, await _line(site, place, event)) for event in events]
-    reads = await site.accounts.desk.vault.reads(place.visitor.person)
+    reads = await site.accounts.decisions.vault.reads(place.visitor.person)
     plates = await front.lobby.rooms_of(place.visitor.person, reads)
     read = reads.get(stream_of(place.room), 0)
     return page(
@@ -142,7 +142,7 @@ async def room(
         unread_at=await _first_unread(site, place, read),
         present=site.hub.here(place.room),
         welcome=welcome == "yes" and place.visitor.person != place.scene.opener,
-        house=site.accounts.desk.book.owner_name,
+        house=site.accounts.decisions.book.owner_name,
         examples=_examples(site, place, events),
         told=notes.read(place.visitor.person, told),
         limits={
@@ -162,7 +162,7 @@ async def _first_unread(site: Site, place: RoomAccess, read: int) -> int:
 @get("/rooms/{room:str}/beside")
 async def beside(site: Site, place: RoomAccess) -> Template:
     """The list of rooms beside this one, with what is new in each, as a fragment."""
-    reads = await site.accounts.desk.vault.reads(place.visitor.person)
+    reads = await site.accounts.decisions.vault.reads(place.visitor.person)
     plates = await site.front.lobby.rooms_of(place.visitor.person, reads)
     return page("room-list.html", place.visitor, scene=place.scene, plates=plates[:BESIDE])
 
@@ -374,7 +374,7 @@ async def seen(site: Site, place: RoomAccess, data: Fields) -> Response[None]:
         raise InputError("Say up to which line, by its number.")
     seq = min(int(text), (await site.front.rooms.state(place.room)).seq)
     await site.front.seen(place.room, place.visitor.person, seq, "web")
-    await site.accounts.desk.vault.read_upto(place.visitor.person, stream_of(place.room), seq)
+    await site.accounts.decisions.vault.read_upto(place.visitor.person, stream_of(place.room), seq)
     return Response(None, status_code=204)
 
 

@@ -78,7 +78,7 @@ async def provide_signer(state: State) -> Signer:
 async def visitor_of(request: Asked, site: Site) -> Visitor | None:
     """Who is asking, if they are signed in."""
     token = request.cookies.get(COOKIE, "")
-    return await site.accounts.desk.presence.visitor(token) if token else None
+    return await site.accounts.decisions.presence.visitor(token) if token else None
 
 
 async def provide_visitor(request: Asked, site: Site) -> Visitor:

@@ -32,7 +32,7 @@ from loopforge.mates.mate_roster import Roster
 from loopforge.mates.version_history import Chronicle
 from loopforge.models.embedded_switch import EmbeddedSwitch
 from loopforge.models.files.file_shelf import FileShelf
-from loopforge.models.model_listing import ModelsDesk
+from loopforge.models.model_listing import ModelListing
 from loopforge.people.account_linking import AccountLinking
 from loopforge.people.accounts.account_service import Accounts
 from loopforge.people.accounts.account_values import Visitor
@@ -129,7 +129,7 @@ class Site:
     watch: WatchService
     reminders: ReminderService
     ledger: SqlLedger
-    models: ModelsDesk
+    models: ModelListing
     shelf: FileShelf
     tools: Toolbox
     clock: Clock

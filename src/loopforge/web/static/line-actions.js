@@ -1,7 +1,7 @@
 /* What one can do with a line: answer, react, copy, quote, pin, edit, delete, mark. The server decides
    whether it may be; what came of it is told by the stream, to everybody. */
 
-export function acting({ lines, you, make, post, fields, problem, base, desk, change }) {
+export function acting({ lines, you, make, post, fields, problem, base, composer, change }) {
   const away = "The home does not answer; nothing was changed.";
 
   const path = (line) => `/lines/${line.dataset.id}`;
@@ -87,7 +87,7 @@ export function acting({ lines, you, make, post, fields, problem, base, desk, ch
 
   async function quote(line) {
     const text = await words(line);
-    if (text !== null) desk.quote(line, text);
+    if (text !== null) composer.quote(line, text);
   }
 
   async function mark(line, name) {
@@ -161,7 +161,7 @@ export function acting({ lines, you, make, post, fields, problem, base, desk, ch
     if (name !== "delete") button.closest(".more")?.removeAttribute("open");
     problem("");
     switch (name) {
-      case "reply": return desk.answer(line);
+      case "reply": return composer.answer(line);
       case "react": return put(line, button.dataset.emoji ?? button.textContent);
       case "copy": return copied(button, await words(line));
       case "code": return copied(button, button.parentElement.querySelector("code").textContent);

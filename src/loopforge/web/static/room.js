@@ -195,7 +195,7 @@ import { around } from "./room-keys.js";
     else [...lines.children].find((each) => Number(each.dataset.seq) > seq).before(line);
     line.classList.add("new");
     equip(line);
-    desk.settle(seq);
+    composer.settle(seq);
     soon();
     signs();
     const mine = line.dataset.person === you;
@@ -300,7 +300,7 @@ import { around } from "./room-keys.js";
       drafts.querySelectorAll(".draft:not(.withdrawn)").forEach((draft) => draft.remove());
       signs();
       sign("");
-      desk.flush();
+      composer.flush();
       lines.querySelectorAll("[data-asks]:has(form)").forEach(ask);
     }));
     on("line", add);
@@ -508,10 +508,10 @@ import { around } from "./room-keys.js";
     tell();
   }
 
-  const desk = compose({ main, scene, drafts, text, saved, make, post, problem, gist, past,
+  const composer = compose({ main, scene, drafts, text, saved, make, post, problem, gist, past,
     you, shown: (seq) => Boolean($(`l-${seq}`)), toFoot: () => { stuck = !past; toFoot(); } });
 
-  const deeds = acting({ lines, you, make, post, fields, problem, base, desk, change });
+  const deeds = acting({ lines, you, make, post, fields, problem, base, composer, change });
   const keys = around({ base, room, text, make, gist, halts: () => over, editLast: deeds.editLast });
 
   /* ---------------- clicks and keys */
@@ -529,7 +529,7 @@ import { around } from "./room-keys.js";
     let link;
     if ((link = on("[data-act]"))) deeds.act(link);
     else if (plainly) return;
-    else if ((link = on("[data-mention]"))) desk.mention(link.dataset.mention);
+    else if ((link = on("[data-mention]"))) composer.mention(link.dataset.mention);
     else if ((link = on("a.quote, a.jump"))) { if (show(link.hash.slice(1))) { event.preventDefault(); if (sheet.contains(link)) sheet.close("", opener = $(link.hash.slice(1))); } }
     else if ((link = on("a.pins"))) { event.preventDefault(); open(link.href, "Pinned lines", link); if (main.classList.contains("aside-open")) aside(false); }
     else if ((link = on("#lines a.why, #panel a.why"))) { event.preventDefault(); open(link.href, "Why?", link); }
@@ -547,7 +547,7 @@ import { around } from "./room-keys.js";
     else if (main.classList.contains("aside-open")) aside(false, closed = now);
     else if (lines.querySelector(".more[open]")) closed = now, lines.querySelector(".more[open]").open = false;
     else if (sheet.open) sheet.close("", closed = now);
-    else if ($("reply-to").value) desk.answer(null, closed = now);
+    else if ($("reply-to").value) composer.answer(null, closed = now);
     else if (now - last < 800) halt();
     else if (now - closed > 2000) escaped = now;
   });
@@ -618,7 +618,7 @@ import { around } from "./room-keys.js";
   if (!(location.hash && show(location.hash.slice(1)))) toFoot();
   tell();
   since();
-  desk.begin();
+  composer.begin();
   if (!narrow.matches) text.focus({ preventScroll: true });
   connect();
 }

@@ -126,30 +126,30 @@ async def drive_task(
 
 async def _done(site: Site, access: TaskAccess, act: str, data: dict[str, str]) -> str:
     """Have it done; what is told of it. Raises LoopforgeError, and then nothing was done."""
-    desk, id, person = site.work, access.state.id, access.visitor.person
+    tasks, id, person = site.work, access.state.id, access.visitor.person
     access.rights.must(act)
     match act:
         case "say":
-            return await desk.say(id, person, data.get("text", ""))
+            return await tasks.say(id, person, data.get("text", ""))
         case "stop":
-            return await desk.stop(id, person)
+            return await tasks.stop(id, person)
         case "up" | "down":
-            after = await desk.rate(id, person, up=act == "up")
+            after = await tasks.rate(id, person, up=act == "up")
             return f"Its confidence is {after:.0f} of 100 now."
         case "resume":
-            return await desk.resume(id, person, dollars_in(data.get("budget", "")))
+            return await tasks.resume(id, person, dollars_in(data.get("budget", "")))
         case "allow" | "deny":
             owner, use = access.rights.owner, data.get("use", "") or "?"
-            return await desk.allow(id, person, owner=owner, yes=act == "allow", use=use)
+            return await tasks.allow(id, person, owner=owner, yes=act == "allow", use=use)
         case "approve":
             _as_shown(access.state, data)
-            return await desk.approve(id, person, data.get("commit", ""))
+            return await tasks.approve(id, person, data.get("commit", ""))
         case "reject":
             _as_shown(access.state, data)
-            return await desk.reject(id, person, data.get("commit", ""))
+            return await tasks.reject(id, person, data.get("commit", ""))
         case "undo":
             _as_shown(access.state, data)
-            return await desk.undo(id, person)
+            return await tasks.undo(id, person)
         case _:
             raise InputError("There is nothing of that name to be done with a task.")
 

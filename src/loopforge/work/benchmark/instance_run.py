@@ -53,16 +53,16 @@ class BenchmarkRun:
     """Instances given to the mates of a home. `arm` is what the home's `work_learning` is now."""
 
     def __init__(
-        self, desk: TaskService, clock: Clock, home: Path, person: str, arm: str, attempts: int = 1
+        self, tasks: TaskService, clock: Clock, home: Path, person: str, arm: str, attempts: int = 1
     ) -> None:
-        self._desk, self._clock, self._home = desk, clock, home
+        self._tasks, self._clock, self._home = tasks, clock, home
         self._person, self._arm, self._attempts = person, arm, attempts
 
     async def over(
         self, instances: Sequence[SweInstance], *, mate: str = "", budget: float = 0.0
     ) -> AsyncIterator[InstanceAttempt]:
         """Every attempt at each, as it ends. Cancelled, the task at work is stopped."""
-        run = self._desk.new_id()[-8:]
+        run = self._tasks.new_id()[-8:]
         for nth, instance in enumerate(instances):
             name = f"bench-{run}-{nth + 1}"
             try:
@@ -91,7 +91,7 @@ class BenchmarkRun:
     @asynccontextmanager
     async def _prepared(self, instance: SweInstance, name: str) -> AsyncIterator[InstanceTests]:
         """A registered repository that holds nothing later, and a workspace for the tests."""
-        folder, places = self._home / FOLDER / name, self._desk.places
+        folder, places = self._home / FOLDER / name, self._tasks.places
         try:
             await make_repository(instance, folder)
             await places.repositories.registered.register(folder, name)
@@ -111,8 +111,8 @@ class BenchmarkRun:
         mate: str,
         budget: float,
     ) -> InstanceAttempt:
-        desk, person = self._desk, self._person
-        id = await desk.open(
+        tasks, person = self._tasks, self._person
+        id = await tasks.open(
             instance.problem_statement,
             person,
             mate=mate,
@@ -126,16 +126,16 @@ class BenchmarkRun:
             offered = state.offered
             if state.stage != "finished":
                 why = _unfinished(state)
-                await desk.stop(id, person, "a benchmark's attempt is over")
+                await tasks.stop(id, person, "a benchmark's attempt is over")
             elif offered is None or not offered.commit:
                 why = "it changed nothing"
             else:
                 why = await tests.failing(str(offered.branch))
             confidence = state.confidence
-            await (desk.reject(id, person) if why else desk.approve(id, person))
+            await (tasks.reject(id, person) if why else tasks.approve(id, person))
             state = await self._settled(id)
         except asyncio.CancelledError:
-            await asyncio.shield(desk.stop(id, person, "the benchmark was ended"))
+            await asyncio.shield(tasks.stop(id, person, "the benchmark was ended"))
             raise
         return InstanceAttempt(
             instance=instance.instance_id,
@@ -155,15 +155,15 @@ class BenchmarkRun:
         while True:
             state = await self._settled(id)
             if state.allowing:
-                await self._desk.allow(id, self._person, owner=True, yes=False)
+                await self._tasks.allow(id, self._person, owner=True, yes=False)
             elif state.stage == "waiting" and not told:
                 told = True
-                await self._desk.say(id, self._person, ALONE)
+                await self._tasks.say(id, self._person, ALONE)
             else:
                 return state
 
     async def _settled(self, id: str) -> TaskState:
-        while not settled(state := await self._desk.store.named(id)):
+        while not settled(state := await self._tasks.store.named(id)):
             await self._clock.sleep(LOOK)
         return state
 

@@ -1,6 +1,6 @@
 """What is decided on a task in its room: by commands, by lines, and by buttons under its lines.
 
-    order --> which task is meant? --> may they? --> as it was shown? --> the desk
+    order --> which task is meant? --> may they? --> as it was shown? --> the service of tasks
 
 A yes or a no is for what was shown: what the line tells of that it answers, else the newest that
 stood where it was said, before it was. What has moved on since is refused, and nothing is done.
@@ -34,8 +34,8 @@ MOVED = "It has moved on since that was shown. Look at what it says now, and dec
 class ThreadOrders:
     """Decides for rooms. See `OrderRoute`."""
 
-    def __init__(self, ledger: Ledger, desk: TaskService, voice: RoomVoice) -> None:
-        self._ledger, self._desk, self._voice = ledger, desk, voice
+    def __init__(self, ledger: Ledger, tasks: TaskService, voice: RoomVoice) -> None:
+        self._ledger, self._tasks, self._voice = ledger, tasks, voice
 
     async def cause(self, line: str) -> Event | None:
         """What happened to a task that a line of a mate tells of; None for another line."""
@@ -53,7 +53,7 @@ class ThreadOrders:
         """See `OrderRoute.awaits`."""
         if await self.cause(reply_to) is not None:
             return True
-        tasks = await self._desk.store.of_thread(stream)
+        tasks = await self._tasks.store.of_thread(stream)
         return any(state.allowing or state.stage == "finished" for state in tasks[-1:])
 
     async def order(self, order: RoomOrder) -> str:
@@ -66,31 +66,31 @@ class ThreadOrders:
 
     async def _meant(self, order: RoomOrder, told: Event | None) -> TaskState:
         """The task of the line that it answers, else the last one of the room."""
-        tasks = await self._desk.store.of_thread(order.stream)
+        tasks = await self._tasks.store.of_thread(order.stream)
         found = [state for state in tasks if told is not None and state.stream == told.stream]
         if not tasks:
             raise InputError(NOTHING)
         return (found or tasks)[-1]
 
     async def _done(self, order: RoomOrder, state: TaskState, told: Event | None) -> str:
-        desk, id, person, name = self._desk, state.id, order.person, order.name
+        tasks, id, person, name = self._tasks, state.id, order.person, order.name
         asked = told if isinstance(getattr(told, "body", None), EffectProposed) else None
         allowing = name in ANSWERS and bool(asked or (state.allowing and not _offers(told)))
         rights_of(order, state).must("allow" if allowing else name)
         if allowing:
             use = asked.id if asked else await self._waiting(order, state)
-            return await desk.allow(id, person, owner=order.owner, yes=name == "approve", use=use)
+            return await tasks.allow(id, person, owner=order.owner, yes=name == "approve", use=use)
         match name:
             case "stop":
-                return await desk.stop(id, person)
+                return await tasks.stop(id, person)
             case "resume":
-                return await desk.resume(id, person)
+                return await tasks.resume(id, person)
             case "approve":
-                return await desk.approve(id, person, await self._offered(order, state, told))
+                return await tasks.approve(id, person, await self._offered(order, state, told))
             case "reject":
-                return await desk.reject(id, person, await self._offered(order, state, told))
+                return await tasks.reject(id, person, await self._offered(order, state, told))
             case "undo":
-                return await desk.undo(id, person)
+                return await tasks.undo(id, person)
             case _:
                 raise InputError(NOTHING)
 
@@ -106,7 +106,7 @@ class ThreadOrders:
         kind = "task.result_offered" if state.task.repo else "task.finished"
         offers = await self._ledger.read(state.stream, kinds=[kind])
         if state.stage in OVER or not offers:
-            return ""  # the desk says what there is
+            return ""  # the service says what there is
         shown = told if _offers(told) else None
         if shown is None and state.stage == "finished":
             shown = await self._newest(order, offers)
@@ -128,7 +128,7 @@ class ThreadOrders:
         cause = await self.cause(said.id)
         if cause is None:
             return ()
-        state = await self._desk.store.state(cause.stream)
+        state = await self._tasks.store.state(cause.stream)
         acts = possible_acts(state)
         match cause.body:
             case TaskClassified() if "stop" in acts:
@@ -148,7 +148,7 @@ class ThreadOrders:
             return None
         page = f"/work/{cause.stream.removeprefix(PREFIX)}"
         record = f"{page}/why/{cause.id}"
-        shown = self._desk.page_of(await self._desk.store.state(cause.stream))
+        shown = self._tasks.page_of(await self._tasks.store.state(cause.stream))
         where = f"{shown}/why/{cause.id}" if shown else f"{record} in the home's pages"
         words = f"That is of a task. How it came to be: {where}, or `loopforge why {said.id}`."
         return LineSource(page, record, words)

@@ -113,14 +113,14 @@ class ThreadPosts:
     def __init__(
         self,
         ledger: Ledger,
-        desk: TaskService,
+        tasks: TaskService,
         voice: RoomVoice,
         files: EffectFiles,
         stamp: Stamp,
-        tasks: Tasks,
+        background: Tasks,
     ) -> None:
-        self._ledger, self._desk, self._voice = ledger, desk, voice
-        self._files, self._stamp, self._tasks = files, stamp, tasks
+        self._ledger, self._tasks, self._voice = ledger, tasks, voice
+        self._files, self._stamp, self._background = files, stamp, background
         self._posts: dict[str, _Post] = {}
         self._busy, self._more = set[str](), set[str]()
         self._telling = set[asyncio.Task[None]]()
@@ -133,7 +133,7 @@ class ThreadPosts:
         self._ledger.subscribe(self._reacted, streams=ROOM, kinds=["room.person_reacted"])
         self._ledger.subscribe(self._erased, kinds=["ledger.erased"])
         since = self._stamp.clock.now() - LATER
-        for state in await self._desk.tasks():
+        for state in await self._tasks.tasks():
             if state.thread.startswith(ROOM):
                 await self._missed(state)
                 if state.last is not None and state.last > since:
@@ -145,7 +145,7 @@ class ThreadPosts:
             await asyncio.gather(*self._telling, return_exceptions=True)
 
     def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        task = self._tasks.spawn(work, name)
+        task = self._background.spawn(work, name)
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)
 
@@ -157,9 +157,9 @@ class ThreadPosts:
                 self._spawn(self._stop(stream, event.body.person), "a task is stopped")
 
     async def _stop(self, room: str, person: str) -> None:
-        for state in await self._desk.store.of_thread(room):
+        for state in await self._tasks.store.of_thread(room):
             if _stoppable(state):
-                await self._desk.stop(state.id, person)
+                await self._tasks.stop(state.id, person)
 
     async def _missed(self, state: TaskState) -> None:
         """Stop a task whose room was stopped, where the home ended before it was."""
@@ -167,7 +167,7 @@ class ThreadPosts:
         if _stoppable(state) and (stops := await last(state.thread, kinds=["room.stopped"])):
             (let_go,) = await last(state.stream, kinds=LET_GO)
             if isinstance(stops[0].body, Stopped) and stops[0].at > let_go.at:
-                await self._desk.stop(state.id, stops[0].body.person)
+                await self._tasks.stop(state.id, stops[0].body.person)
 
     def _reacted(self, stream: str, events: Sequence[Event]) -> None:
         for event in events:
@@ -186,14 +186,14 @@ class ThreadPosts:
         cause = await self._ledger.event(said.cause)
         if not cause.stream.startswith(PREFIX):
             return
-        state = await self._desk.store.state(cause.stream)
+        state = await self._tasks.store.state(cause.stream)
         rights = TaskRights(state=state, gave=state.task.person == body.person, stop=False)
         if state.stage in OVER or not rights.may("stop" if halt else "rate"):
             return
         if halt:
-            await self._desk.stop(state.id, body.person)
+            await self._tasks.stop(state.id, body.person)
         elif not state.forgotten:
-            await self._desk.rate(state.id, body.person, up=body.emoji[:1] == UP, line=body.to)
+            await self._tasks.rate(state.id, body.person, up=body.emoji[:1] == UP, line=body.to)
 
     def _erased(self, _stream: str, _events: Sequence[Event]) -> None:
         self._erasures += 1
@@ -217,7 +217,7 @@ class ThreadPosts:
             self._busy.discard(stream)
 
     async def _tell(self, stream: str) -> None:
-        state = await self._desk.store.state(stream)
+        state = await self._tasks.store.state(stream)
         if state.opened is None or not state.thread.startswith(ROOM):
             return
         post = self._posts.setdefault(stream, _Post())
@@ -225,7 +225,7 @@ class ThreadPosts:
             await self._event(state, post, event)
             post.seq = event.seq
         await self._read_anew(post, state)
-        if post.stale(state, self._desk.page_of(state)):
+        if post.stale(state, self._tasks.page_of(state)):
             await (self._soon(post, stream) if state.at_work else self._now(post, stream))
 
     async def _read_anew(self, post: _Post, state: TaskState) -> None:
@@ -243,7 +243,7 @@ class ThreadPosts:
         match event.body:
             case TaskClassified() as body if not post.line:
                 post.head = _taken(body)
-                text = shown_progress(state, post.head, "", self._desk.page_of(state))
+                text = shown_progress(state, post.head, "", self._tasks.page_of(state))
                 post.line = await self._say(state, text, event)
                 if event.at >= self._began:  # else it may say what was so before
                     post.texts[post.line] = text
@@ -271,7 +271,7 @@ class ThreadPosts:
         """The result, with the files that it names."""
         text, files = str(body.result), list[File]()
         try:
-            place = await self._desk.places.workspaces.recovered(state.stream)
+            place = await self._tasks.places.workspaces.recovered(state.stream)
             sent = await place.sent(text)
             text = sent.text
             files = [await self._files.keep(file) for file in sent.files]
@@ -296,7 +296,7 @@ class ThreadPosts:
     async def _soon(self, post: _Post, stream: str) -> None:
         if not post.due:
             post.due = True
-            self._tasks.spawn(self._later(post, stream), "how a task goes")
+            self._background.spawn(self._later(post, stream), "how a task goes")
 
     async def _later(self, post: _Post, stream: str) -> None:
         clock = self._stamp.clock
@@ -311,15 +311,15 @@ class ThreadPosts:
     async def _edited(self, post: _Post, stream: str) -> bool:
         """Let a line say what it is to say now; whether all of them do."""
         async with post.editing:  # else what it said before could come last
-            state = await self._desk.store.state(stream)
+            state = await self._tasks.store.state(stream)
             await self._read_anew(post, state)
-            page = self._desk.page_of(state)
+            page = self._tasks.page_of(state)
             for line, text in post.stale(state, page):
                 post.edited = self._stamp.clock.ticks()
                 if not await self._voice.edit(state.thread, self._mate(state), line, text):
                     return False
                 post.texts[line] = text
-            return not post.stale(await self._desk.store.state(stream), page)
+            return not post.stale(await self._tasks.store.state(stream), page)
 
 
 def shown_progress(state: TaskState, head: str, foot: str, page: str) -> str:

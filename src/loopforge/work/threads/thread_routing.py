@@ -65,14 +65,14 @@ class ThreadRouting:
     def __init__(
         self,
         ledger: Ledger,
-        desk: TaskService,
+        tasks: TaskService,
         mates: Mapping[str, Mate],
         files: EffectFiles,
         voice: RoomVoice,
     ) -> None:
-        self._ledger, self._desk, self._mates, self._files = ledger, desk, mates, files
-        self._voice, self._orders = voice, ThreadOrders(ledger, desk, voice)
-        self._store: TaskStore = desk.store
+        self._ledger, self._tasks, self._mates, self._files = ledger, tasks, mates, files
+        self._voice, self._orders = voice, ThreadOrders(ledger, tasks, voice)
+        self._store: TaskStore = tasks.store
 
     # ------------------------------------------------------------ lines
 
@@ -148,7 +148,7 @@ class ThreadRouting:
         if any(isinstance(e.body, TaskSteered) and e.body.source == line.line for e in steered):
             return
         text = await self._taken_in(state.stream, line.text, line.files)
-        await self._desk.say(state.id, line.person, text, line.line)
+        await self._tasks.say(state.id, line.person, text, line.line)
 
     async def _taken_in(self, stream: str, text: str, files: Sequence[File]) -> str:
         """What was said, and where in the workspace the files lie that were given with it."""
@@ -161,7 +161,7 @@ class ThreadRouting:
         """Put files into the workspace; which, or why not, in words."""
         try:
             given = [await self._bytes(file) for file in files if file.name.text is not None]
-            place = await self._desk.places.workspaces.recovered(stream)
+            place = await self._tasks.places.workspaces.recovered(stream)
             return f"[Given: {', '.join(await place.take_in(given))}]"
         except (LoopforgeError, OSError) as error:
             return f"[Files were given, and could not be put in: {why_of(error)}]"
@@ -177,7 +177,7 @@ class ThreadRouting:
         """Stop what is worked on in a room that is no more; the streams of all its tasks."""
         tasks = await self._store.of_thread(stream)
         for state in tasks:
-            await self._desk.stop(state.id, person, GONE)
+            await self._tasks.stop(state.id, person, GONE)
         return [state.stream for state in tasks]
 
     # ------------------------------------------------------------ giving tasks
@@ -185,9 +185,9 @@ class ThreadRouting:
     async def _open(
         self, by: RoomLine | RoomOrder, text: str, mate: str, *, line: str = "", repo: str = ""
     ) -> None:
-        id = line or self._desk.new_id()
+        id = line or self._tasks.new_id()
         text = await self._taken_in(PREFIX + id, text, by.files)
-        await self._desk.open(
+        await self._tasks.open(
             text,
             by.person,
             mate=mate,

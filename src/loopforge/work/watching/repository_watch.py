@@ -52,8 +52,8 @@ class RepositoryWatch:
     prefix = WATCHES
     waking: Collection[str] = ("watch.began", "watch.ended", "watch.look_wanted")
 
-    def __init__(self, ledger: Ledger, stamp: Stamp, desk: TaskService) -> None:
-        self._ledger, self._stamp, self._desk = ledger, stamp, desk
+    def __init__(self, ledger: Ledger, stamp: Stamp, tasks: TaskService) -> None:
+        self._ledger, self._stamp, self._tasks = ledger, stamp, tasks
         self._states: dict[str, WatchState] = {}
         self._looked: dict[str, tuple[datetime, int]] = {}
         self.hosted = False
@@ -110,7 +110,7 @@ class RepositoryWatch:
 
     async def _decided(self, state: WatchState) -> DocstringsDecided | None:
         """What became of its task, which is given if it was not yet; None while that is open."""
-        task = await self._desk.store.state(TASKS + state.task)
+        task = await self._tasks.store.state(TASKS + state.task)
         if task.opened is None:
             await self._give(state)
         taken = taken_of(task)
@@ -119,7 +119,7 @@ class RepositoryWatch:
     async def _give(self, state: WatchState) -> None:
         assert state.began is not None
         rows = [f"- {one.path}, line {one.line}: `{one.name}`" for one in state.places]
-        await self._desk.open(
+        await self._tasks.open(
             TASK.format(places="\n".join(rows), folder=FOLDER),
             state.began.person,
             mate=state.began.mate,
@@ -135,7 +135,7 @@ class RepositoryWatch:
 
     async def look(self, state: WatchState) -> CommitsSeen | None:
         """What is new since the mark; None where nothing is. Raises RepositoryError, Unknown."""
-        found = self._desk.places.repositories.registered.find(state.repo)
+        found = self._tasks.places.repositories.registered.find(state.repo)
         person = PersonRepository(Path(found.path))
         head = await person.head(found.branch)
         if head == state.mark:

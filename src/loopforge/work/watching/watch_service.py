@@ -46,11 +46,11 @@ class WatchService:
         self,
         ledger: Ledger,
         stamp: Stamp,
-        desk: TaskService,
+        tasks: TaskService,
         world: RepositoryWatch,
         zone: Callable[[], ZoneInfo],
     ) -> None:
-        self._ledger, self._stamp, self._desk = ledger, stamp, desk
+        self._ledger, self._stamp, self._tasks = ledger, stamp, tasks
         self.world, self._zone = world, zone
 
     async def begin(
@@ -69,7 +69,7 @@ class WatchService:
         say no repetition.
         """
         found = self._found(repo)
-        if mate and not self._desk.world.is_mate(mate):
+        if mate and not self._tasks.world.is_mate(mate):
             raise Unknown(f"There is no mate {mate!r}; `loopforge mate list` shows them.")
         if checked_budget(budget) <= 0:
             raise BadLine("A watch needs a budget for each of its tasks, in US dollars.")
@@ -112,7 +112,7 @@ class WatchService:
     # ------------------------------------------------------------ inside
 
     def _found(self, repo: str) -> Repository:
-        return self._desk.places.repositories.registered.find(repo)
+        return self._tasks.places.repositories.registered.find(repo)
 
     async def _watched(self, repo: str) -> WatchState:
         try:
@@ -132,7 +132,7 @@ class WatchService:
         except LoopforgeError as error:
             trouble = str(error)
         if state.task:
-            stage = (await self._desk.store.state(f"task:{state.task}")).stage
+            stage = (await self._tasks.store.state(f"task:{state.task}")).stage
         ring = state.next_look(self._stamp.clock.now())
         return WatchShown(state=state, next=ring, stage=stage, trouble=trouble)
 
