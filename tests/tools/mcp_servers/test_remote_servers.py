@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,8 +13,8 @@ import pytest
 import uvicorn
 from mcp.server import MCPServer
 from mcp.types import ToolAnnotations
-from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from loopforge.errors import InputError
 from loopforge.runtime.background_tasks import Tasks
@@ -39,10 +40,11 @@ async def flood() -> str:
 
 
 @asynccontextmanager
-async def served(app: ASGIApp | None = None) -> AsyncIterator[str]:
+async def served(app: ASGIApp | None = None, port: int = 0) -> AsyncIterator[str]:
     """The server on loopback: where it is."""
     with socket.socket() as door:
-        door.bind(("127.0.0.1", 0))
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        door.bind(("127.0.0.1", port))
         config = uvicorn.Config(app or ours.streamable_http_app(), log_config=None)
         server = uvicorn.Server(config)
         async with Tasks() as tasks:
@@ -67,8 +69,9 @@ async def test_a_server_elsewhere_is_used(tmp_path: Path) -> None:
         one = connected(tmp_path, f"{at}/mcp")
         assert [tool.name for tool in await one.tools()] == ["add", "flood"]
         assert result_of((await one.call("add", {"a": 19, "b": 23})).result).text.endswith("42")
-        with pytest.raises(InputError, match="ours"):
+        with pytest.raises(InputError, match="the answer has more than 8,388,608 bytes"):
             await one.call("flood", {})
+        assert result_of((await one.call("add", {"a": 1, "b": 2})).result).text.endswith("3")
         await one.close()
         lost = connected(tmp_path, f"{at}/elsewhere")
         with pytest.raises(InputError, match="did not start: Not Found"):
@@ -102,4 +105,55 @@ async def test_a_key_that_is_not_taken_is_told_with_what_to_do(tmp_path: Path) -
                 await asyncio.sleep(0.01)
         taken[0] = True
         assert len(await one.tools()) == 2
+        await one.close()
+
+
+async def test_one_that_was_started_anew_fails_one_use(tmp_path: Path) -> None:
+    """It knows the session no more, is away for one use, or busy: each is told, and the next goes.
+
+    It speaks the protocol of before 2026, which has sessions.
+    """
+    now = ""
+
+    async def door(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await app(scope, receive, send)
+        first = await receive()
+        again = [first]
+
+        async def received() -> Message:
+            return again.pop() if again else await receive()
+
+        if b'"server/discover"' in first.get("body", b""):
+            return await PlainTextResponse("no", status_code=400)(scope, received, send)
+        if b'"tools/call"' in first.get("body", b"") and now == "busy":
+            return await PlainTextResponse("no", status_code=503)(scope, received, send)
+        if b'"tools/call"' in first.get("body", b"") and now == "packed":
+            packed = gzip.compress(b"y" * 9_000_000)
+            headers = {"content-type": "application/json", "content-encoding": "gzip"}
+            return await Response(packed, headers=headers)(scope, received, send)
+        if now == "restarted":
+            named = [pair for pair in scope["headers"] if pair[0] != b"mcp-session-id"]
+            session = [(b"mcp-session-id", b"0" * 32)] * (len(named) < len(scope["headers"]))
+            scope = {**scope, "headers": named + session}
+        return await app(scope, received, send)
+
+    app = ours.streamable_http_app()
+    async with served(door) as at:
+        one = connected(tmp_path, f"{at}/mcp")
+        await one.tools()
+        for now, why in (
+            ("restarted", "ours is gone: it knows nothing of this session any more"),
+            ("busy", r"ours says: it answered 503 \(Service Unavailable\)"),
+            ("packed", "ours says: the answer has more than 8,388,608 bytes"),
+        ):
+            with pytest.raises(InputError, match=why):
+                await one.call("add", {"a": 1, "b": 2})
+            now = ""
+            assert result_of((await one.call("add", {"a": 1, "b": 2})).result).text.endswith("3")
+        port = int(at.rpartition(":")[2])
+    with pytest.raises(InputError, match=r"ours is gone: 127\.0\.0\.1 cannot be reached"):
+        await one.call("add", {"a": 1, "b": 2})
+    async with served(port=port):
+        assert result_of((await one.call("add", {"a": 1, "b": 2})).result).text.endswith("3")
         await one.close()

@@ -14,17 +14,23 @@ import httpcore2
 import httpx2
 
 from loopforge import __version__
+from loopforge.errors import InputError
 from loopforge.tools.web.endpoint_request import place_of
+from loopforge.tools.web.http_request import phrase
 from loopforge.tools.web.network_guard import GuardedNetwork
+from loopforge.tools.web.page_fetch import body_of
 
 LARGEST = 8 * 1024 * 1024
 """Bytes of an answer that is no stream, and of one event of a stream."""
 CONNECT = 20.0
 """Seconds to reach the server; for how long it may be silent then is the session's to say."""
-
-
+PARTING = 5.0
+"""Seconds for each step of telling it that a session is over: whoever comes next waits for that."""
 REFUSING = (401, 403)
 """Answers of a server that does not take the key which it was sent, or was sent none."""
+UNKNOWN, BAD_GATEWAY = 404, 502
+SESSION = "mcp-session-id"
+INTERNAL_ERROR = -32603
 
 
 class GuardedTransport(httpx2.AsyncBaseTransport):
@@ -36,7 +42,24 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send it. Raises httpx2.ConnectError where it may not be, or cannot."""
-        at = request.url
+        host = request.url.host
+        try:
+            return await self._answered(request)
+        except (httpcore2.NetworkError, httpcore2.TimeoutException, OSError) as error:
+            raise self._lost(request, f"{host} cannot be reached") from error
+        except httpcore2.ProtocolError as error:
+            raise self._lost(request, f"{host} does not speak HTTP as it should") from error
+        except InputError as error:
+            raise self._lost(request, str(error)) from error
+
+    def _lost(self, request: httpx2.Request, why: str) -> httpx2.ConnectError:
+        if request.method == "POST":  # of these the session ends; what is listened to comes again
+            self._over(why)
+        return httpx2.ConnectError(why, request=request)
+
+    async def _answered(self, request: httpx2.Request) -> httpx2.Response:
+        at, ending = request.url, request.method == "DELETE"
+        steps = dict.fromkeys(("connect", "read", "write", "pool"), PARTING)
         sent = httpcore2.Request(
             method=request.method,
             url=httpcore2.URL(
@@ -44,45 +67,48 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
             ),
             headers=request.headers.raw,
             content=request.stream,
-            extensions=request.extensions,
+            extensions={**request.extensions, **({"timeout": steps} if ending else {})},
         )
-        try:
-            reply = await self._pool.handle_async_request(sent)
-        except (httpcore2.NetworkError, httpcore2.TimeoutException, OSError) as error:
-            raise httpx2.ConnectError(f"{at.host} cannot be reached", request=request) from error
-        except httpcore2.ProtocolError as error:
-            raise httpx2.RemoteProtocolError(f"{at.host}: {error}", request=request) from error
+        reply = await self._pool.handle_async_request(sent)
+        told = httpx2.Headers(reply.headers)
         if reply.status in REFUSING:
             self._over(
                 f"it answered {reply.status}, and takes no request with this key; look at "
                 "[headers] in its file, and at the variable that is named there"
             )
-        kinds = [value for key, value in reply.headers if key.lower() == b"content-type"]
-        stream = any(b"event-stream" in kind for kind in kinds)
-        return httpx2.Response(
-            status_code=reply.status,
-            headers=reply.headers,
-            stream=_Bounded(reply, None if stream else LARGEST),
-            extensions=reply.extensions,
-        )
+        elif reply.status == UNKNOWN and SESSION in request.headers:
+            self._over("it knows nothing of this session any more, as after a restart of it")
+        if told.get("content-type", "").startswith("text/event-stream"):
+            return httpx2.Response(reply.status, headers=told, stream=_Events(reply))
+        try:
+            data, whole = await body_of(reply, told.pop("content-encoding", ""), LARGEST)
+        finally:
+            await reply.aclose()
+        if not whole:
+            return _no_answer(BAD_GATEWAY, f"the answer has more than {LARGEST:,} bytes")
+        if reply.status >= 400 and reply.status != UNKNOWN and b'"jsonrpc"' not in data:
+            return _no_answer(reply.status, f"it answered {phrase(reply.status)}")
+        return httpx2.Response(reply.status, headers=told, content=data)
 
     async def aclose(self) -> None:
         """Let go of its connections."""
         await self._pool.aclose()
 
 
-class _Bounded(httpx2.AsyncByteStream):
-    """The bytes of an answer, up to a bound."""
+def _no_answer(status: int, why: str) -> httpx2.Response:
+    """What a session is given in place of what is no message: an error in the protocol's form."""
+    error = {"code": INTERNAL_ERROR, "message": why}
+    return httpx2.Response(status, json={"jsonrpc": "2.0", "id": None, "error": error})
 
-    def __init__(self, reply: httpcore2.Response, most: int | None) -> None:
-        self._reply, self._most = reply, most
+
+class _Events(httpx2.AsyncByteStream):
+    """The bytes of a stream of events, as they come."""
+
+    def __init__(self, reply: httpcore2.Response) -> None:
+        self._reply = reply
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        came = 0
         async for piece in self._reply.aiter_stream():
-            came += len(piece)
-            if self._most is not None and came > self._most:
-                raise httpx2.ReadError(f"the answer has more than {self._most:,} bytes")
             yield piece
 
     async def aclose(self) -> None:
@@ -99,7 +125,11 @@ async def remote_streams(
     async with (
         httpx2.AsyncClient(
             transport=GuardedTransport(GuardedNetwork([place_of(url)]), over),
-            headers={"User-Agent": f"Loopforge/{__version__}", **headers},
+            headers={
+                "User-Agent": f"Loopforge/{__version__}",
+                "Accept-Encoding": "gzip",
+                **headers,
+            },
             timeout=httpx2.Timeout(CONNECT, read=seconds + 60),
             trust_env=False,
         ) as client,

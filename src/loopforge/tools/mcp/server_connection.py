@@ -192,6 +192,8 @@ class McpConnection:
     async def _running(self) -> Client:
         """The client of a server that runs; starts it where it does not."""
         await loading(_load)
+        while self._life is not None and self._gone.is_set() and not self._life.done():
+            await asyncio.wait({self._life})
         if self._life is None or self._life.done() or self._ready is None:  # one starts it
             self._why = ""
             self._gone = asyncio.Event()
