@@ -120,6 +120,11 @@ async def test_a_search_tells_titles_addresses_and_a_line(server: OddServer) -> 
         (page("<html>"), "did not answer in JSON"),
         (as_json([]), "did not answer in JSON"),
         (page("[" * 100_000), "did not answer in JSON"),
+        (as_json({"error": "Too busy."}), "says: Too busy"),
+        (
+            as_json({"results": [], "unresponsive_engines": [["bing", "CAPTCHA"], ["qwant"], 5]}),
+            r"did not answer: bing \(CAPTCHA\), qwant$",
+        ),
     ],
 )
 async def test_what_is_no_search_is_said(server: OddServer, answer: bytes, why: str) -> None:
@@ -244,6 +249,7 @@ async def test_what_arxiv_does_not_know_is_said(server: OddServer) -> None:
     for answer, why in (
         (WRONG, "incorrect id format"),
         ("<html>", "feed of papers"),
+        ("<html><p>Down for maintenance.</p></html>", "feed of papers"),
         ('<!DOCTYPE x [<!ENTITY a "b">]><feed/>', "feed of papers"),
     ):
         server.answers["/arxiv/api/query"] = told(answer.encode(), "Content-Type: text/xml")

@@ -209,9 +209,14 @@ async def test_an_approval_that_died_half_way_is_finished_by_the_next(bench: Ben
 
 
 async def test_a_folder_in_the_middle_of_something_is_left_alone(bench: Bench) -> None:
-    """A merge of the person's that is not done."""
+    """A merge of the person's that is not done, or another git that has the index."""
     await bench.begin()
     await bench.does(EDIT)
+    shown = await bench.propose()
+    (bench.project / ".git/index.lock").touch()
+    with pytest.raises(RepositoryError, match=r"in the middle of a command of git.*index\.lock"):
+        await bench.git.approve(TASK, shown.commit)
+    (bench.project / ".git/index.lock").unlink()
     git(bench.project, "switch", "-qc", "other")
     bench.commit({"b.py": "x = 5\n"})
     git(bench.project, "switch", "-q", "main")
@@ -304,6 +309,10 @@ async def test_what_no_task_can_work_on_is_not_registered(bench: Bench) -> None:
             await register(project, branch=odd)
         with pytest.raises(InputError, match="no name"):
             await register(project, name=odd)
+    git(project, "switch", "-q", "--detach")
+    with pytest.raises(InputError, match="no branch checked out"):
+        await register(project)
+    git(project, "switch", "-q", "main")
     git(bench.place, "clone", "-q", "--depth=1", project.as_uri(), "shallow")
     with pytest.raises(InputError, match="unshallow"):
         await register(bench.place / "shallow")

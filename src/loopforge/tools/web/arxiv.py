@@ -140,6 +140,8 @@ def read_feed(data: bytes) -> list[ArxivPaper]:
         if "<!DOCTYPE" in text or "<!ENTITY" in text:
             raise ParseError("it declares what a feed has no need of")
         feed = fromstring(text)  # noqa: S314 - without declarations there is nothing to expand
+        if feed.tag != f"{ATOM}feed":
+            raise ParseError("it is something else")
     except ParseError as error:
         raise InputError("arXiv did not answer with a feed of papers") from error
     found = []

@@ -36,8 +36,9 @@ async def asked_json(endpoint: str, given: Mapping[str, object]) -> dict[str, An
         told = None
     if not isinstance(told, dict):
         raise InputError(f"{urlsplit(endpoint).netloc} did not answer in JSON")
-    if isinstance(error := told.get("error"), dict):
-        raise InputError(f"{urlsplit(endpoint).netloc} says: {short(error.get('info'))}")
+    if error := told.get("error"):
+        why = error.get("info") if isinstance(error, dict) else error
+        raise InputError(f"{urlsplit(endpoint).netloc} says: {short(why)}")
     return told
 
 

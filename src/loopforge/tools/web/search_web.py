@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from loopforge.errors import InputError
+from loopforge.runtime.containment import short
 from loopforge.runtime.plugins.setting_checks import web_parts
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
 from loopforge.tools.web.kept_pages import MATERIAL
@@ -65,10 +67,22 @@ class SearchWeb:
                     f"{error}. (It has to be a SearXNG whose settings allow the format json)"
                 ) from error
             rows = [row for row in rows_of(told, "results") if _leads(row.get("url"))]
+            if not rows and (silent := _silent(told)):
+                raise InputError(f"these search engines did not answer: {silent}")
             shown = [_row(row) for row in rows[: wanted.get("results") or USUAL]]
             return "\n".join([MATERIAL, *shown]) if shown else "Nothing found."
 
         return tell
+
+
+def _silent(told: dict[str, Any]) -> str:
+    """Which engines did not answer the SearXNG, and why; "" for none."""
+    listed = told.get("unresponsive_engines")
+    named = (
+        [row for row in listed if isinstance(row, list) and row] if isinstance(listed, list) else []
+    )
+    rows = [[short(each) for each in row[:2]] for row in named]
+    return ", ".join(f"{name} ({', '.join(why)})" if why else name for name, *why in rows)
 
 
 def _leads(url: object) -> bool:

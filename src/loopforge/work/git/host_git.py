@@ -187,8 +187,8 @@ def _found_for(folder: Path) -> tuple[str, str]:
     """Both, to be run in a folder. Raises NotInstalled, RepositoryError where that is gone."""
     if not folder.is_dir():
         raise RepositoryError(
-            f"There is no folder {folder} any more. Bring it back, or remove that repository and "
-            "register it where it is now."
+            f"There is no folder {folder} any more. Bring it back, or write where it is now into "
+            "its file in the folder `repositories` of the home."
         )
     return _found()
 

@@ -44,6 +44,7 @@ IN_THE_WAY = (
     ("rebase-merge", "a rebase"),
     ("rebase-apply", "a rebase"),
     ("BISECT_LOG", "a bisection"),
+    ("index.lock", "a command of git, or one died there and left its index.lock"),
 )
 """What lies in git's folder while something is under way."""
 NAMED = 10
@@ -62,7 +63,10 @@ class PersonRepository:
         """Where a branch stands. Raises RepositoryError where there is none."""
         found = await self.find(branch)
         if not found:
-            raise RepositoryError(f"{self.folder} has no branch {branch!r} any more.")
+            raise RepositoryError(
+                f"{self.folder} has no branch {branch!r} any more. Make it again, or write which "
+                "one it is now into its file in the folder `repositories` of the home."
+            )
         return found
 
     async def find(self, branch: str) -> str:

@@ -70,7 +70,12 @@ class RegisteredRepositories:
             raise InputError(f"{name!r} is no name: small letters, figures and dashes, 32 at most.")
         await self._check(place)
         git = HostGit(place)
-        target = branch or (await git.text("symbolic-ref", "--short", "-q", "HEAD"))
+        out = await git.run("symbolic-ref", "--short", "-q", "HEAD", ok=(0, 1))
+        if not (target := branch or out.text):
+            raise InputError(
+                f"{place} has no branch checked out (its HEAD is detached); `git switch` to the "
+                "one that tasks are to work on."
+            )
         await git.text("check-ref-format", "--branch", target)
         try:
             await git.text("rev-parse", "--verify", "-q", f"refs/heads/{target}^{{commit}}")
@@ -80,8 +85,8 @@ class RegisteredRepositories:
         others = [each for each in self.known() if each.name == named and each != made]
         if others:
             raise InputError(
-                f"{named!r} is {others[0].path}, branch {others[0].branch}, already; give another "
-                "name, or remove that one first."
+                f"{named!r} is {others[0].path}, branch {others[0].branch}, already; delete "
+                f"{FOLDER}/{named}.toml of the home if that is over, or give another name."
             )
         self._folder.mkdir(exist_ok=True)
         written = "".join(
