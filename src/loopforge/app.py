@@ -354,7 +354,7 @@ def _wired(
     roster, house = Roster(settings.home / "mates"), House(ledger, signals, recorder)
     cast, people = Cast(roster, clock), Registry(ledger, stamp)
     memory = memory_opening.memory_of(live, ledger, stamp, tasks, house, people.same)
-    budgets, paid = _metered(settings, ledger, models, stamp, tasks, people)
+    budgets, paid, quota = _metered(settings, ledger, models, stamp, tasks, people)
     tools = toolbox(live, clock, files, LineHistory(ledger, house), paid, memory.embeddings)
     policies, questions = minds(PromptBook(settings.home / "prompts")), ToolQuestions(tools, stamp)
     inner = ProgramCalls(ledger, house, cast, rules, questions, tools, lambda: worlds.secrets())
@@ -366,14 +366,14 @@ def _wired(
     viewer = Viewer(models, tools, clock, rules, cast, budgets.left, recalling)
     relief = Relief(settings.fallback_mate, cast, roster.why_not, stamp, rules)
     book, bell, unprompted = _reminding(ledger, house, people, stamp, live, tools, cast)
-    conduct = Conduct(ledger, stamp, house, cast, rules, relief, bell, unprompted)
+    conduct = Conduct(ledger, stamp, house, cast, rules, relief, bell, unprompted, quota)
     bot = Bot(ports, conduct, viewer, cast, rules, relief, files, questions)
     kept = task_memory(memory, people, ledger)
     work = work_parts(ports, cast, models, live, lambda: worlds.secrets(), site, kept)
     looking_back = memory_opening.notes_of(memory, house, models, cast, rules, live, ledger, stamp)
     timers, kinds = LocalTimers(lambda on: lanes.wake(on), clock), (bot, *work.worlds, looking_back)
     worlds = Worlds(ports, timers, policies, kinds, lambda: untold.union(secrets(), tools.keys()))
-    lanes, quota = LocalLanes(worlds.work, clock), _quota(ledger, clock, budgets)
+    lanes = LocalLanes(worlds.work, clock)
     notice, patience = notice_of(models), timedelta(hours=settings.platform_patience_hours)
     rooms = Rooms(ledger, house, lanes, signals, people, cast, stamp, rules, quota, notice)
     _follow_times(worlds, lanes, live, ledger)
@@ -420,13 +420,6 @@ def _wired(
     )
 
 
-def _quota(ledger: SqlLedger, clock: Clock, budgets: Budgets) -> Quota:
-    """How many answers there may be, which budgets are told with how many there were."""
-    quota = Quota(ledger, clock, budgets.book)
-    budgets.answers = quota.had
-    return quota
-
-
 def _follow_times(
     worlds: Worlds, lanes: LocalLanes[str], live: LiveSettings, ledger: SqlLedger
 ) -> None:
@@ -443,11 +436,12 @@ def _metered(
     stamp: Stamp,
     tasks: Tasks,
     people: Registry,
-) -> tuple[Budgets, MeteredModels]:
-    """The budgets of the home, and its models within them: the only ones that it asks."""
-    budgets = Budgets(ledger, stamp, BudgetBook(ledger, stamp, budgets_of(settings)))
-    budgets.same = people.same
-    return budgets, MeteredModels(models, budgets, tasks)
+) -> tuple[Budgets, MeteredModels, Quota]:
+    """The budgets of the home, its models within them (the only ones it asks), and its answers."""
+    book = BudgetBook(ledger, stamp, budgets_of(settings))
+    quota = Quota(ledger, stamp.clock, book, people.same)
+    budgets = Budgets(ledger, stamp, book, quota.had, people.same)
+    return budgets, MeteredModels(models, budgets, tasks), quota
 
 
 def _accounts(

@@ -50,13 +50,18 @@ class OneTool:
         return True, ToolResult(text="done", cost=0.5)
 
 
+async def uncounted(_: str) -> int:
+    """Nobody counts answers here."""
+    return 0
+
+
 @asynccontextmanager
 async def metered(url: str) -> AsyncIterator[tuple[SqlLedger, Budgets]]:
     """A ledger, and budgets that bind nothing."""
     stamp = Scribbler().stamp
     async with opened(url) as ledger:
         book = BudgetBook(ledger, stamp, BudgetRules(ZoneInfo("UTC")))
-        yield ledger, Budgets(ledger, stamp, book)
+        yield ledger, Budgets(ledger, stamp, book, uncounted, str)
 
 
 async def spent_by(ledger: SqlLedger, meter: str) -> list[Amounts]:
@@ -109,7 +114,7 @@ class OnFullDisk(Budgets):
 async def test_nobody_is_asked_while_the_last_answer_is_not_counted(ledger_url: str) -> None:
     """A turn that cannot be written is tried again and again; it is paid for once, and counted."""
     async with metered(ledger_url) as (ledger, budgets), Tasks() as tasks:
-        full = OnFullDisk(ledger, Scribbler().stamp, budgets.book)
+        full = OnFullDisk(ledger, Scribbler().stamp, budgets.book, uncounted, str)
         script = ScriptedModels()
         models = MeteredModels(script, full, tasks)
         await models.ask(SAID, lambda _: None)

@@ -353,6 +353,20 @@ async def test_answers_are_bound_by_the_same_budgets(tmp_path: Path) -> None:
         ]
 
 
+async def test_who_calls_nobody_is_not_told_that_the_answers_are_used_up(tmp_path: Path) -> None:
+    """Among several people that word comes after a line that a mate would have answered."""
+    async with household(tmp_path) as home:
+        await home.enter("ana", "ben")
+        await home.does("ana", "budget", "1 answer")
+        for text in ("@maya hello", "the kettle is on", "ok"):
+            await home.hears("ana", text)
+        assert await home.bodies(Told) == []
+        for text in ("@maya and now?", "@maya please"):
+            await home.hears("ana", text)
+        (told,) = await home.bodies(Told)
+        assert str(told.text).startswith("This room had 1 answer today")
+
+
 async def test_a_mate_is_told_in_words_what_is_left(tmp_path: Path) -> None:
     """At the very end of what it is asked, so that what stands before is the same as ever."""
     async with household(tmp_path, budget("home", 4 * CENT)) as home:

@@ -70,23 +70,24 @@ async def counted(reserved: Reservation, paying: asyncio.Task[None]) -> None:
     await (asyncio.shield(paying) if reserved.hold else asyncio.sleep(0))
 
 
-async def _uncounted(meter: str) -> int:  # noqa: ARG001
-    """Where nobody counts answers."""
-    return 0
-
-
 class Budgets:
     """The budgets of a home, and what is spent of them.
 
-    `same` gives the one id of a person who is known by more than one, `answers` how many answers
-    a room or a person had today, which the chat counts.
+    `answers` gives how many answers a room or a person had today, which the chat counts, and
+    `same` the one id of a person who is known by more than one.
     """
 
-    def __init__(self, ledger: Changeable, stamp: Stamp, book: BudgetBook) -> None:
+    def __init__(
+        self,
+        ledger: Changeable,
+        stamp: Stamp,
+        book: BudgetBook,
+        answers: Callable[[str], Awaitable[int]],
+        same: Callable[[str], str],
+    ) -> None:
         self._ledger, self._stamp, self.book = ledger, stamp, book
+        self._answers, self._one = answers, same
         self._process = stamp.id()
-        self.same: Callable[[str], str] = lambda person: person
-        self.answers: Callable[[str], Awaitable[int]] = _uncounted
         self.refused: dict[str, int] = {}
 
     # ------------------------------------------------------------ spending
@@ -174,7 +175,7 @@ class Budgets:
         found = await self._ledger.look(lambda tables: store.standings(tables, limits, day))
         counted = {one.limit.budget.key for one in found}
         rest = [one for one in limits if one.budget.key not in counted]
-        more = [Standing(one, await self.answers(one.meter) if one.meter else 0) for one in rest]
+        more = [Standing(one, await self._answers(one.meter) if one.meter else 0) for one in rest]
         return sorted([*found, *more], key=lambda one: (-one.share, one.limit.budget.key))
 
     async def spent_since(self, since: date) -> list[tuple[str, str, Amounts]]:
@@ -182,4 +183,4 @@ class Budgets:
         return await self._ledger.look(lambda tables: store.spent_since(tables, since))
 
     def _same(self, charge: Charge) -> Charge:
-        return replace(charge, person=self.same(charge.person)) if charge.person else charge
+        return replace(charge, person=self._one(charge.person)) if charge.person else charge

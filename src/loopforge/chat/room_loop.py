@@ -24,6 +24,7 @@ from msgspec.structs import replace
 from loopforge.chat.reminders.due_reminders import ReminderBell
 from loopforge.chat.reminders.unprompted_turns import UnpromptedTurns
 from loopforge.chat.room import guest_rules
+from loopforge.chat.room.daily_quota import Quota
 from loopforge.chat.room.permissions import heeded
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import House
@@ -38,6 +39,7 @@ from loopforge.chat.turns.memory_evidence import wishes_in
 from loopforge.chat.turns.voice_notes import unheard
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.events import Fact
+from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.room_vocabulary import ConversationEnded, Told, TurnDropped, Weighed, Weight
 from loopforge.core.text.erasable_text import Words
@@ -83,8 +85,9 @@ class Conduct:
         relief: Relief,
         bell: ReminderBell,
         unprompted: UnpromptedTurns,
+        quota: Quota,
     ) -> None:
-        self._bell, self._unprompted = bell, unprompted
+        self._bell, self._unprompted, self._quota = bell, unprompted, quota
         self._ledger, self._stamp, self._house = ledger, stamp, house
         self._mates, self._rules, self._relief = mates, rules, relief
         self.fold, self.routing = house.state, LineRouting()
@@ -161,11 +164,32 @@ class Conduct:
         facts = [self._stamp.fact(weighed, actor="room", cause=pending[-1].id)]
         for line, asked in wishes_in(state, pending, weighed.weights, alone):
             facts.append(self._stamp.fact(asked, actor=f"person:{asked.person}", cause=line))
+        told = await self._unanswered(state, pending)
         if names := [mates[mate].name for mate in guest_rules.refused(weights)]:
-            body = Told(text=Words(guest_rules.told(names)))
+            told.append(guest_rules.told(names))
+        for text in told:
+            body = Told(text=Words(text))
             facts.append(self._stamp.fact(body, actor="room", cause=pending[-1].id))
             facts += queued(facts[-1], state.places, self._stamp)
         return facts
+
+    async def _unanswered(self, state: RoomState, pending: Sequence[ContextEntry]) -> list[str]:
+        """Why mates that were called by these lines do not answer: the answers of the day."""
+        mates, now, told = self._relief.listeners(state), self._stamp.clock.now(), list[str]()
+        spent = (replace(entry, over=False) for entry in pending if entry.over)
+        for batch in triggers.batches(entry for entry in spent if heeded(state, entry)):
+            last = batch[-1]
+            weights = triggers.weigh(state, batch, mates, now, self._rules.thresholds)
+            if last.who in state.people and any(each.verdict == "speak" for each in weights):
+                charge = Charge(
+                    stream=state.stream,
+                    person=last.who,
+                    surface=last.surface,
+                    guest=last.guest,
+                    owner=last.owner,
+                )
+                told.append(await self._quota.why(charge, str(state.people[last.who].name)))
+        return [each for each in told if each]
 
     def _unheard(self, state: RoomState) -> str:
         """The line whose voice note is to be written down before anything is weighed; "" for none.

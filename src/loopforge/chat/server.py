@@ -57,7 +57,6 @@ from loopforge.core.room_vocabulary import (
     Stopped,
     TalkSet,
     Titled,
-    Told,
     Weighed,
     Weight,
 )
@@ -384,10 +383,9 @@ class Rooms:
             text=Words(text),
             files=tuple([file_as_kept(each, self._rules.file_limit) for each in line.files]),
         )
-        over: list[str | None] = []  # asked once: it says why once a day
-        return await self._decide(room, lambda state: self._hear(there(state), line, over))
+        return await self._decide(room, lambda state: self._hear(there(state), line))
 
-    async def _hear(self, state: RoomState, line: Heard, over: list[str | None]) -> Event:
+    async def _hear(self, state: RoomState, line: Heard) -> Event:
         stream, seq, person, surface = state.stream, state.seq, line.person, line.surface
         if known := state.heard_before(surface, line.source):
             return await self._ledger.event(known)
@@ -397,28 +395,20 @@ class Rooms:
             seq = (await self._add(state, gone_along, f"person:{person}"))[-1].seq
         names = {m: here.name if (here := self._mates.get(m)) else m for m in state.mates}
         stop = is_stop(str(line.text), names, called=line.called)
-        if stop:
-            over[:] = [None]
-        elif not over:
-            who = self._people.same(person)
-            charge = Charge(
-                stream=stream, person=who, surface=surface, guest=line.guest, owner=line.owner
-            )
-            over.append(await self.quota.over(charge, str(state.people[person].name)))
+        keeper, owner = line.keeper, line.owner
+        charge = Charge(
+            stream=stream, person=person, surface=surface, guest=line.guest, owner=owner
+        )
         heard = replace(
             line,
             reply_to=line.reply_to if line.reply_to in state.lines else "",
-            over=over[0] is not None,
+            over=not stop and await self.quota.over(charge),
         )
-        keeper, owner = line.keeper, line.owner
         stop = stop and not line.bot and may(state, person, "stop", keeper=keeper, owner=owner)
         actor = f"person:{person}"
         before = [*self._newcomers(state), *self._boundary(state), heard]
         facts = [self._stamp.fact(body, actor=actor) for body in before]
         facts += queued(facts[-1], [each for each in state.places if each != surface], self._stamp)
-        if over[0]:
-            facts.append(self._stamp.fact(Told(text=Words(over[0])), actor="room"))
-            facts += queued(facts[-1], state.places, self._stamp)
         if stop:
             facts.append(self._stamp.fact(Stopped(person=person, surface=surface), actor=actor))
         events = await self._ledger.append(stream, facts, expect=seq)

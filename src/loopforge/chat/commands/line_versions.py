@@ -64,9 +64,9 @@ class LineVersions:
         charge = Charge(
             stream=state.stream, person=person, surface=surface, guest=guest, owner=owner
         )
-        over = await self._rooms.quota.over(charge, str(state.people[person].name))
-        if over is not None:
-            raise InputError(over or SPENT)
+        if await self._rooms.quota.over(charge):
+            name = str(state.people[person].name)
+            raise InputError(await self._rooms.quota.why(charge, name) or SPENT)
         body = AnswerWanted(
             person=person,
             line=last.id,

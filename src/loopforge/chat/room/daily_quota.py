@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import msgspec
+from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
@@ -34,10 +35,15 @@ ONE: dict[Scope, str] = {"places": "one place", "people": "one person", "guests"
 
 
 class Quota:
-    """The counts of today, and what budgets in answers say to them."""
+    """The counts of today, and what budgets in answers say to them.
 
-    def __init__(self, ledger: Readable, clock: Clock, book: BudgetBook) -> None:
-        self._ledger, self._clock, self._book = ledger, clock, book
+    `same` gives the one id of a person who is known by more than one.
+    """
+
+    def __init__(
+        self, ledger: Readable, clock: Clock, book: BudgetBook, same: Callable[[str], str]
+    ) -> None:
+        self._ledger, self._clock, self._book, self._same = ledger, clock, book, same
         self._told: set[tuple[str, str, int]] = set()
         self._day: datetime | None = None
         self._origin: dict[str, str] = {}
@@ -76,28 +82,30 @@ class Quota:
         if who:
             self._counts[who] += 1
 
-    async def over(self, charge: Charge, name: str) -> str | None:
-        """None while a line may be answered; else why not, or "" if that was said there today.
+    async def over(self, charge: Charge) -> bool:
+        """Whether a line may not be answered; the charge is for the answer."""
+        return any(one.used >= one.limit.budget.amount for one in await self.standings(charge))
 
-        The charge is for the answer; its person has this name.
+    async def why(self, charge: Charge, name: str) -> str:
+        """Why such a line is not answered; "" if it may be, or if that was said there today.
+
+        The person of the charge has this name.
         """
-        limits = [one for one in await self._book.limits(charge) if one.budget.unit == "answers"]
-        if not limits:
-            return None
-        await self._today()
-        limits.sort(key=lambda one: one.meter == charge.stream)  # a person first, then the place
-        for limit in limits:
-            had = self._counts[limit.meter]
+        found = await self.standings(charge)
+        found.sort(key=lambda one: one.limit.meter == charge.stream)  # a person first
+        for limit, had in [(one.limit, one.used) for one in found]:
             if had >= limit.budget.amount:
                 room = "This place" if ":" in charge.surface else "This room"
                 who = room if limit.meter == charge.stream else name
                 return self._once(charge.stream, limit, f"{who} had {counted(had, 'answer')} today")
-        return None
+        return ""
 
     async def standings(self, charge: Charge) -> list[Standing]:
         """How the budgets in answers stand that bind a charge."""
+        charge = replace(charge, person=self._same(charge.person))
         limits = [one for one in await self._book.limits(charge) if one.budget.unit == "answers"]
-        await self._today()
+        if limits:
+            await self._today()
         return [Standing(one, self._counts[one.meter]) for one in limits]
 
     async def had(self, meter: str) -> int:
