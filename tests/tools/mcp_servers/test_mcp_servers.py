@@ -370,13 +370,25 @@ async def test_a_home_that_ends_as_it_asks_servers_leaves_none(place: Path) -> N
 
 
 async def test_what_it_says_of_a_tool_is_held_to(place: Path) -> None:
-    """A tool that is described otherwise than it was is not offered until the owner takes it."""
+    """A tool that is described otherwise than it was is not offered until the owner takes it.
+
+    It is looked at where the server is started, too: a yes that was given before is for nothing.
+    """
     async with terminal(place):
         pass
     kept = place / "home" / "data" / "mcp" / "odd.json"
     held = json.loads(kept.read_text())
     written = next(tool for tool in held["tools"] if tool["name"] == "write")
     written["about"] = "Writes a text down, as it once said."
+    kept.write_text(json.dumps(held))
+    async with terminal(place) as home:
+        await home.hears("bo", '@maya use odd_write {"text": "Slugs."}')
+        await home.does("bo", "approve", "1")
+        await home.app.effects.settled(f"room:{home.room}")
+        await home.rest()
+        assert "write is described otherwise than when it was taken" in (await home.lines())[-1]
+        assert not (place / "home" / "workspaces" / "mcp-odd" / "written.txt").exists()
+        assert "odd_write" not in {tool.name for tool in home.app.tools.known()}
     kept.write_text(json.dumps(held))
     async with terminal(place) as home:
         servers = home.app.tools.servers

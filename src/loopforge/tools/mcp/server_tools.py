@@ -263,12 +263,16 @@ class McpServers:
             return  # it was taken away meanwhile
         try:
             asked = running or known.connection
-            tools, flaws = read_listed(await asked.tools(stirs=running is None))
-            if self._known.get(name) is known:  # it may be another one by now
-                known.flaws = flaws
-                self._hold(name, known, known.listing.heard(tools))
+            self._heard(name, known, await asked.tools(stirs=running is None))
         except (LoopforgeError, OSError) as error:
             known.flaws = [str(error)] if running is None else known.flaws
+
+    def _heard(self, name: str, known: _Known, listed: Sequence[Any]) -> None:
+        """Take note of what it listed."""
+        tools, flaws = read_listed(listed)
+        if self._known.get(name) is known:  # it may be another one by now
+            known.flaws = flaws
+            self._hold(name, known, known.listing.heard(tools))
 
     def _hold(self, name: str, known: _Known, listing: ToolListing) -> None:
         assert self._home is not None
@@ -313,6 +317,13 @@ class McpServers:
             call.tell(veiled(text, keys), part)
 
         try:
+            if connection.state != "running":  # it may be another by now than when it was listed
+                self._heard(asked.server, known, await connection.tools())
+            if asked.tool in {tool.name for tool in known.listing.other}:
+                raise InputError(
+                    f"{asked.tool} is described otherwise than when it was taken, and is not used; "
+                    f"the owner can look at it, and `loopforge tool accept {asked.server}`"
+                )
             came = await connection.call(
                 asked.tool, asked.arguments, state=asked.state, answers=answers, tell=tell
             )
