@@ -17,6 +17,9 @@ KINDS = {
     "image/jpeg": b"\xff\xd8\xff\xe0\x00\x10JFIF",
     "image/gif": b"GIF89a\x01\x00\x01\x00",
     "image/webp": b"RIFF\x0a\x0a\x0a\x0aWEBPVP8 ",
+    "image/heic": b"\x00\x00\x00\x24ftypheic\x00\x00\x00\x00mif1",
+    "image/avif": b"\x00\x00\x00\x20ftypavif\x00\x00\x00\x00mif1",
+    "audio/mp4": b"\x00\x00\x00\x1cftypM4A \x00\x00\x00\x00",
     "application/pdf": b"%PDF-1.7\n1 0 obj",
     "application/octet-stream": b"PK\x03\x04 some archive",
 }

@@ -27,6 +27,8 @@ SIGNS: tuple[tuple[re.Pattern[bytes], str], ...] = (
     (re.compile(rb"ID3|\xff[\xf2\xf3\xfa\xfb]"), "audio/mpeg"),
     (re.compile(rb"RIFF.{4}WAVE", re.DOTALL), "audio/wav"),
     (re.compile(rb"fLaC"), "audio/flac"),
+    (re.compile(rb".{4}ftypavi[fs]", re.DOTALL), "image/avif"),
+    (re.compile(rb".{4}ftyp(?:mi|ms)f1|.{4}ftyphe[iv][cmsx]", re.DOTALL), "image/heic"),
     (re.compile(rb".{4}ftyp", re.DOTALL), "audio/mp4"),
     (re.compile(rb"\x1a\x45\xdf\xa3"), "audio/webm"),
     (re.compile(rb"(?:\xef\xbb\xbf)?\s{0,99}%PDF-\d"), PDF),
