@@ -99,6 +99,14 @@ async def test_what_matters_of_a_talk_is_kept_when_it_has_ended(tmp_path: Path) 
         assert [one.rule for one in refused] == ["evidence"]
 
 
+async def test_signs_that_nobody_sees_are_not_kept(tmp_path: Path) -> None:
+    """A model may write anything: what no database holds, and what turns a line around."""
+    odd = {"text": "Ana promised\0 to bring \x1b[31m\u202equince jam", "lines": []}
+    async with noted(tmp_path, {**NOTES, "notes": [odd], "facts": []}) as home:
+        await talk(home)
+        assert "Ana promised to bring quince jam" in await held(home)
+
+
 async def test_a_new_fact_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
     """Of the same subject about the same person; the old one says until when it held."""
     notes = {**NOTES, "facts": NOTES["facts"][:1]}

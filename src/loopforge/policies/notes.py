@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from loopforge.core.action_plan import Act, AgentActionPlan
+from loopforge.core.egress.egress_filter import clean
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Message, Mind, Policy, Prompts, Thinking, ask
 from loopforge.core.room_vocabulary import Remember, StaySilent
@@ -110,11 +111,11 @@ def _acts(kind: str, data: dict[str, Any], *, final: bool) -> list[Act]:
             text=text,
             layer=layer,
             about=(about,) if (about := str(one.get("about") or "").strip()) else (),
-            subject=str(one.get("subject") or "").strip(),
+            subject=clean(str(one.get("subject") or "")).strip(),
             lines=_numbers(one.get("lines")),
         )
         for one in given[: ENDING.get(kind, MOST)]
-        if (text := " ".join(str(one.get("text") or "").split()))
+        if (text := " ".join(clean(str(one.get("text") or "")).split()))
     ]
 
 
