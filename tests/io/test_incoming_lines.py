@@ -199,6 +199,18 @@ async def test_a_stop_sign_stops(town: Town) -> None:
     assert (await town.home.app.front.rooms.state(town.home.room)).stopped
 
 
+async def test_a_stop_sign_that_stops_nothing(town: Town) -> None:
+    """Who may not stop a room is told so once an hour, however often they put the sign there."""
+    await town.says(KITCHEN, "one", message="5")
+    await town.home.does("", "rights", "everyone talk")
+    ada = Presser(account=ADA, name="Ada")
+    told = [await town.reception.reacted("discord:10", "5", ada, "🛑") for _ in range(3)]
+    assert [bool(each) for each in told] == [True, False, False]
+    assert not (await town.home.app.front.rooms.state(town.home.room)).stopped
+    await town.home.clock.advance(3600)
+    assert await town.reception.reacted("discord:10", "5", ada, "🛑") == told[0]
+
+
 async def test_a_place_that_is_gone(town: Town) -> None:
     """Where the bot was sent away, the place leaves the room, people are told, others go on."""
     await town.says(KITCHEN, "I bake")

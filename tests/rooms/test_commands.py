@@ -108,7 +108,10 @@ async def test_mate_talk_and_rights_are_set_and_told(home: Home) -> None:
     """Each says how things stand, and changes it for who may."""
     await home.enter("ana", "ben")
     assert "Nobody in particular answers" in await home.does("ana", "mate")
-    assert "Merlin answers lines that name no mate" in await home.does("ana", "mate", "Merlin")
+    assert await home.does("ana", "mate", "Merlin") == (
+        "Merlin answers lines that name no mate; what people say among themselves calls nobody. "
+        "Mates here: Maya, Merlin, Zuzu."
+    )
     assert (await home.app.rooms.state(home.room)).default_mate == "merlin"
     assert "Nobody in particular" in await home.does("ana", "mate", "none")
     assert "without being called" in await home.does("ana", "talk")

@@ -238,7 +238,9 @@ class ChangeCommands:
         chosen = state.default_mate
         name = known[chosen].name if chosen in known else chosen
         who = f"{name} answers" if chosen else "Nobody in particular answers"
-        return f"{who} lines that name no mate. Mates here: {here or 'none'}."
+        several = chosen and len(state.people) > 1
+        but = "; what people say among themselves calls nobody" if several else ""
+        return f"{who} lines that name no mate{but}. Mates here: {here or 'none'}."
 
     async def _made(self, asked: CommandRequest, word: str, rest: str) -> str:
         """Make a mate, or give one another character; for the home's owner alone."""

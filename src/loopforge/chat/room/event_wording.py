@@ -147,8 +147,8 @@ def reads(
         case BoundsSet(bounds=bounds):
             return f"Limits of tools in one turn here: {turn_bounds.said(bounds)}."
         case DefaultMateSet(mate=mate):
-            named = scene.mate(mate).name if mate else "Nobody"
-            return f"{named} answers lines that name no mate from now on."
+            named = scene.mate(mate).name if mate else "nobody in particular"
+            return f"Lines to mates that name none of them go to {named} from now on."
         case _:
             return None
 

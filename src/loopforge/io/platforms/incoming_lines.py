@@ -43,6 +43,8 @@ ANSWERS = {"👍": "approve", "✅": "approve", "👎": "deny", "❌": "deny"}
 SKINS = "".join(map(chr, range(0x1F3FB, 0x1F400)))
 WAITS = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Seconds to wait for a message of ours that somebody answers before its acceptance is recorded."""
+UNHEEDED = timedelta(hours=1)
+"""So long who may not stop a place is not told so again when they put a stop sign there."""
 PRESS_WAITS = WAITS[:4]
 """The same where whoever pressed a button under it waits for an answer."""
 
@@ -128,6 +130,7 @@ class Reception:
         self._owns, self._claim = owns, claim
         self._grounds = grounds or ServedPlaces()
         self.sessions = Sessions(front)
+        self._unheeded: dict[tuple[str, str], datetime] = {}
         self.buttons = LineButtons(front, people, self._pressed, (owns, trusted))
 
     async def serves(self, ground: ServedPlace, account: str, *, asked: bool) -> str | None:
@@ -291,7 +294,16 @@ class Reception:
                 untrusted=not self._trusted(person.id),
             )
         except InputError as refused:
-            return str(refused)
+            return str(refused) if command != "stop" else self.unheeded(place, by, str(refused))
+
+    def unheeded(self, place: str, by: Presser, why: str) -> str:
+        """What is to be said of a stop sign that stops nothing: why, once an hour for each person."""
+        now, who = self._clock.now(), (place, by.account)
+        self._unheeded = {one: at for one, at in self._unheeded.items() if now - at < UNHEEDED}
+        if who in self._unheeded:
+            return ""
+        self._unheeded[who] = now
+        return why
 
     async def command(
         self,

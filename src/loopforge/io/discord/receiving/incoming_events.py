@@ -466,7 +466,8 @@ class Inward:
 
     async def _stop(self, client: Client, channel: Talk, by: Presser) -> str:
         """Stop what mates do in a place, by a sign on what is no line; what is told of it."""
-        if not await self._reception.sessions.known(place_of(channel.id)):
+        place = place_of(channel.id)
+        if not await self._reception.sessions.known(place):
             return ""
         spot, mates = spot_of(channel, by.name), await self._threads.mates(client, channel)
         try:
@@ -474,7 +475,7 @@ class Inward:
                 spot, mates, by.account, by.name, "stop", "", keeper=by.keeper
             )
         except InputError as refused:
-            return str(refused)
+            return self._reception.unheeded(place, by, str(refused))
 
     async def _named(self, client: Client, event: discord.RawReactionActionEvent) -> str:
         """Who that is; a reaction that is taken back comes without its name."""
