@@ -297,7 +297,7 @@ class Reception:
             return str(refused) if command != "stop" else self.unheeded(place, by, str(refused))
 
     def unheeded(self, place: str, by: Presser, why: str) -> str:
-        """What is to be said of a stop sign that stops nothing: why, once an hour for each person."""
+        """What is said of a stop sign that stops nothing: why, once an hour for each person."""
         now, who = self._clock.now(), (place, by.account)
         self._unheeded = {one: at for one, at in self._unheeded.items() if now - at < UNHEEDED}
         if who in self._unheeded:
