@@ -104,6 +104,27 @@ async def test_why_tells_of_the_last_line_that_the_asker_may_see(home: Home) -> 
     assert "my first word" not in seen
 
 
+async def test_what_is_chosen_here_is_given_back_to_the_files(home: Home) -> None:
+    """Policies and triggers of a room go back to what mates' files say, by the word own."""
+    await home.enter("ana")
+    assert (
+        await home.does("ana", "policy", "own") == "From now on each mate's own policy runs here."
+    )
+    await home.does("ana", "policy", "chain")
+    await home.does("ana", "policy", "stub maya")
+    told = await home.does("ana", "policy", "own maya")
+    assert told == "From now on chain runs here for maya."
+    assert (await home.app.rooms.state(home.room)).policy("maya") == "chain"
+    await home.does("ana", "policy", "own")
+    assert (await home.app.rooms.state(home.room)).policy("maya") == ""
+    assert "each mate's own" in await home.does("ana", "policy")
+    await home.does("ana", "triggers", "maya mention")
+    told = await home.does("ana", "triggers", "maya own")
+    assert told == "maya is called here by: what its file says."
+    assert await home.does("ana", "triggers", "maya") == told
+    assert (await home.app.rooms.state(home.room)).triggers == {}
+
+
 async def test_mate_talk_and_rights_are_set_and_told(home: Home) -> None:
     """Each says how things stand, and changes it for who may."""
     await home.enter("ana", "ben")

@@ -192,6 +192,10 @@ async def test_how_a_room_works_is_set_by_forms(site: Town, owner: Guest) -> Non
     assert state.bounds == TurnBounds(calls=2, money=0.05)
     await set("triggers", mate="maya")
     assert (await site.app.front.rooms.state(room)).triggers["maya"] == ()
+    await set("triggers", mate="maya", own="yes", calls="name")
+    assert (await site.app.front.rooms.state(room)).triggers == {}
+    await set("policy", mate="zuzu", policy="own")
+    assert (await site.app.front.rooms.state(room)).policy("zuzu") == ""
     await set("remove", mate="zuzu")
     await set("new")
     await set("end")

@@ -542,7 +542,7 @@ class Purged(Struct, frozen=True, tag="room.purged", kw_only=True, omit_defaults
 
 
 class PolicyChosen(Struct, frozen=True, tag="room.policy_chosen", kw_only=True, omit_defaults=True):
-    """Which policy runs here; for one mate, or for all with `mate` ""."""
+    """Which policy runs here ("": none is chosen); for one mate, or for all with `mate` ""."""
 
     policy: str
     mate: str = ""
@@ -562,10 +562,10 @@ class BoundsSet(Struct, frozen=True, tag="room.bounds_set", kw_only=True):
 
 
 class TriggersSet(Struct, frozen=True, tag="room.triggers_set", kw_only=True):
-    """What may call a mate in this room: mention, reply, name, conversation."""
+    """What may call a mate here: mention, reply, name, conversation; None: what its file says."""
 
     mate: str
-    triggers: tuple[str, ...]
+    triggers: tuple[str, ...] | None = None
 
 
 _Company = RoomOpened | RoomClosed | PersonJoined | PersonLeft | MateJoined | MateLeft

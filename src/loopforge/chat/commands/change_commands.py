@@ -43,6 +43,9 @@ MOST_ENERGY = 1000
 SWITCH = {"on": True, "off": False}
 TALK = {"free": True, "called": False}
 NOBODY = "none"
+OWN = "own"
+"""The way back to what mates' files say."""
+FILED = "what its file says"
 MAKING = {
     "new": "Say its name and what it does, such as /mate new Otto train driver.",
     "edit": "Say which mate and what it is to be, such as /mate edit otto You are Otto. ...",
@@ -177,11 +180,16 @@ class ChangeCommands:
             chosen = state.policy("") or "each mate's own, or talk"
             return f"Policy here: {chosen}. Known: {', '.join(sorted(self._policies))}."
         policy, _, mate = asked.argument.partition(" ")
-        if policy not in self._policies:
-            known = ", ".join(sorted(self._policies))
+        if policy not in (OWN, *self._policies):
+            known = ", ".join([*sorted(self._policies), OWN])
             raise Unknown(f"There is no policy {policy!r}. Known: {known}.")
         mate = self._mate(state, mate.strip()) if mate.strip() else ""
-        await self._rooms.add(asked.room, asked.person, PolicyChosen(policy=policy, mate=mate))
+        body = PolicyChosen(policy="" if policy == OWN else policy, mate=mate)
+        await self._rooms.add(asked.room, asked.person, body)
+        if policy == OWN:
+            after = state.policy("") if mate else ""
+            runs = after or ("its own policy" if mate else "each mate's own policy")
+            return f"From now on {runs} runs here" + (f" for {mate}." if mate else ".")
         return f"From now on {policy} runs here" + (f" for {mate}." if mate else ".")
 
     async def triggers(self, asked: CommandRequest) -> str:
@@ -189,13 +197,16 @@ class ChangeCommands:
         state = await self._rooms.state(asked.room)
         said, *calls = asked.argument.split()
         mate = self._mate(state, said)
+        if calls == [OWN]:
+            await self._rooms.add(asked.room, asked.person, TriggersSet(mate=mate))
+            return f"{mate} is called here by: {FILED}."
         if calls == [NOBODY]:
             calls = []
         elif wrong := [call for call in calls if call not in CALLS]:
-            raise Unknown(f"Nothing calls by {wrong[0]!r}. Known: {', '.join(CALLS)}, or none.")
+            raise Unknown(f"Nothing calls by {wrong[0]!r}. Known: {', '.join(CALLS)}; none; {OWN}.")
         elif not calls:
             chosen = state.triggers.get(mate)
-            now = "what its file says" if chosen is None else ", ".join(chosen) or "nothing"
+            now = FILED if chosen is None else ", ".join(chosen) or "nothing"
             return f"{mate} is called here by: {now}."
         body = TriggersSet(mate=mate, triggers=tuple(calls))
         await self._rooms.add(asked.room, asked.person, body)

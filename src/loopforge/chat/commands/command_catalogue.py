@@ -121,7 +121,7 @@ COMMANDS: tuple[RoomCommand, ...] = (
     _set(
         "policy",
         "[NAME [MATE]]",
-        "how mates here think (their policy), such as talk or chain",
+        "how mates here think (their policy), such as talk or chain; own: as their files say",
         "policies",
         asks=True,
     ),
@@ -130,7 +130,7 @@ COMMANDS: tuple[RoomCommand, ...] = (
     _set(
         "triggers",
         "MATE [CALLS]",
-        "what makes a mate answer here: mention, reply, name, conversation; or none",
+        "what makes a mate answer here: mention, reply, name, conversation; none; own",
         "mates here",
     ),
     _set(

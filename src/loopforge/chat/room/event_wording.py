@@ -113,6 +113,8 @@ def reads(
             return f"Mates may say {capacity} lines here before they wait for a person; {gives}"
         case PolicyChosen(policy=policy, mate=mate):
             who = scene.mate(mate).name if mate else "Everybody"
+            if not policy:
+                return f"No policy is chosen for {who if mate else 'everybody'} any more."
             return f"{who} thinks by the policy “{policy}” now."
         case Marked(line=line, mark=mark):
             return f"{MARKED[mark]}: {about(line)}."

@@ -370,7 +370,9 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
             case EnergySet():
                 self.energy = energy.reset(self.energy, body.capacity, body.refill)
             case TriggersSet():
-                self.triggers[body.mate] = body.triggers
+                self.triggers.pop(body.mate, None)
+                if body.triggers is not None:
+                    self.triggers[body.mate] = body.triggers
             case PolicyChosen():
                 self.policies[body.mate] = body.policy
             case Titled():

@@ -472,7 +472,7 @@ async def change(
     match act:
         case "triggers":
             calls = [str(call) for call in form.getall("calls", [])]
-            argument = " ".join([mate, *(calls or ["none"])])
+            argument = " ".join([mate, *(["own"] if given("own") else calls or ["none"])])
         case "policy":
             argument = f"{given('policy')} {mate}".strip()
         case "energy":
