@@ -54,3 +54,17 @@ def test_somebody_names_a_tier_or_a_model(tmp_path: Path) -> None:
         ChosenModel(3), ChosenModel(2), ChosenModel(1, "swift"),
     ]  # fmt: skip
     assert made.past("nobody") is None
+    assert made.past("tier-12") is None
+
+
+def test_a_model_that_is_not_there_is_told(tmp_path: Path) -> None:
+    """Whoever names one in vain is told, and who is not the owner; a mate's name is no model's."""
+    made = choice(tmp_path)
+    for to in ("tier-99", "tier-12", "gpt-5.9"):
+        assert made.unheeded(f"@{to} what is 2 + 2?", owner=True) == (
+            f"@{to} is no model or tier (1 to 4) here: `loopforge model list` tells which are."
+        )
+    assert made.unheeded("@swift what is 2 + 2?", owner=True) == ""
+    assert "Only the owner" in made.unheeded("@swift what is 2 + 2?", owner=False)
+    assert made.unheeded("@maya what is 2 + 2?", owner=True) == ""
+    assert made.unheeded("what is 2 + 2?", owner=False) == ""

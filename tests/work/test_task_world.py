@@ -266,7 +266,11 @@ async def test_the_glass_is_broken_by_the_owner_alone(place: Path) -> None:
         assert shop.models.asked[-1].route.tier == 3
         others = await shop.tasks.open("@tier-3 what is 2 + 2?", "bo")
         await shop.rest(others)
-        assert (await shop.bodies(others, TaskClassified))[-1].flow != "breakglass"
+        taken = (await shop.bodies(others, TaskClassified))[-1]
+        assert taken.flow != "breakglass"
+        assert str(taken.reason).endswith(
+            "Only the owner of this home has @tier-3 asked past all else."
+        )
 
 
 async def test_thumbs_move_confidence_and_down_brings_the_next_model(place: Path) -> None:

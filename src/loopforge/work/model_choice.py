@@ -5,12 +5,17 @@ Asks what is configured by one port; a place in a tier that is not there falls b
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
+from loopforge.core.work.task_classifier import past_all
 from loopforge.core.work.work_roles import ModelPlace, WorkRole, place_for
 from loopforge.core.work.work_vocabulary import TaskType
 from loopforge.work.work_settings import WorkSettings
+
+_MODEL = re.compile(r"tier\b|[0-9:/]", re.IGNORECASE)
+"""What a name has that is meant for a model, and not for a mate or a person."""
 
 
 @runtime_checkable
@@ -83,6 +88,15 @@ class ModelChoice:
     def past(self, to: str) -> ChosenModel | None:
         """The one that somebody names, as "tier 3" or by name; None where there is none."""
         word = to.lower().replace("-", " ").replace("tier", "tier ").split()
-        if word[:1] == ["tier"] and word[1:] and word[1] in "1234":
+        if word[:1] == ["tier"] and word[1:] in (["1"], ["2"], ["3"], ["4"]):
             return ChosenModel(int(word[1]))
         return ChosenModel(1, to) if self._models.known(to) else None
+
+    def unheeded(self, text: str, *, owner: bool) -> str:
+        """Why a task that begins with "@" and a model or tier is not put straight to that."""
+        to, _ = past_all(text)
+        if to and self.past(to) is not None:
+            return "" if owner else f"Only the owner of this home has @{to} asked past all else."
+        if not _MODEL.search(to):
+            return ""
+        return f"@{to} is no model or tier (1 to 4) here: `loopforge model list` tells which are."

@@ -280,6 +280,9 @@ class TaskWorld:
         found = DOCSTRINGS if state.task.only else None
         found = found or self._glass(state) or classified(str(state.task.text))
         if found is not None:
+            if found.flow != "breakglass":
+                why = self._choice.unheeded(str(state.task.text), owner=state.task.owner)
+                found = found._replace(reason=f"{found.reason} {why}".strip())
             return [self._fact(self.classified(found), state)]
         mate, chosen = self.calls.mate(state), self._choice.planner()
         mate = replace(mate, tier=chosen.tier, model=chosen.model)

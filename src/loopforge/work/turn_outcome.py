@@ -60,6 +60,7 @@ NAMED = 20
 TRIED = 6
 """Uses of tools that a question at the top tells of."""
 MALFORMED = "the answer made no sense"
+UNSORTED = "No model could say what kind of task it is, so it is simply worked on."
 UNREACHED = {
     "failed": "no model could be reached",
     "timed_out": "the model took too long",
@@ -120,6 +121,8 @@ class TurnOutcomes:
 
     def _triaged(self, one: _Turn, acts: Sequence[Act]) -> None:
         found = next((act for act in acts if isinstance(act, Classify)), None)
+        task = one.state.task
+        why = self._choice.unheeded(str(task.text), owner=task.owner)
         if found is not None:
             model = self._choice.first(found.task_type, role_of(found.role))
             one.bodies.append(
@@ -129,7 +132,7 @@ class TurnOutcomes:
                     complexity=found.complexity,
                     flow=found.flow,
                     by="model",
-                    reason=Words(found.reason),
+                    reason=Words(f"{found.reason} {why}".strip()),
                     tier=model.tier,
                     model=model.model,
                 )
@@ -143,9 +146,7 @@ class TurnOutcomes:
                     complexity="MEDIUM",
                     flow="sequential-thinking",
                     by="default",
-                    reason=Words(
-                        "No model could say what kind of task it is, so it is simply worked on."
-                    ),
+                    reason=Words(f"{UNSORTED} {why}".strip()),
                     tier=model.tier,
                     model=model.model,
                 )
