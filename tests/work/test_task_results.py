@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from loopforge.errors import Changed
+from loopforge.work.task_transcript import lines_of
+from loopforge.work.threads.thread_posts import told_of
 from tests.work.conftest import Workshop, in_order, says, uses, working
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
@@ -66,6 +68,26 @@ async def test_what_was_shown_is_merged_once(place: Path, project: Path) -> None
         assert again == "It is approved already; nothing was done again."
         assert "taken back" in await shop.tasks.undo(id, "ana")
         assert "return 3" in (project / "app.py").read_text()
+
+
+async def test_what_is_to_be_looked_at_twice_is_said_wherever_a_result_is(
+    place: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that git runs by itself, and a diff that is longer than what is shown of it."""
+    monkeypatch.setattr("loopforge.work.git.proposal_making.MOST_SHOWN", 200)
+    wrote = uses("work_write", path="repo/.husky/pre-commit", text="echo evil\n" * 40)
+    async with working(place / "home", in_order(wrote, *STEPS)) as shop:
+        id = await mended(shop, project)
+        state = await shop.state(id)
+        assert state.offered is not None
+        hook, cut = map(str, state.offered.notes)
+        assert hook == ".husky/pre-commit is hooks of git."
+        assert cut.startswith("Only the first 200 characters of the diff are shown; `git diff ")
+        command = cut.split("`")[1].split()
+        assert git(project, *command[1:]).count("evil") == 40
+        (event,) = [e for e in await shop.events(id) if e.body == state.offered]
+        told = ["\n".join(lines_of(event)), told_of(event, state)]
+        assert all(hook in text and cut in text for text in told)
 
 
 async def test_what_is_refused_leaves_no_branch(place: Path, project: Path) -> None:

@@ -175,7 +175,10 @@ def _offered(body: ResultOffered) -> list[str]:
     head = (
         f"Ready to merge: {body.commit[:12]} on {body.branch}, {counted(len(body.files), 'file')}"
     )
-    return [f"{head}. `approve` merges exactly this."]
+    return [
+        *(f"Look twice: {note}" for note in body.notes),
+        f"{head}. `approve` merges exactly this.",
+    ]
 
 
 def _short(text: str) -> str:

@@ -114,4 +114,5 @@ def _offered(found: Proposal) -> ResultOffered:
         message=Words(found.message if found.commit else found.way_on or found.message),
         diff=Words(found.diff),
         files=tuple(Words(one.path) for one in found.files),
+        notes=tuple(map(Words, found.notes)),
     )

@@ -239,7 +239,10 @@ class TaskFinished(Struct, frozen=True, tag="task.finished", kw_only=True, omit_
 
 
 class ResultOffered(Struct, frozen=True, tag="task.result_offered", kw_only=True):
-    """What the task changed in its repository, as it is shown: a yes is for exactly this commit."""
+    """What the task changed in its repository, as it is shown: a yes is for exactly this commit.
+
+    `notes` say what people should look at twice, such as files that are run by themselves.
+    """
 
     commit: str
     branch: Words
@@ -247,6 +250,7 @@ class ResultOffered(Struct, frozen=True, tag="task.result_offered", kw_only=True
     message: Words
     diff: Words
     files: tuple[Words, ...] = ()
+    notes: tuple[Words, ...] = ()
 
 
 class ResultApproved(Struct, frozen=True, tag="task.approved", kw_only=True, omit_defaults=True):

@@ -83,7 +83,13 @@ async def make_proposal(
     for made in filter(None, (tip, commit)):
         await shelf.keep(made)
     sides = (head, commit) if commit else (base, tip)
-    diff, shortened = await _shown(shelf, sides, egress)
+    diff, cut = await _shown(shelf, sides, egress)
+    notes = notes_on(changes, texts)
+    if cut:
+        notes.append(
+            f"Only the first {MOST_SHOWN:,} characters of the diff are shown; "
+            f"`git diff {sides[0][:12]} {sides[1][:12]}` in the repository shows all of it."
+        )
     return Proposal(
         repository=branch.repository,
         target=branch.target,
@@ -95,10 +101,9 @@ async def make_proposal(
         at=at,
         files=await _files(shelf, sides),
         diff=diff,
-        shortened=shortened,
         conflicts=conflicts,
         way_on=_way_on(branch, conflicts),
-        notes=tuple(notes_on(changes, texts)),
+        notes=tuple(notes),
     )
 
 

@@ -30,7 +30,7 @@ class Proposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `target` becomes, that same one or a merge of it; "" where `conflicts` name files in which both
     sides changed the same: then there is nothing to approve, and `way_on` says what to do. `notes`
     are what people should look at twice, such as files that are run by themselves. `diff` is
-    against `before`, `shortened` where it is not all of it.
+    against `before`; where it is not all of it, a note says so.
     """
 
     repository: str
@@ -43,7 +43,6 @@ class Proposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
     at: datetime
     files: tuple[ReviewedFile, ...]
     diff: str
-    shortened: bool = False
     conflicts: tuple[str, ...] = ()
     way_on: str = ""
     notes: tuple[str, ...] = ()

@@ -68,8 +68,8 @@ HINT = (
 ASKING = EffectProposed | ResultOffered
 """What asks for an answer, and does so no longer when it has one."""
 ANSWERED = "It waits for no answer any more."
-DIFF = 3000
-"""Characters of a change that are shown."""
+DIFF, NOTES = 3000, 10
+"""Characters of a change that are shown, and notes on it."""
 
 
 class _Post:
@@ -368,7 +368,10 @@ def told_of(event: Event, state: TaskState) -> str:
             then = f"/approve merges exactly {body.commit[:12]}, /reject deletes its branch."
             if not still_offered(state, body):
                 then = f"{body.commit[:12]} waits for no answer any more."
-            return f"{body.message}\n```diff\n{diff[:DIFF]}{more}\n```\n{then}"
+            notes = "".join(f"\nLook twice: {note}" for note in body.notes[:NOTES])
+            if (left := len(body.notes) - NOTES) > 0:
+                notes += f"\n… and {left} more, which the page of the task names."
+            return f"{body.message}{notes}\n```diff\n{diff[:DIFF]}{more}\n```\n{then}"
         case ResultApproved(merged=merged):
             return f"Approved and merged as {merged[:12]}." if merged else "Approved."
         case ResultRejected():
