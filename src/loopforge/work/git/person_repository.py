@@ -197,7 +197,7 @@ class PersonRepository:
             path = folder / await git.text("rev-parse", "--git-path", name)
             if await asyncio.to_thread(path.exists):
                 raise RepositoryError(
-                    f"{folder} is in the middle of {what}. Finish or abort that, then approve "
+                    f"{folder} is in the middle of {what}. Finish or abort that, then try "
                     "again; nothing was changed."
                 )
 
@@ -253,6 +253,6 @@ def _stands(folder: Path, path: str) -> bool:
 
 def _kept(folder: Path, why: str) -> str:
     return (
-        f"{folder} cannot come along: {why}. Commit or stash it there, then approve again; nothing "
+        f"{folder} cannot come along: {why}. Commit or stash it there, then try again; nothing "
         "was changed."
     )
