@@ -470,7 +470,8 @@ class Effects:
             return EffectFailed(effect=effect, value=Words(f"{found.tool} broke off."))
         worked, given = work.result()
         if not worked:
-            return EffectFailed(effect=effect, value=Words(given.text))
+            why = given.text if len(given.text) <= HEAD else f"{given.text[:HEAD]}…"
+            return EffectFailed(effect=effect, value=Words(why))
         return await self._returned(found, given)
 
     async def _returned(self, found: OpenEffect, given: ToolResult) -> EffectReturned:

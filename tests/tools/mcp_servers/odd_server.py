@@ -106,7 +106,7 @@ def use(name: str, given: dict[str, Any], answers: dict[str, Any], state: str) -
     text = {"type": "text", "text": ""}
     match name:
         case "Get-Sum":
-            return {"content": [text | {"text": str(given["a"] + given["b"])}]}
+            return {"content": [text | {"text": f"\x1b]0;x\x07{given['a'] + given['b']}"}]}
         case "write":
             with Path("written.txt").open("a") as file:
                 file.write(given["text"] + "\n")
@@ -118,7 +118,7 @@ def use(name: str, given: dict[str, Any], answers: dict[str, Any], state: str) -
             broken = {"type": "image", "data": "%%%", "mimeType": "image/png"}
             return {"content": [picture, link, {"type": "resource", "resource": held}, broken]}
         case "fail":
-            return {"content": [text | {"text": "No ink left."}], "isError": True}
+            return {"content": [text | {"text": "No\x1b[31m ink left.\0" * 9000}], "isError": True}
         case "fetch":
             return {"content": [text | {"text": fetched(given["text"])}]}
         case "look":

@@ -114,7 +114,12 @@ async def test_its_tools_are_tools_of_mates(place: Path) -> None:
         assert "image.png" in drawn
         assert "[a table: file:///a.csv]" in drawn
         assert "[image: it is broken]" in drawn
-        assert "No ink left." in await used(home, "odd_fail")
+        failed = await used(home, "odd_fail")
+        assert "No ink left." in failed
+        (ended,) = await home.bodies(EffectFailed)
+        returned = [str(one.value) for one in await home.bodies(EffectReturned)]
+        assert not {"\0", "\x1b"} & set("".join([str(ended.value), *returned]))
+        assert len(failed) < 4200, "of what fails no more is told than of what comes back"
         assert "odd_get_sum was not used: the argument 'a'" in await used(
             home, "odd_get_sum", a="two", b=1
         )
@@ -381,6 +386,8 @@ async def test_what_it_says_of_a_tool_is_held_to(place: Path) -> None:
     written = next(tool for tool in held["tools"] if tool["name"] == "write")
     written["about"] = "Writes a text down, as it once said."
     kept.write_text(json.dumps(held))
+    described_so = tomllib.loads(described(place, "plain"))
+    of_odd = {"odd": read_server("odd", described_so, {"ODD_TOKEN": TOKEN})}
     async with terminal(place) as home:
         await home.hears("bo", '@maya use odd_write {"text": "Slugs."}')
         await home.does("bo", "approve", "1")
@@ -389,6 +396,14 @@ async def test_what_it_says_of_a_tool_is_held_to(place: Path) -> None:
         assert "write is described otherwise than when it was taken" in (await home.lines())[-1]
         assert not (place / "home" / "workspaces" / "mcp-odd" / "written.txt").exists()
         assert "odd_write" not in {tool.name for tool in home.app.tools.known()}
+        beside = McpServers()
+        settings = dataclasses.replace(home.app.settings, home=place / "home")
+        beside.furnish(dataclasses.replace(tool_home(home.clock.now()), settings=settings), of_odd)
+        assert beside.accept("odd") == ["write"]
+        assert "odd_write" in {tool.name for tool in home.app.tools.known()}
+        assert home.app.tools.servers.views()[0].flaws == ()
+        await home.app.tools.servers.learn(anew=True)
+        assert "odd_write" in {tool.name for tool in home.app.tools.known()}
     kept.write_text(json.dumps(held))
     async with terminal(place) as home:
         servers = home.app.tools.servers

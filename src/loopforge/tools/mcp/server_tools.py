@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from loopforge.core.egress.egress_filter import clean
 from loopforge.errors import InputError, LoopforgeError
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolResult, ToolWork
@@ -35,7 +36,9 @@ from loopforge.tools.mcp.tool_listing import (
     listing_of,
     misnamed,
     offered,
+    otherwise,
     read_listed,
+    written_at,
 )
 from loopforge.tools.mcp.use_result import result_of
 from loopforge.tools.sandbox.bubblewrap import Sandbox
@@ -58,7 +61,8 @@ class _Known:
     """A server of this home, its connection, and its tools as they are held to.
 
     `apart`: further connections, by whose they are, of a server that is each one's own. `changed`:
-    it said that its tools are others, since they were listed; `relisting`: they are, again.
+    it said that its tools are others, since they were listed; `relisting`: they are, again. `kept`:
+    when the listing was written that is held to, by whichever program.
     `alike`: what is said of tools whose names others have already, and of names that none has.
     """
 
@@ -69,6 +73,7 @@ class _Known:
     apart: dict[str, McpConnection] = field(default_factory=dict)
     changed: bool = False
     relisting: bool = False
+    kept: tuple[int, int] | None = None
     alike: list[str] = field(default_factory=list)
 
     @property
@@ -113,12 +118,13 @@ class McpServers:
             if gone.state != "idle":
                 self._ending.spawn(gone.close(), f"end of the MCP server {name}")
         for name, server in servers.items():
-            listing = listing_of(home.settings.home, name, server)
-            if name in self._known:
-                self._known[name].listing = listing
-                continue
-            connection = self._connection(name, server)
-            self._known[name] = _Known(server=server, connection=connection, listing=listing)
+            if name not in self._known:
+                self._known[name] = _Known(
+                    server=server,
+                    connection=self._connection(name, server),
+                    listing=ToolListing(),
+                )
+            self._hold_to(name, self._known[name])
         if self._learned:
             self.start()
 
@@ -129,6 +135,8 @@ class McpServers:
 
     def _offered(self) -> dict[str, list[tuple[Tool, ToolWork]]]:
         """Those tools by server. Of two that would be called alike the first is offered."""
+        for name, known in self._known.items():
+            self._reread(name, known)
         if self._offers is not None:
             return self._offers
         found, taken = dict[str, list[tuple[Tool, ToolWork]]](), set[str]()
@@ -179,12 +187,14 @@ class McpServers:
         for name, known in list(self._known.items()):
             if only and name != only:
                 continue
+            self._reread(name, known)
             if anew or not known.listing.tools:
                 await self._list(name)
 
     def accept(self, name: str) -> list[str]:
         """Take a server's tools as it describes them now: the names of those that had changed."""
         known = self._known[name]
+        self._reread(name, known)
         names = [tool.name for tool in known.listing.other]
         known.flaws = []
         self._hold(name, known, known.listing.accepted())
@@ -267,22 +277,34 @@ class McpServers:
         except (LoopforgeError, OSError) as error:
             known.flaws = [str(error)] if running is None else known.flaws
 
+    def _reread(self, name: str, known: _Known) -> None:
+        """Hold to what another program wrote, such as `loopforge tool accept` beside this one."""
+        assert self._home is not None
+        home = self._home.settings.home
+        if written_at(home, name) != known.kept:
+            self._hold_to(name, known)
+            known.flaws, self._offers = otherwise(name, known.listing), None
+
+    def _hold_to(self, name: str, known: _Known) -> None:
+        """Hold it to what is written down."""
+        assert self._home is not None
+        home = self._home.settings.home
+        known.kept, known.listing = written_at(home, name), listing_of(home, name, known.server)
+
     def _heard(self, name: str, known: _Known, listed: Sequence[Any]) -> None:
         """Take note of what it listed."""
         tools, flaws = read_listed(listed)
         if self._known.get(name) is known:  # it may be another one by now
+            self._reread(name, known)
             known.flaws = flaws
             self._hold(name, known, known.listing.heard(tools))
 
     def _hold(self, name: str, known: _Known, listing: ToolListing) -> None:
         assert self._home is not None
         known.listing, self._offers = listing, None
-        known.flaws += [
-            f"{tool.name} is described otherwise than when it was taken, and is not offered; look "
-            f"at it (`loopforge tool check`), then `loopforge tool accept {name}`"
-            for tool in listing.other
-        ]
+        known.flaws += otherwise(name, listing)
         keep_listing(self._home.settings.home, name, listing)
+        known.kept = written_at(self._home.settings.home, name)
 
     def _use(self, name: str, known: _Known, tool: str) -> ToolWork:
         async def use(call: ToolCall) -> ToolResult:
@@ -331,8 +353,8 @@ class McpServers:
                 return told(msgspec.structs.replace(asked, questions=came.asked, state=came.state))
             found = result_of(came.result)
         except InputError as error:
-            raise InputError(veiled(str(error), keys)) from None
-        return msgspec.structs.replace(found, text=veiled(found.text, keys))
+            raise InputError(veiled(clean(str(error)), keys)) from None
+        return msgspec.structs.replace(found, text=veiled(clean(found.text), keys))
 
 
 def server_streams(home: Path, name: str, server: McpServer, whose: str = "") -> Streams:

@@ -79,6 +79,15 @@ def listing_of(home: Path, name: str, server: McpServer) -> ToolListing:
     return kept if kept.of == of else ToolListing(of=of)
 
 
+def written_at(home: Path, name: str) -> tuple[int, int] | None:
+    """When it was kept last, and as which file; None for never."""
+    try:
+        found = (home / FOLDER / f"{name}.json").stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ino
+
+
 def keep_listing(home: Path, name: str, listing: ToolListing) -> None:
     """Keep it."""
     folder = home / FOLDER
@@ -153,6 +162,15 @@ def misnamed(server: McpServer, tools: Sequence[ListedMcpTool]) -> list[str]:
         f"`addresses` names {argument!r}, which is no argument of {tool}"
         for tool, argument in server.addresses.items()
         if argument not in there.get(tool, (argument,))
+    ]
+
+
+def otherwise(name: str, listing: ToolListing) -> list[str]:
+    """What is said of its tools that wait to be taken anew."""
+    return [
+        f"{tool.name} is described otherwise than when it was taken, and is not offered; look "
+        f"at it (`loopforge tool check`), then `loopforge tool accept {name}`"
+        for tool in listing.other
     ]
 
 
