@@ -260,7 +260,7 @@ def _event(report: _Report, row: Row, refs: dict[str, tuple[str, int, str]]) -> 
     if not right:
         report.find("hash", stream, f"Event {seq} of {stream} is not what was hashed.", seq, id)
     elif not whole:
-        says = f"Event {seq} of {stream} holds more than this program reads; a newer one wrote it."
+        says = f"Event {seq} of {stream}: another version wrote more than this one reads."
         report.find("lossy", stream, says, seq, id)
     if event.kind != kind:
         says = f"Event {seq} of {stream} is {event.kind}, not {kind}."
