@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 import uvicorn
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
 from mcp.types import ToolAnnotations
+from pydantic import BaseModel
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -25,6 +27,13 @@ from loopforge.tools.mcp.server_tools import server_streams
 from loopforge.tools.mcp.use_result import result_of
 
 ours = MCPServer("ours")
+STANDS, WAVED = asyncio.Event(), asyncio.Event()
+
+
+class Colour(BaseModel):
+    """What is asked for."""
+
+    colour: str
 
 
 @ours.tool(annotations=ToolAnnotations(read_only_hint=True))
@@ -37,6 +46,20 @@ async def add(a: int, b: int) -> int:
 async def flood() -> str:
     """Give far more than anybody asked for."""
     return "x" * 9_000_000
+
+
+@ours.tool()
+async def paint(ctx: Context) -> str:
+    """Paint the town in a colour that people are asked for."""
+    return (await ctx.elicit("Which colour?", Colour)).action
+
+
+@ours.tool()
+async def stand() -> str:
+    """Stand there until somebody waves."""
+    STANDS.set()
+    await WAVED.wait()
+    return "Stood."
 
 
 @asynccontextmanager
@@ -67,7 +90,7 @@ async def test_a_server_elsewhere_is_used(tmp_path: Path) -> None:
     """Listed and used; too much, a wrong address and nobody there are errors in words."""
     async with served() as at:
         one = connected(tmp_path, f"{at}/mcp")
-        assert [tool.name for tool in await one.tools()] == ["add", "flood"]
+        assert [tool.name for tool in await one.tools()] == ["add", "flood", "paint", "stand"]
         assert result_of((await one.call("add", {"a": 19, "b": 23})).result).text.endswith("42")
         with pytest.raises(InputError, match="the answer has more than 8,388,608 bytes"):
             await one.call("flood", {})
@@ -104,7 +127,7 @@ async def test_a_key_that_is_not_taken_is_told_with_what_to_do(tmp_path: Path) -
             while str(one.state) != "idle":
                 await asyncio.sleep(0.01)
         taken[0] = True
-        assert len(await one.tools()) == 2
+        assert len(await one.tools()) == 4
         await one.close()
 
 
@@ -156,4 +179,30 @@ async def test_one_that_was_started_anew_fails_one_use(tmp_path: Path) -> None:
         await one.call("add", {"a": 1, "b": 2})
     async with served(port=port):
         assert result_of((await one.call("add", {"a": 1, "b": 2})).result).text.endswith("3")
+        await one.close()
+
+
+async def test_a_question_that_may_be_of_another_use_is_not_lost_unsaid(tmp_path: Path) -> None:
+    """A server of before 2026 does not say whose it is: alone it is put, amid others that is told."""
+
+    async def old(scope: Scope, receive: Receive, send: Send) -> None:
+        first = await receive() if scope["type"] == "http" else {}
+        again = [first] if first else []
+
+        async def received() -> Message:
+            return again.pop() if again else await receive()
+
+        modern = b'"server/discover"' in first.get("body", b"")
+        await (PlainTextResponse("no", 400) if modern else app)(scope, received, send)
+
+    app = ours.streamable_http_app()
+    async with served(old) as at, Tasks() as tasks:
+        one = connected(tmp_path, f"{at}/mcp")
+        assert [each.message for each in (await one.call("paint", {})).asked] == ["Which colour?"]
+        standing = tasks.spawn(one.call("stand", {}), "another use")
+        await STANDS.wait()
+        told = result_of((await one.call("paint", {})).result).text
+        assert "cancel\n(The server asked people for something while more than one" in told
+        WAVED.set()
+        assert "Stood." in result_of((await standing).result).text
         await one.close()

@@ -33,6 +33,11 @@ READY = 30.0
 MOST_TOOLS, MOST_PAGES = 500, 50
 """Tools of one server, and pages of its list."""
 
+MISSED = (
+    "(The server asked people for something while more than one thing was asked of it, and was "
+    "told that nobody answers. Where this came out otherwise than it should, use it again, alone.)"
+)
+
 T = TypeVar("T")
 ServerState = Literal["idle", "starting", "running"]
 Streams = Callable[[Callable[[str], None]], AbstractAsyncContextManager[tuple[Any, Any]]]
@@ -48,11 +53,15 @@ class McpAnswer(NamedTuple):
 
 
 class _Use:
-    """A use that is under way: the answers that it has, and what it was asked besides."""
+    """A use that is under way: the answers that it has, and what it was asked besides.
+
+    `missed`: something was asked, and of it or of another use.
+    """
 
     def __init__(self, answers: Mapping[str, ElicitResult]) -> None:
         self.answers = answers
         self.asked: list[InputQuestion] = []
+        self.missed = False
 
 
 class McpConnection:
@@ -125,7 +134,7 @@ class McpConnection:
             tell(message or of, progress / total if total else None)
 
         async def ask(client: Client) -> McpAnswer:
-            from mcp.types import CallToolResult, ElicitResult
+            from mcp.types import CallToolResult, ElicitResult, TextContent
 
             given = {key: ElicitResult.model_validate(one) for key, one in answers.items()}
             use = _Use(given)
@@ -143,6 +152,8 @@ class McpConnection:
             finally:
                 self._uses.remove(use)
             if isinstance(result, CallToolResult):
+                if use.missed and not use.asked:
+                    result.content.append(TextContent(type="text", text=MISSED))
                 return McpAnswer(result, tuple(use.asked))
             return McpAnswer(None, _asked(result), result.request_state or "")
 
@@ -267,6 +278,8 @@ class McpConnection:
         from mcp.types import ElicitResult
 
         if len(self._uses) != 1:  # whose question it is, it does not say
+            for each in self._uses:
+                each.missed = True
             return ElicitResult(action="cancel")
         use, question = self._uses[0], question_of(params.message, params)
         if question.key in use.answers:
