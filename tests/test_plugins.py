@@ -134,6 +134,37 @@ async def test_what_is_no_mind_or_takes_anothers_name_is_refused(
             pass
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("lambda prompts: parrot", "lambda prompts: 1 / 0", "'parrot' of loopforge.policies fails"),
+        (
+            "        async def ring",
+            "        1 / 0\n\n        async def ring",
+            "'bell' of loopforge.tools",
+        ),
+        ('name="bell"', 'name="clock"', "called 'clock'. Give one another"),
+        ('name="bell"', 'name="recall"', "called 'recall'. Give one another"),
+    ],
+)
+async def test_what_fails_at_the_start_or_takes_a_tools_name_is_named(
+    stranger: None, tmp_path: Path, old: str, new: str, why: str
+) -> None:
+    """No traceback, and no tool that loses its name to another unseen."""
+    (tmp_path / "stranger_parrot.py").write_text(MODULE.replace(old, new))
+    with pytest.raises(BadSettings, match=why):
+        async with living(tmp_path / "home"):
+            pass
+
+
+def test_a_plugin_with_the_name_of_another_is_named(stranger: None, tmp_path: Path) -> None:
+    """Which of two would win is not left to the order of folders."""
+    entries = tmp_path / "stranger-1.dist-info" / "entry_points.txt"
+    entries.write_text("[loopforge.sinks]\njsonl = stranger_parrot:bell\n")
+    with pytest.raises(BadSettings, match=r"both have a plugin 'jsonl' .* Uninstall one"):
+        load_settings(tmp_path, environ={})
+
+
 @pytest.mark.parametrize("tool", ["5", "Bell.make", "dict"])
 async def test_what_is_no_tool_is_refused(stranger: None, tmp_path: Path, tool: str) -> None:
     """In a sentence that says what to do."""

@@ -92,7 +92,7 @@ from loopforge.runtime.local.room_pubsub import LocalSignals
 from loopforge.runtime.local.stream_lanes import LocalLanes
 from loopforge.runtime.local.stream_timers import LocalTimers
 from loopforge.runtime.nested_calls import InnerSites
-from loopforge.runtime.plugins.installed_plugins import installed
+from loopforge.runtime.plugins.installed_plugins import installed, made
 from loopforge.runtime.ports import (
     Clock,
     Dice,
@@ -119,6 +119,7 @@ if TYPE_CHECKING:
     from loopforge.people.accounts.invite_links import Links
 
 log = logging.getLogger(__name__)
+MINDS = "loopforge.policies"
 ARTIFACTS = "artifacts"
 """The folder of kept files, in the home's data."""
 
@@ -126,7 +127,7 @@ ARTIFACTS = "artifacts"
 def minds(prompts: Mapping[str, str]) -> dict[str, tuple[Policy, str]]:
     """Every mind that is installed, by name, with its version."""
     return {
-        name: (as_policy(mind.make(prompts)), mind.version)
+        name: (as_policy(made(MINDS, name, partial(mind.make, prompts))), mind.version)
         for name, mind in installed_minds().items()
     }
 
@@ -139,7 +140,7 @@ def choices() -> list[str]:
 def installed_minds() -> dict[str, Mind]:
     """Every mind, by name. Raises BadSettings for what is none, or has the name of another."""
     found: dict[str, Mind] = {}
-    for entry, mind in installed("loopforge.policies").items():
+    for entry, mind in installed(MINDS).items():
         if not isinstance(mind, Mind):
             raise BadSettings(
                 f"The plugin {entry!r} of loopforge.policies is no mind, such as "

@@ -18,7 +18,7 @@ from tests.rooms.conftest import Home, living, write_mates
 SHELL = """---
 name: Maya
 role: mate
-tools: [clock, shell]
+tools: [clock, lathe]
 ---
 You are Maya.
 """
@@ -72,16 +72,16 @@ async def test_a_mate_uses_no_tool_for_who_may_not_have_it_used(tmp_path: Path) 
         return "it is done"
 
     def script(question: Question) -> dict[str, object]:
-        used = "" if "it is done" in str(question.messages) else "shell"
+        used = "" if "it is done" in str(question.messages) else "lathe"
         return {"say": "Yes." * (not used), "tool": used, "arguments": "{}", "again": False}
 
     async with living(tmp_path, script) as home:
-        home.app.tools.add(Tool(name="shell", summary="Runs a command."), run)
+        home.app.tools.add(Tool(name="lathe", summary="Runs a command."), run)
         await crowded(home)
         await home.hears("ana", "@maya run it")
         assert ran == []
         offered = [one.name for question in home.models.asked for one in question.tools]
-        assert "shell" not in offered
+        assert "lathe" not in offered
         await home.hears("ana", "@maya run it", untrusted=True, keeper=True)
         assert ran == []
         await home.hears("ana", "@maya run it", keeper=True)

@@ -26,7 +26,7 @@ PLOT = (
     + b"\0" * 500
 )
 ANNALS = "".join(f"Year {year}: the slugs came.\n" for year in range(1000))
-MATE = "---\nname: Maya\nrole: gardener\ntools: [plot, annals, list_files]\n---\nYou are Maya."
+MATE = "---\nname: Maya\nrole: gardener\ntools: [sketch, annals, list_files]\n---\nYou are Maya."
 ASKED = re.compile(r"use (\w+) (\{.*\})")
 
 
@@ -56,7 +56,7 @@ async def study(tmp_path: Path) -> AsyncIterator[tuple[Home, list[ToolCall]]]:
     (tmp_path / "mates").mkdir(parents=True)
     (tmp_path / "mates" / "maya.md").write_text(MATE)
     async with living(tmp_path, scripted) as home:
-        for name, work in (("plot", plot), ("annals", annals)):
+        for name, work in (("sketch", plot), ("annals", annals)):
             home.app.tools.add(Tool(name=name, summary="Tells.", idempotent=True), work)
         rights = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
         await home.hears("bo", "hello")
@@ -81,7 +81,7 @@ def handle_in(told: str) -> str:
 async def test_a_call_knows_for_whom_it_is_and_a_picture_has_a_handle(tmp_path: Path) -> None:
     """The bytes lie beside the room's files, and the prompt holds no more than what they are."""
     async with study(tmp_path) as (home, calls):
-        told = await used(home, "ana", "plot")
+        told = await used(home, "ana", "sketch")
         handle = hash_of(PLOT)[:8]
         size = f"image/png, {len(PLOT):,} bytes, 640 x 480 pixels"
         assert f"A plot.\n[file {handle}: slugs.png, {size}]" in told.replace("| ", "")
@@ -159,7 +159,7 @@ async def test_what_a_tool_gave_for_one_is_not_read_for_another(tmp_path: Path) 
 async def test_with_the_room_its_results_are_gone(tmp_path: Path) -> None:
     """The bytes of a result are swept once nothing holds them."""
     async with study(tmp_path) as (home, _):
-        await used(home, "ana", "plot")
+        await used(home, "ana", "sketch")
         await home.app.closing.close_room(home.room, home.people["ana"])
         await home.rest()
         await home.app.keeper.sweep()

@@ -12,7 +12,7 @@ import pytest
 
 from loopforge.core.room_vocabulary import Said, Told
 from loopforge.core.text.erasable_text import FORGOTTEN, Words
-from loopforge.errors import SendFailed
+from loopforge.errors import BadSettings, SendFailed
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.ledger.storage.sink_cursors import SinkCursors
@@ -150,3 +150,12 @@ async def test_a_sink_that_cannot_write_loses_nothing(
         blocked.unlink()
         found = await rows(blocked / "e.jsonl", 3)
     assert [row["seq"] for row in found] == [1, 2, 3]
+
+
+def test_streams_that_are_none_are_refused(tmp_path: Path) -> None:
+    """A sink that is wanted and would be sent nothing says so at the start."""
+    (tmp_path / "loopforge.toml").write_text('jsonl_path = "e.jsonl"\njsonl_streams = " , "\n')
+    with pytest.raises(BadSettings, match="`jsonl_streams` names no streams"):
+        sinks_of(load_settings(tmp_path, environ={}))
+    (tmp_path / "loopforge.toml").write_text('jsonl_streams = ""\n')
+    assert sinks_of(load_settings(tmp_path, environ={})) == []

@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
-from loopforge.runtime.plugins.installed_plugins import installed
+from loopforge.errors import BadSettings
+from loopforge.runtime.plugins.installed_plugins import installed, made
 from loopforge.runtime.plugins.setting_declarations import PluginSettings, setting
 from loopforge.sinks.cloud_events import TOLD
 
@@ -118,6 +120,11 @@ class SinkPlugin:
     examine: Callable[[Any], Iterable[SinkFinding]] = lambda _: ()
 
 
+def listed(text: str) -> list[str]:
+    """What stands in a setting with commas between."""
+    return [each.strip() for each in text.split(",") if each.strip()]
+
+
 class InstalledSink(NamedTuple):
     """A sink that is wanted, by its name, with what was chosen for it."""
 
@@ -137,7 +144,13 @@ def sinks_of(settings: PluginSettings) -> list[InstalledSink]:
     found = []
     for name, plugin in installed(GROUP).items():
         choice = settings.of(name, plugin.settings)
-        if (sink := plugin.make(choice, settings.home)) is not None:
+        sink = made(GROUP, name, partial(plugin.make, choice, settings.home))
+        if sink is not None and not listed(choice.streams):
+            raise BadSettings(
+                f"`{name}_streams` names no streams, so nothing would go there. Name some, such as "
+                f'"task:, room:", or set nothing else that begins with `{name}_`.'
+            )
+        if sink is not None:
             found.append(InstalledSink(name, sink, choice, plugin))
     return found
 

@@ -19,7 +19,13 @@ from loopforge.core.events import Event
 from loopforge.errors import SendFailed
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock, Ledger, SinkStanding
-from loopforge.sinks.sink_plugin import EventOutlet, EventSink, InstalledSink, OutletChoice
+from loopforge.sinks.sink_plugin import (
+    EventOutlet,
+    EventSink,
+    InstalledSink,
+    OutletChoice,
+    listed,
+)
 
 log = logging.getLogger(__name__)
 PAGE = 500
@@ -100,11 +106,6 @@ class Sinks:
             return one.sink
         history = isinstance(one.choice, OutletChoice) and one.choice.history
         return CursoredOutlet(one.name, one.sink, self._cursors, history=history)
-
-
-def listed(text: str) -> list[str]:
-    """What stands in a setting with commas between."""
-    return [each.strip() for each in text.split(",") if each.strip()]
 
 
 class _Following:

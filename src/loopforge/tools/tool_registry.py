@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from inspect import isfunction
 from pathlib import Path
 from typing import Any
 
 from loopforge.errors import BadSettings, InputError
 from loopforge.runtime.containment import as_json, short
-from loopforge.runtime.plugins.installed_plugins import installed
+from loopforge.runtime.plugins.installed_plugins import installed, made
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolMaker, ToolResult, ToolWork
 from loopforge.tools import argument_check
 from loopforge.tools.find_tools import FIND_TOOLS, finder
@@ -27,13 +28,19 @@ from loopforge.tools.tool_shortlist import Shortlist
 
 log = logging.getLogger(__name__)
 
+GROUP = "loopforge.tools"
+TWICE = (
+    "Two tools that are installed are called {name!r}. Give one another name, or uninstall its "
+    "package."
+)
 WANTS = 1_500
 """Characters of a tool's schema that a mind is told which gave it wrong arguments."""
 
 
 def tool_makers() -> Iterator[ToolMaker]:
     """Every tool that is installed, functions as well. Raises BadSettings for what is none."""
-    for entry, one in installed("loopforge.tools").items():
+    names = set[str]()
+    for entry, one in installed(GROUP).items():
         maker = FunctionTool(one) if isfunction(one) else one
         if not hasattr(maker, "tool"):
             raise BadSettings(
@@ -41,6 +48,9 @@ def tool_makers() -> Iterator[ToolMaker]:
                 "tool_function nor an object with `tool` and `make`. Mend or uninstall that "
                 "package."
             )
+        if maker.tool.name in names:
+            raise BadSettings(TWICE.format(name=maker.tool.name))
+        names.add(maker.tool.name)
         yield maker
 
 
@@ -54,7 +64,7 @@ class Toolbox:
     def __init__(self, shortlist: Shortlist | None = None) -> None:
         self._shortlist = shortlist
         self._tools: dict[str, tuple[Tool, ToolWork]] = {}
-        self._described: set[str] = set()
+        self._installed, self._described = set[str](), set[str]()
         self._secrets: set[str] = set()
         self.servers = McpServers()
         self.written = WrittenTools(Path())
@@ -62,15 +72,22 @@ class Toolbox:
         self.flaws: tuple[str, ...] = ()
 
     def add(self, tool: Tool, work: ToolWork) -> None:
-        """Make a tool known; a later one of the same name takes its place."""
+        """Make a tool known. Raises BadSettings for one of a name that is installed."""
+        if tool.name in self._installed:
+            raise BadSettings(TWICE.format(name=tool.name))
         self._tools[tool.name] = (tool, work)
 
     def furnish(self, home: ToolHome) -> None:
         """Make every tool known that is installed, for a home as it stands now."""
         for maker in tool_makers():
-            self._tools.pop(maker.tool.name, None)
-            if (work := maker.make(home)) is not None:
-                self.add(maker.tool, work)
+            name = maker.tool.name
+            if name in self._tools and name not in self._installed | self._described:
+                raise BadSettings(TWICE.format(name=name))
+            self._tools.pop(name, None)
+            self._installed.discard(name)
+            if (work := made(GROUP, name, partial(maker.make, home))) is not None:
+                self._tools[name] = (maker.tool, work)
+                self._installed.add(name)
         self._describe(home)
         self._home, self.written = home, WrittenTools(home.settings.home)
         self.add(WRITE_TOOL, WriteTool(home, self.written, self.known))
