@@ -204,10 +204,6 @@ class MemoryStore:
             raise InputError("Only somebody whom it concerns may say where it is used.")
         await self._change(MemoryShared(by=by, to=to, item=item, on=on), by, cause)
 
-    async def share_room(self, source: str, to: str, *, by: str, on: bool = True) -> None:
-        """A person lets all that concerns them and was said in a room be used elsewhere."""
-        await self._append(STREAM, MemoryShared(by=by, to=to, source=source, on=on), f"person:{by}")
-
     async def set_keeping(self, setting: KeepingSet) -> None:
         """Say whether something is kept of a room or a person."""
         await self._append(STREAM, setting, f"person:{setting.by}")

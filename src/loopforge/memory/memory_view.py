@@ -107,9 +107,8 @@ memory_shares = Table(
     metadata,
     Column("person", Name, nullable=False),
     Column("item", Name, nullable=False),
-    Column("source", Name, nullable=False),
     Column("target", Name, nullable=False),
-    PrimaryKeyConstraint("person", "item", "source", "target", name="memory_shares_place"),
+    PrimaryKeyConstraint("person", "item", "target", name="memory_shares_place"),
 )
 memory_keeping = Table(
     "memory_keeping",
@@ -136,7 +135,7 @@ class Memories:
     """The view. `derives` says what goes along with what is forgotten."""
 
     name = "memories"
-    version = 3
+    version = 4
     kinds = frozenset(
         "memory." + kind
         for kind in (
@@ -262,12 +261,7 @@ def automatic(by: str) -> bool:
 
 
 def _share(connection: Connection, shared: MemoryShared) -> None:
-    row = {
-        "person": shared.by,
-        "item": shared.item,
-        "source": shared.source,
-        "target": shared.to,
-    }
+    row = {"person": shared.by, "item": shared.item, "target": shared.to}
     same = [memory_shares.c[name] == value for name, value in row.items()]
     connection.execute(memory_shares.delete().where(*same))
     if shared.on:

@@ -130,23 +130,15 @@ class _Place:
         return any(since <= seq <= until for since, until in self._spans[mate].get(stream, ()))
 
     def _shared(self, row: Row[Any], ground: _Ground) -> bool:
-        streams = {stream for stream, _ in ground.lines}
-        source = next(iter(streams)) if len(streams) == 1 else ""
         concerned = ground.about or ((row.told_by,) if row.told_by else ())
-        return bool(concerned) and all(
-            (person, row.item, "") in self._shares
-            or (source and (person, "", source) in self._shares)
-            for person in concerned
-        )
+        return bool(concerned) and all((each, row.item) in self._shares for each in concerned)
 
 
-def _shares(
-    connection: Connection, stream: str, *, crowd: bool
-) -> Collection[tuple[str, str, str]]:
-    """What persons let be used here: (person, item, source). Everywhere means no platform group."""
+def _shares(connection: Connection, stream: str, *, crowd: bool) -> Collection[tuple[str, str]]:
+    """What persons let be used here: (person, item). Everywhere means no platform group."""
     targets = [stream] if crowd else [stream, EVERYWHERE]
     query = select(memory_shares).where(memory_shares.c.target.in_(targets))
-    return {(row.person, row.item, row.source) for row in connection.execute(query)}
+    return {(row.person, row.item) for row in connection.execute(query)}
 
 
 def _grounds(

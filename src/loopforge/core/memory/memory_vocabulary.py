@@ -152,16 +152,14 @@ class MemoryUnlocked(Struct, frozen=True, tag="memory.unlocked", kw_only=True):
 
 
 class MemoryShared(Struct, frozen=True, tag="memory.shared", kw_only=True, omit_defaults=True):
-    """A person whom it concerns lets it be used elsewhere, or (`on` false) no longer.
+    """A person whom it concerns lets an item be used elsewhere, or (`on` false) no longer.
 
-    One item of a mate, or, in the stream "memory", everything that concerns them and was said in
-    the room `source` (its stream). `to` is the stream of a room, or EVERYWHERE.
+    `to` is the stream of a room, or EVERYWHERE.
     """
 
     by: str
     to: str
     item: str = ""
-    source: str = ""
     on: bool = True
 
 
