@@ -383,7 +383,7 @@ def _wired(
     accounts, linking, pairing = _accounts(settings, ledger, people, stamp, tasks)
     closing = Closing(ledger, rooms, house, signals, lanes, effects, tasks, stamp)
     growth, usage = growth_of(ledger, roster, stamp, memory.lineage), UsageView(ledger)
-    answers = QueryCommands(rooms, ledger, models, deliveries.going, clock, rules, linking)
+    answers = QueryCommands(rooms, ledger, models, deliveries.going, rules, linking)
     listing = ModelListing(models, partial(keyed_models, live, stamp), settings.keys, paid.paid)
     untold = _follow_settings(live, models, rules, quota, relief, listing, accounts.links)
     more = more_commands(rooms, tools, ledger, clock, budgets, usage, book, memory, live, closing)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.work.first_tier import chosen_again
+from loopforge.core.work.first_tier import chosen_tier
 from loopforge.core.work.work_vocabulary import TierChosen
 from loopforge.work.model_choice import AllModels
 from tests.work.conftest import says, working
@@ -39,7 +39,7 @@ async def test_what_people_approved_says_where_the_next_begins(
         id = await shop.give(TASK)
         (chosen,) = await shop.bodies(id, TierChosen)
         state = await shop.state(id)
-        assert chosen_again(chosen, id)
+        assert chosen_tier(chosen.records, chosen.tiers, id, chosen.explore) == chosen
         assert state.tier == chosen.tier
         assert [(one.tasks, one.approved) for one in chosen.records] == [(3, 3)]
         if chosen.by == "learned":  # one of fifty is tried elsewhere, by its id

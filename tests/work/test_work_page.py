@@ -16,7 +16,8 @@ from loopforge.core.work.task_classifier import (
     past_all,
     wants_options,
 )
-from loopforge.core.work.work_roles import BRANCHES, FLOWS, ROLES, TURNS, TYPE_MODELS, ModelPlace
+from loopforge.core.work.work_roles import FLOWS, ROLES, TURNS, TYPE_MODELS, ModelPlace
+from loopforge.policies.flows import branch_flow
 from loopforge.settings import rows
 from loopforge.web.work import task_list
 from loopforge.work.threads import thread_orders, thread_posts
@@ -42,7 +43,7 @@ BOUNDS = {
     "the same four times": stuck_detection.SAME == 4,
     "go to the first model of tier 1": TYPE_MODELS["social"] == TYPE_MODELS["question"] == (1, 1),
     "texts to the second of tier 3": TYPE_MODELS["writing"] == (3, 2),
-    "options to tiers 4 and 3": BRANCHES == (4, 3),
+    "options to tiers 4 and 3": branch_flow.TIERS == (4, 3),
     "the mate puts 👀 on it": SEEN == "👀",
     "🛑 on a line of the task": thread_posts.HALT[0] == "🛑",
     "the button *Stop* under its message": thread_orders.STOP[0].label == "Stop",

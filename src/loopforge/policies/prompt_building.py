@@ -371,9 +371,9 @@ def _last_account(seen: AgentPerception) -> tuple[Message, ...]:
 # ---------------------------------------------------------------- when no answer comes
 
 
-def silent(why: str, narrative: str = "") -> AgentActionPlan:
+def silent(why: str) -> AgentActionPlan:
     """The plan of a mind that has nothing to say."""
-    narrative = narrative or why or "I had nothing to add."
+    narrative = why or "I had nothing to add."
     acts = (StaySilent(why=why),)
     return AgentActionPlan(intent="listen", mode="context", narrative=narrative, acts=acts)
 

@@ -13,7 +13,6 @@ from typing import Literal
 
 from loopforge.chat.room.permissions import may, who_may
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.room.visible_lines import NewestLine
 from loopforge.chat.server import Rooms
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.events import Body, Event, Perceived
@@ -111,12 +110,6 @@ class LineVersions:
 
         # the words stay the mate's: they are not forgotten with who chose them
         await self._rooms.answer(room, person, decide, by=f"mate:{last.who}")
-
-    async def newest(self, room: str) -> NewestLine:
-        """The last line of a mate in this conversation, with its versions; none without a line."""
-        state = await self._rooms.state(room)
-        last = state.page.newest
-        return last if last.line in state.lines else NewestLine()
 
     def _last(
         self, state: RoomState, person: str, line: str, *, owner: bool, keeper: bool

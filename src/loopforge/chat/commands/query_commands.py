@@ -27,7 +27,7 @@ from loopforge.errors import InputError, Unknown
 from loopforge.ledger.storage.revised_lines import standing
 from loopforge.ledger.table_access import Readable
 from loopforge.people.account_linking import AccountLinking
-from loopforge.runtime.ports import Clock, LineSource, Models, Route
+from loopforge.runtime.ports import LineSource, Models, Route
 
 LOOKED_BACK = 200
 """Lines of mates that are looked through for one that the asker may see."""
@@ -42,12 +42,11 @@ class QueryCommands:
         ledger: Readable,
         models: Models,
         going: Callable[[str], int],
-        clock: Clock,
         rules: Rules,
         linking: AccountLinking,
     ) -> None:
         self._rooms, self._ledger, self._models = rooms, ledger, models
-        self._going, self._clock, self._rules = going, clock, rules
+        self._going, self._rules = going, rules
         self._linking = linking
         self.source: Callable[[Event], Awaitable[LineSource | None]] = _nowhere
         """Where more is told of a line that what goes on beside a room had said."""

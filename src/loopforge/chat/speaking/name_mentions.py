@@ -138,24 +138,6 @@ def _hangul(char: str) -> bool:
     return 0xAC00 <= ord(char) <= 0xD7A3
 
 
-SHORTEST_NEARLY = 5
-"""Letters of a name that a word may miss by one."""
-
-
-def nearly(word: str, name: str) -> bool:
-    """Whether a word is a folded name but for one letter: missing, wrong, too many, or swapped."""
-    if len(name) < SHORTEST_NEARLY or word == name or word[:1] != name[:1]:
-        return False
-    short, long = sorted((word, name), key=len)
-    at = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
-    if len(short) == len(long):
-        swapped = (
-            short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]
-        )
-        return swapped or short[at + 1 :] == long[at + 1 :]
-    return short[at:] == long[at + 1 :]
-
-
 def is_question(text: str) -> bool:
     """Whether a plain text asks: a question mark, or a question word at the start of a line."""
     if any(mark in text for mark in QUESTION_MARKS):

@@ -287,11 +287,11 @@ def wording(budget: Budget) -> str:
     return f"{quantity(budget.unit, budget.amount)} a {budget.period} for {whose}"
 
 
-def noted(standing: Standing, level: Level, *, stepped: bool = False) -> BudgetNote:
+def noted(standing: Standing, level: Level) -> BudgetNote:
     """What is recorded of a budget with an answer."""
     budget = standing.limit.budget
     used = quantity(budget.unit, standing.gone)
-    return BudgetNote(budget=wording(budget), used=used, level=level, stepped=stepped)
+    return BudgetNote(budget=wording(budget), used=used, level=level)
 
 
 def stopping(note: BudgetNote) -> str:

@@ -98,11 +98,6 @@ def chosen_tier(
     return TierChosen(tier=best, by="learned", records=records, tiers=(*tiers,), explore=explore)
 
 
-def chosen_again(chosen: TierChosen, task: str) -> bool:
-    """Whether the same choice comes of what stands on record of it."""
-    return chosen_tier(chosen.records, chosen.tiers, task, chosen.explore) == chosen
-
-
 def advice_of(past: Sequence[DecidedTask]) -> list[TierAdvice]:
     """What is advised for each type of which there are decided tasks."""
     found = []

@@ -62,9 +62,6 @@ TYPE_MODELS: dict[TaskType, ModelPlace] = {
 }
 """Types of task that have a model of their own; others have that of their role."""
 
-BRANCHES = (4, 3)
-"""The tiers of the two models that a question for several approaches is put to."""
-
 TURNS: dict[Complexity, int] = {"SIMPLE": 10, "MEDIUM": 20, "COMPLEX": 35}
 """Turns that a task may take before somebody says go on."""
 

@@ -84,10 +84,10 @@ def filter_of(state: TaskState) -> str:
     return "stopped" if state.stage == "stopped" else "over"
 
 
-def title_of(state: TaskState, most: int = 110) -> str:
+def title_of(state: TaskState) -> str:
     """What a task is called: the beginning of what was asked for."""
     line = " ".join(str(state.task.text).split())
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+    return line if len(line) <= 110 else f"{line[:109].rstrip()}…"
 
 
 def who_does(site: Site, state: TaskState) -> str:

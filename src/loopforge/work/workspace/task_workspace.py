@@ -203,11 +203,6 @@ class TaskWorkspace:
         """The numbers of those that are kept, the oldest first."""
         return await self._archive.numbers(self.name)
 
-    async def changed_since(self, number: int) -> TreeChange:
-        """Which files became others since a checkpoint. Raises Unknown."""
-        before = await self._archive.load(self.name, number)
-        return between(before.entries, (await self._tree()).entries, GIT)
-
     async def restore(self, number: int) -> TreeChange:
         """Put the workspace back to a checkpoint; what became of files by that. Raises Unknown.
 

@@ -9,8 +9,6 @@ from alembic import op
 
 revision = "0001"
 down_revision = None
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -25,11 +23,6 @@ def upgrade() -> None:
 
 def _run(statement: str) -> None:
     op.get_bind().exec_driver_sql(statement)
-
-
-def downgrade() -> None:
-    """There is nothing before the beginning."""
-    raise RuntimeError("The ledger is never taken back to nothing; delete the database instead.")
 
 
 TABLES = (

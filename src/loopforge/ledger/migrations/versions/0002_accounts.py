@@ -9,8 +9,6 @@ from alembic import op
 
 revision = "0002"
 down_revision = "0001"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -18,11 +16,6 @@ def upgrade() -> None:
     name = "TEXT" if op.get_bind().dialect.name == "sqlite" else 'TEXT COLLATE "C"'
     for statement in TABLES:
         op.get_bind().exec_driver_sql(statement.replace("NAME", name))
-
-
-def downgrade() -> None:
-    """A ledger only goes forward."""
-    raise RuntimeError("The ledger is never taken back; install the newer Loopforge instead.")
 
 
 TABLES = (

@@ -7,14 +7,7 @@ from __future__ import annotations
 
 revision = "0003"
 down_revision = "0002"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
     """Nothing is to be done."""
-
-
-def downgrade() -> None:
-    """A ledger only goes forward."""
-    raise RuntimeError("The ledger is never taken back; install the newer Loopforge instead.")

@@ -11,8 +11,6 @@ from alembic import op
 
 revision = "0004"
 down_revision = "0003"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -20,11 +18,6 @@ def upgrade() -> None:
     name = "TEXT" if op.get_bind().dialect.name == "sqlite" else 'TEXT COLLATE "C"'
     for statement in TABLES:
         op.get_bind().exec_driver_sql(statement.replace("NAME", name))
-
-
-def downgrade() -> None:
-    """A ledger only goes forward."""
-    raise RuntimeError("The ledger is never taken back; install the newer Loopforge instead.")
 
 
 TABLES = (
