@@ -40,6 +40,11 @@ def test_a_small_model_writes_one_file_and_has_it_run() -> None:
     (done,) = Playbook(sequential(PROMPTS), small(task, WROTE, ran)).plans().acts
     assert isinstance(done, FinishWork)
     assert done.result == "add.py is written and ran. It printed:\n42"
+    cloned = small(task)
+    cloned = replace(cloned, context={**cloned.context, "clone": "repo/"})
+    book = Playbook(sequential(PROMPTS), cloned).asks("write")
+    book.told(Answer("answered", "print(17 + 25)"))
+    assert book.request == Call("work_write", {"path": "repo/add.py", "text": "print(17 + 25)\n"})
 
 
 def test_a_small_model_that_copies_or_fails_is_asked_with_other_examples() -> None:

@@ -20,6 +20,7 @@ from loopforge.core.work.work_roles import ROLES, TURNS, WorkRole
 from loopforge.runtime.ports import Clock, ModelFacts, Tool
 from loopforge.runtime.world import OpeningView
 from loopforge.work.task_state import TaskEntry, TaskState
+from loopforge.work.workspace.workspace_tools import CLONE
 
 SIGNS = 3
 """Characters that are one token, at the least: code is denser than prose."""
@@ -72,6 +73,7 @@ def viewed(
         "turns": str(turns),
         "left": _left(state),
         "branches": branches,
+        "clone": f"{CLONE}/" if state.task.repo else "",
         "command": shell_command(str(state.task.text)),
         "roles": "\n".join(f"- {one.handle}: {one.title}" for one in ROLES.values()),
     }

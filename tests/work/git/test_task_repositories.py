@@ -320,7 +320,7 @@ async def test_what_no_task_can_work_on_is_not_registered(bench: Bench) -> None:
     assert await register(project, "mine") == made
     assert bench.git.registered.find(str(project)) == bench.git.registered.find("mine") == made
     git(project, "branch", "other")
-    with pytest.raises(InputError, match="give another name"):
+    with pytest.raises(InputError, match="or rename this folder"):
         await register(project, "mine", "other")
     bench.git.registered.remove("mine")
     assert bench.git.registered.known() == ()

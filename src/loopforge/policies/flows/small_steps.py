@@ -119,7 +119,8 @@ def _written(
         if not _copied(text, alike, wanted) or len(alike) == 1:
             break
         alike = alike[:-1]
-    result = yield from call(WRITE, {"path": name, "text": text + "\n"})
+    path = f"{seen.context.get('clone', '')}{name}"  # commands run in a repository's clone, too
+    result = yield from call(WRITE, {"path": path, "text": text + "\n"})
     steps = (f"write {name}", "run it", "say what it printed")
     did = GoOn(did=f"I wrote {name}.")
     return _refused(result, name) or _planned(did, f"I wrote {name}.", SetPlan(steps=steps))

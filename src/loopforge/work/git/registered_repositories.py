@@ -86,7 +86,7 @@ class RegisteredRepositories:
         if others:
             raise InputError(
                 f"{named!r} is {others[0].path}, branch {others[0].branch}, already; delete "
-                f"{FOLDER}/{named}.toml of the home if that is over, or give another name."
+                f"{FOLDER}/{named}.toml of the home if that is over, or rename this folder."
             )
         self._folder.mkdir(exist_ok=True)
         written = "".join(
