@@ -233,12 +233,12 @@ class Artifacts:
             raise InputError(f"{hash[:80]!r} names no kept file; a name is 64 hex digits.")
 
     def _tell(self, error: BaseException, done: str) -> NoReturn:
-        """Raise a store's own error as ours."""
+        """Raise a store's own error as ours; its own words are logged, and told to no room."""
         from obstore.exceptions import BaseError
 
         if not isinstance(error, BaseError | OSError | ValueError):
             raise error
-        said = str(error).partition("\n")[0].rstrip(".")
+        log.info("a file in %s could not be %s: %s", self._where, done, error)
         found = _CODE.search(str(error))
         code = found[1] if found else ""
         if code in _FULL:
@@ -246,7 +246,7 @@ class Artifacts:
         elif code in _FORBIDDEN:
             problem = "this is not allowed. Check who owns the folder and the disk it is on."
         else:
-            problem = f"{said}. Check the disk or the store, and try again."
+            problem = "the disk or the store failed. The home's log says how; then try again."
         raise ArtifactError(f"A file in {self._where} could not be {done}: {problem}") from error
 
 
