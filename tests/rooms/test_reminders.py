@@ -162,6 +162,25 @@ async def test_quiet_hours_hold_it_back(tmp_path: Path) -> None:
         assert "was due Wednesday 25 March, 23:00; held back over your quiet hours" in told
 
 
+async def test_a_home_that_is_up_again_at_night_wakes_nobody(tmp_path: Path) -> None:
+    """What was missed, in whatever hours, waits as well; the list says that it was due, and why."""
+    async with living(tmp_path, clock=SimClock(NOW)) as home:
+        assert isinstance(await reminds(home, TEA), Fits)
+        people = home.people
+    clock = SimClock(NOW + timedelta(days=7, hours=9))
+    async with living(tmp_path, clock=clock, seed=8, quiet_hours="22:00-07:00") as home:
+        home.people = people
+        await home.rest()
+        assert await rung(home) == []
+        assert (await home.does("ana", "reminders")).startswith(
+            "1. tea: was due Wednesday 25 March, 16:00; held back over your quiet hours\n"
+        )
+        await passes(home, timedelta(hours=9))
+        assert await rung(home) == [
+            "⏰ Reminder for ana: tea (was due Wednesday 25 March, 16:00) [1]"
+        ]
+
+
 async def test_it_finds_the_person(tmp_path: Path) -> None:
     """What somebody asked for themselves among others is told where they are alone with that mate.
 

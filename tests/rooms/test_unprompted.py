@@ -114,6 +114,20 @@ async def test_at_an_hour_and_never_in_quiet_hours(tmp_path: Path) -> None:
         assert await woken(home) == ["hour"]
 
 
+async def test_a_home_that_is_up_again_in_quiet_hours(tmp_path: Path) -> None:
+    """A silence that was long enough before they began waits for their end, too."""
+    maya(tmp_path, "after 2 hours")
+    clock = SimClock(datetime(2026, 11, 21, 17, 0, tzinfo=UTC))
+    async with living(tmp_path, clock=clock) as home:
+        await home.hears("ana", "@maya good evening")
+    clock = SimClock(datetime(2026, 11, 21, 23, 0, tzinfo=UTC))
+    async with living(tmp_path, clock=clock, seed=8, quiet_hours="22:00-07:00") as home:
+        await past(home, 7.9)
+        assert await woken(home) == []
+        await past(home, 0.2)
+        assert await woken(home) == ["silence"]
+
+
 async def test_only_where_the_room_lets_it(tmp_path: Path) -> None:
     """Groups of platforms do not by themselves; a command decides; stop and no energy forbid it."""
     maya(tmp_path, "after 1 hour")

@@ -27,7 +27,6 @@ from loopforge.core.schedule.reminder_events import ReminderCancelled, ReminderF
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
-from loopforge.schedule.quiet_hours import hours_in, quiet_until
 from loopforge.schedule.reminder_book import PassingRing, Reminder
 from loopforge.schedule.rule_expansion import next_ring
 from loopforge.schedule.time_wording import sentence, told_moment
@@ -68,22 +67,15 @@ class ReminderBell:
             await self._pass(state, ring)
             return ()
         now = self._stamp.clock.now()
-        ahead = [(self._moment(one), one) for one in state.reminders.waiting()]
-        first = min(ahead, key=lambda pair: (pair[0], pair[1].number), default=None)
+        waiting = [(one.moment, one) for one in state.reminders.waiting()]
+        ahead = [(self._service.awake(one, max(at, now)), one) for at, one in waiting if at]
+        first = min(ahead, key=lambda pair: pair[0], default=None)
         if first is None:
             return None
         if first[0] > now:
             return first[0]
         await self._ring(state, first[1])
         return ()
-
-    def _moment(self, one: Reminder) -> datetime:
-        """When it may ring: when it is due, or when quiet hours are over."""
-        assert one.moment is not None
-        if one.wakes:
-            return one.moment
-        hours, zone = self._service.quiet(one.person if one.whom == "me" else one.whom)
-        return quiet_until(one.moment, hours_in(hours), ZoneInfo(zone or one.zone))
 
     # ------------------------------------------------------------ here
 
@@ -112,7 +104,7 @@ class ReminderBell:
             start = datetime.fromisoformat(one.start) if one.start else due.astimezone(zone)
             local = start.replace(tzinfo=None)
             again = next_ring(one.rule, local, max(due, now), zone) if one.rule else None
-        held = self._moment(one) > due
+        held = self._service.awake(one, due) > due
         body = ReminderFired(reminder=one.id, due=due, next=again, to=to, held=held)
         fired = self._stamp.fact(body, actor="room", cause=one.id)
         if to:

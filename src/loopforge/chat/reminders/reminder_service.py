@@ -25,10 +25,11 @@ from loopforge.people.identity.person_registry import Registry
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
 from loopforge.schedule.form_check import check, local
+from loopforge.schedule.quiet_hours import hours_in, quiet_until
 from loopforge.schedule.reminder_book import Reminder
 from loopforge.schedule.reminder_form import Checked, Fits, ReminderForm
 from loopforge.schedule.rule_expansion import beginning
-from loopforge.schedule.time_wording import told_ahead
+from loopforge.schedule.time_wording import sentence, told_ahead, told_moment
 
 LONGEST = 500
 """Characters of what somebody is reminded of."""
@@ -83,6 +84,13 @@ class ReminderService:
         hours = chosen.quiet if chosen else ""
         return hours or self._rules().quiet, self.zone(person)[0]
 
+    def awake(self, one: Reminder, at: datetime) -> datetime:
+        """That moment, or the end of the quiet hours in which it would ring then."""
+        if one.wakes:
+            return at
+        hours, zone = self.quiet(one.person if one.whom == "me" else one.whom)
+        return quiet_until(at, hours_in(hours), ZoneInfo(zone or one.zone))
+
     # ------------------------------------------------------------ looking
 
     async def waiting(self, stream: str) -> Sequence[Reminder]:
@@ -91,13 +99,17 @@ class ReminderService:
 
     def told(self, one: Reminder) -> str:
         """Such as "2. call Anna: Friday 27 March, 09:00, in 1 day 19 hours"."""
-        zone, now = ZoneInfo(one.zone), self._stamp.clock.now()
-        moment = one.moment
-        when = (
-            told_ahead(moment.astimezone(zone), now.astimezone(zone), one.language)
-            if (moment)
-            else "over"
-        )
+        zone = ZoneInfo(one.zone)
+        now, moment = self._stamp.clock.now().astimezone(zone), one.moment
+        if moment is None:
+            when = "over"
+        elif moment > now:
+            when = told_ahead(moment.astimezone(zone), now, one.language)
+        else:
+            at = told_moment(moment.astimezone(zone), now, one.language)
+            when = sentence(one.language, "late", moment=at)
+            if self.awake(one, now) > now:
+                when += f"; {sentence(one.language, 'held')}"
         what = one.what.text if one.what.text is not None else "(forgotten)"
         again = " ↻" if one.rule else ""
         there = "" if one.zone == self.zone(one.person)[0] else f" ({one.zone})"

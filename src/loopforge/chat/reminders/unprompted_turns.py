@@ -101,7 +101,7 @@ class UnpromptedTurns:
                 continue
             if nearest := next_moment(mate.unprompted, state.last_at, now, zone):
                 moment, why = nearest
-                when = self._awake(state, moment, zone)
+                when = self._awake(state, max(moment, now), zone)
                 found.append(_Moment(when, member.spoke_seq, handle, why))
         return min(found, default=None)
 
