@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import uvicorn
+from mcp import MCPError
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.types import ToolAnnotations
@@ -62,6 +63,12 @@ async def stand() -> str:
     return "Stood."
 
 
+@ours.tool()
+async def tired() -> str:
+    """Say what somebody behind it said."""
+    raise MCPError(-32001, "the one behind timed out")
+
+
 @asynccontextmanager
 async def served(app: ASGIApp | None = None, port: int = 0) -> AsyncIterator[str]:
     """The server on loopback: where it is."""
@@ -90,10 +97,18 @@ async def test_a_server_elsewhere_is_used(tmp_path: Path) -> None:
     """Listed and used; too much, a wrong address and nobody there are errors in words."""
     async with served() as at:
         one = connected(tmp_path, f"{at}/mcp")
-        assert [tool.name for tool in await one.tools()] == ["add", "flood", "paint", "stand"]
+        assert [tool.name for tool in await one.tools()] == [
+            "add",
+            "flood",
+            "paint",
+            "stand",
+            "tired",
+        ]
         assert result_of((await one.call("add", {"a": 19, "b": 23})).result).text.endswith("42")
         with pytest.raises(InputError, match="the answer has more than 8,388,608 bytes"):
             await one.call("flood", {})
+        with pytest.raises(InputError, match="ours says: the one behind timed out"):
+            await one.call("tired", {})
         assert result_of((await one.call("add", {"a": 1, "b": 2})).result).text.endswith("3")
         await one.close()
         lost = connected(tmp_path, f"{at}/elsewhere")
@@ -127,7 +142,7 @@ async def test_a_key_that_is_not_taken_is_told_with_what_to_do(tmp_path: Path) -
             while str(one.state) != "idle":
                 await asyncio.sleep(0.01)
         taken[0] = True
-        assert len(await one.tools()) == 4
+        assert len(await one.tools()) == 5
         await one.close()
 
 

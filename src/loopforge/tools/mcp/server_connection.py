@@ -170,7 +170,6 @@ class McpConnection:
 
     async def _with(self, work: Callable[[Client], Awaitable[T]], *, stirs: bool = True) -> T:
         from mcp import MCPError
-        from mcp.types import REQUEST_TIMEOUT
         from pydantic import ValidationError
 
         self._users += stirs
@@ -182,7 +181,7 @@ class McpConnection:
         except InputError:
             raise
         except MCPError as error:
-            if error.code == REQUEST_TIMEOUT:
+            if isinstance(error.__context__, TimeoutError):  # its code is one of servers, too
                 self._over(f"it did not answer within {self._seconds:g} seconds, and was ended")
             raise InputError(self._told(error)) from error
         except (ValidationError, RuntimeError, ValueError) as error:

@@ -275,7 +275,7 @@ class McpServers:
             asked = running or known.connection
             self._heard(name, known, await asked.tools(stirs=running is None))
         except (LoopforgeError, OSError) as error:
-            known.flaws = [str(error)] if running is None else known.flaws
+            known.flaws = [clean(str(error))] if running is None else known.flaws
 
     def _reread(self, name: str, known: _Known) -> None:
         """Hold to what another program wrote, such as `loopforge tool accept` beside this one."""
