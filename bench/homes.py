@@ -48,7 +48,7 @@ class Instant:
 
     def facts(self, route: Route) -> ModelFacts:  # noqa: ARG002
         """As configured."""
-        return ModelFacts(name="instant", window=self._window, counting="estimated")
+        return ModelFacts(name="instant", window=self._window)
 
 
 class Append(NamedTuple):

@@ -1,6 +1,6 @@
 """A pushed surface: a board that keeps whatever is posted on it, in a file, as a platform would.
 
-It has no sense of doubles: what is posted twice stands there twice. It remembers each post's nonce,
+It has no sense of doubles: what is posted twice stands there twice. It remembers each post's delivery,
 so that it can be asked whether something is there. A `deaf` board takes every n-th post and then
 says that it failed, as a network does that loses the answer.
 """
@@ -34,19 +34,19 @@ class Board:
         self._fate.at("send.before")
         body = out.event.body
         text = str(body.text) if isinstance(body, Said) else out.what
-        post = {"nonce": out.nonce, "of": out.event.id, "text": text}
+        post = {"delivery": out.delivery, "of": out.event.id, "text": text}
         write(self._path, post)
         self._fate.at("send.after")
         self._sent += 1
         if self._deaf and self._sent % self._deaf == 0:
             raise SendFailed("the answer was lost on the way")
-        return f"post-{out.nonce}"
+        return f"post-{out.delivery}"
 
     async def sent(self, out: Outgoing) -> str | None:
         """Whether it stands there."""
-        there = any(post["nonce"] == out.nonce for post in posts(self._path))
+        there = any(post["delivery"] == out.delivery for post in posts(self._path))
         self._fate.at("send.looked")
-        return f"post-{out.nonce}" if there else None
+        return f"post-{out.delivery}" if there else None
 
 
 def write(path: Path, post: dict[str, Any]) -> None:

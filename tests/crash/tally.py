@@ -154,9 +154,9 @@ def _doubles(
     for name, shown in record.shown.items():
         yield from _twice(f"on {name}'s screen", shown, record.repeats)
     if record.posts is not None:
-        for nonce, times in Counter(post["nonce"] for post in record.posts).items():
+        for delivery, times in Counter(post["delivery"] for post in record.posts).items():
             if times > 1:
-                yield f"duplicated: the post {nonce} stands {times} times on the board"
+                yield f"duplicated: the post {delivery} stands {times} times on the board"
         yield from _same((post["text"] for post in record.posts), "on the board", record.repeats)
 
 

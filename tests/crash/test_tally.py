@@ -73,7 +73,7 @@ async def scene(tmp_path: Path) -> Scene:
         await home.app.front.seen("commons", home.people["ana"], last.seq)
         shown = [e for e in await home.events() if isinstance(e.body, Heard | Said)]
     posts = [
-        {"nonce": e.id, "of": e.id, "text": str(e.body.text)}
+        {"delivery": e.id, "of": e.id, "text": str(e.body.text)}
         for e in shown
         if isinstance(e.body, Said)
     ]

@@ -251,7 +251,7 @@ async def test_when_the_host_leaves_another_takes_over_and_nothing_is_lost(tmp_p
         ben.link.say("two")
         joined = await ben.until(Joined)
         assert isinstance(joined, Joined)
-        assert (joined.again, joined.hosting) == (True, True)
+        assert (joined.again, ben.link.hosting) == (True, True)
         expected = ["one", "You said: one", "two", "You said: two"]
         assert await ben.lines(4) == expected
         await ben.link.settled()

@@ -406,11 +406,10 @@ async def test_the_scripted_model_in_a_tier() -> None:
 
 
 async def test_facts_are_those_of_the_first_choice() -> None:
-    """Name, window, tools and the way of counting are the first model's."""
+    """Name, window and tools are the first model's."""
     async with routed("a", window=1234, tools=False, vendor="openrouter") as (_, models, _):
         facts = models.facts(Route(tier=3))
     assert (facts.name, facts.window, facts.tools, facts.embedded) == ("a", 1234, False, False)
-    assert facts.counting == "estimated at 3.5 bytes a token"
 
 
 def test_importing_loads_nothing_heavy() -> None:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from loopforge.core.delivery_states import Attempting, Queued, Uncertain, nonce
+from loopforge.core.delivery_states import Attempting, Queued, Uncertain
 from loopforge.core.events import AnyBody, Body, Event, Fact, kind_of
 from loopforge.core.room_vocabulary import Said, Told
 from loopforge.core.text.erasable_text import Words
@@ -27,7 +27,7 @@ Trouble = Callable[[str, int], None]
 
 
 class Wall:
-    """A pushed surface in memory: what is posted there in order, by nonce; `asked` after how often."""
+    """A pushed surface in memory: what is posted there in order, by delivery; `asked` after how often."""
 
     name = "wall"
 
@@ -41,8 +41,8 @@ class Wall:
         """Post it."""
         self._nth += 1
         self._trouble("before", self._nth)
-        assert out.nonce not in self.posts
-        self.posts[out.nonce] = out.event.body
+        assert out.delivery not in self.posts
+        self.posts[out.delivery] = out.event.body
         self._trouble("after", self._nth)
         return f"w{self._nth}"
 
@@ -51,7 +51,7 @@ class Wall:
         self.asked += 1
         if self.hidden:
             raise self.hidden
-        return "w0" if out.nonce in self.posts else None
+        return "w0" if out.delivery in self.posts else None
 
     @property
     def order(self) -> list[AnyBody]:
@@ -180,7 +180,7 @@ async def test_after_a_crash_it_looks_before_it_sends(stage: Stage) -> None:
     attempting = Attempting(delivery=queued.id, nth=1)
     await stage.ledger.append(STREAM, [stage.stamp.fact(attempting, actor="runtime")])
     wall = Wall()
-    wall.posts[nonce(queued.id)] = ONE
+    wall.posts[queued.id] = ONE
     async with posting(stage, wall):
         await stage.clock.advance(10)
     assert (await became(stage))[-1] == "accepted"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.delivery_states import Accepted, nonce
+from loopforge.core.delivery_states import Accepted
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words
@@ -47,7 +47,6 @@ def outgoing(said: Event, place: str) -> Outgoing:
     """The line, to be delivered there once more."""
     return Outgoing(
         delivery=said.id,
-        nonce=nonce(said.id),
         stream=said.stream,
         place=place,
         what="line",

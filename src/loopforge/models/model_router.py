@@ -287,7 +287,7 @@ class TieredModels:
         """What is known of the route's first model."""
         specs = self.tiers.choose(route)
         if not specs:
-            return ModelFacts(name="no model", window=4096, counting=self._counter.how(None))
+            return ModelFacts(name="no model", window=4096)
         spec = specs[0]
         return ModelFacts(
             name=spec.name,
@@ -296,7 +296,6 @@ class TieredModels:
             tools=spec.tools,
             embedded=spec.provider == "embedded",
             vision=spec.vision,
-            counting=self._counter.how(spec),
         )
 
     def become(self, read: Callable[[Catalogues], Tiers], patience: Patience) -> None:

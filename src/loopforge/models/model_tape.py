@@ -134,7 +134,7 @@ class Tape:
         if known is not None:
             return msgspec.json.decode(known.reply.text, type=ModelFacts)
         if self._live is None:
-            return ModelFacts(name="tape", window=8192, counting="estimated")
+            return ModelFacts(name="tape", window=8192)
         facts = self._live.facts(route)
         reply = ModelReply(outcome="answered", text=msgspec.json.encode(facts).decode())
         about = "what is known of the model"

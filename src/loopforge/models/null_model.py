@@ -21,7 +21,7 @@ class Unasked:
 
     def facts(self, route: Route) -> ModelFacts:  # noqa: ARG002
         """A model of no use."""
-        return ModelFacts(name="nobody", window=4096, counting="estimated")
+        return ModelFacts(name="nobody", window=4096)
 
     async def close(self) -> None:
         """Nothing to close."""

@@ -144,9 +144,7 @@ class ScriptedModels:
 
     def facts(self, route: Route) -> ModelFacts:  # noqa: ARG002
         """What is known of it: the same for every route."""
-        return ModelFacts(
-            name=self._name, window=self.window, vision=self.vision, counting="estimated"
-        )
+        return ModelFacts(name=self._name, window=self.window, vision=self.vision)
 
 
 class Rehearsed:

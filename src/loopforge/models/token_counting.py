@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from loopforge.errors import ModelError
 from loopforge.models.embedded.embedded_model import Embedded, separated
 from loopforge.models.providers.model_spec import ModelSpec
-from loopforge.models.providers.token_estimate import ESTIMATED, estimate
+from loopforge.models.providers.token_estimate import estimate
 
 if TYPE_CHECKING:
     import httpx2
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 REMEMBERED = 8192
 SECONDS = 2.0
 """Longest wait for a count, while people wait; a server that takes longer is not asked again."""
-OWN = "its own tokenizer"
 
 
 class TokenCounter:
@@ -42,17 +41,9 @@ class TokenCounter:
         self._known.clear()
         self._silent.clear()
 
-    def how(self, spec: ModelSpec | None) -> str:
-        """How this model's tokens are counted, as far as is known yet."""
-        if spec is None or spec.name in self._silent:
-            return ESTIMATED
-        if spec.provider == "embedded" or (spec.provider == "openai" and not spec.vendor):
-            return OWN  # a server of one's own may answer /tokenize
-        return ESTIMATED
-
     async def count(self, spec: ModelSpec | None, texts: Sequence[str]) -> list[int]:
         """Tokens of each text."""
-        if spec is None or self.how(spec) == ESTIMATED:
+        if spec is None or spec.name in self._silent or not _tokenizes(spec):
             return [estimate(text) for text in texts]
         unknown = list(dict.fromkeys(t for t in texts if (spec.name, t) not in self._known))
         if unknown:
@@ -120,3 +111,8 @@ class TokenCounter:
         if self._http is not None:
             await self._http.aclose()
             self._http = None
+
+
+def _tokenizes(spec: ModelSpec) -> bool:
+    """Whether it may count by its own tokenizer: a server of one's own may answer /tokenize."""
+    return spec.provider == "embedded" or (spec.provider == "openai" and not spec.vendor)

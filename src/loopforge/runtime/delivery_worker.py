@@ -29,7 +29,6 @@ from loopforge.core.delivery_states import (
     PutOff,
     Queued,
     Uncertain,
-    nonce,
 )
 from loopforge.core.events import Body, Event, Fact
 from loopforge.core.room_vocabulary import Told
@@ -275,7 +274,6 @@ class Deliveries:
         event = await self._ledger.event(pending.of)
         out = Outgoing(
             delivery=pending.delivery,
-            nonce=nonce(pending.delivery),
             stream=pending.stream,
             place=pending.surface,
             what=pending.what,  # type: ignore[arg-type]

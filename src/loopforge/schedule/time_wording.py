@@ -20,7 +20,6 @@ class TimeWords(Struct, frozen=True, kw_only=True):
     units: tuple[tuple[str, str], ...]
     ahead: str
     soon: str
-    comma: str
     both: str
     either: str
     says: dict[str, str]
@@ -36,7 +35,6 @@ ENGLISH = TimeWords(
     units=(("year", "years"), ("day", "days"), ("hour", "hours"), ("minute", "minutes")),
     ahead="in {span}",
     soon="in less than a minute",
-    comma=", ",
     both=" and ",
     either=" or ",
     says={
@@ -87,7 +85,6 @@ GERMAN = TimeWords(
     units=(("Jahr", "Jahren"), ("Tag", "Tagen"), ("Stunde", "Stunden"), ("Minute", "Minuten")),
     ahead="in {span}",
     soon="in weniger als einer Minute",
-    comma=", ",
     both=" und ",
     either=" oder ",
     says={
@@ -139,7 +136,6 @@ FRENCH = TimeWords(
     units=(("an", "ans"), ("jour", "jours"), ("heure", "heures"), ("minute", "minutes")),
     ahead="dans {span}",
     soon="dans moins d'une minute",
-    comma=", ",
     both=" et ",
     either=" ou ",
     says={
@@ -191,7 +187,6 @@ SPANISH = TimeWords(
     units=(("año", "años"), ("día", "días"), ("hora", "horas"), ("minuto", "minutos")),
     ahead="dentro de {span}",
     soon="en menos de un minuto",
-    comma=", ",
     both=" y ",
     either=" o ",
     says={

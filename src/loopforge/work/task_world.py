@@ -114,7 +114,7 @@ class TaskWorld:
         zone: Callable[[], ZoneInfo],
         book: InsightBook,
     ) -> None:
-        self._ports, self._store, self._leases, self._places = ports, store, leases, places
+        self._ports, self._leases, self._places = ports, leases, places
         self.calls, self._choice, self._settings, self._zone = calls, choice, settings, zone
         self.outcomes = TurnOutcomes(ports.stamp, choice)
         self.tiers = TierHistory(store, choice, settings)

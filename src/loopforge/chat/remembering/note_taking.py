@@ -68,10 +68,9 @@ class NoteState:
 
 @dataclass(frozen=True, kw_only=True)
 class NoteTurn(TurnDue):
-    """A mate is to look back on a room's lines; `final`: on the whole of a talk."""
+    """A mate is to look back on a room's lines."""
 
     room: str = ""
-    final: bool = False
 
 
 class NoteWorld:
@@ -193,9 +192,7 @@ class NoteWorld:
 
     def _turn(self, mate: Mate, room: str, line: str, *, final: bool, open: str = "") -> NoteTurn:
         summons = "final" if final else "note"
-        return NoteTurn(
-            mate=mate, policy=POLICY, line=line, summons=summons, room=room, final=final, open=open
-        )
+        return NoteTurn(mate=mate, policy=POLICY, line=line, summons=summons, room=room, open=open)
 
     def _entries(self, room: RoomState, after: int, upto: int = 0) -> list[ContextEntry]:
         """The lines of a room after a place, the newest MOST."""

@@ -70,14 +70,13 @@ BecomeHost = Callable[[], "AbstractAsyncContextManager[Front]"]
 
 
 class Joined(Struct, frozen=True, kw_only=True):
-    """The room is open. `again`: it was before, too. `hosting`: this process is the host.
+    """The room is open. `again`: it was before, too.
 
     `anew`: what was shown of it is to go, and the last of it comes once more.
     """
 
     scene: Scene
     here: tuple[str, ...]
-    hosting: bool
     again: bool
     anew: bool = False
 
@@ -336,9 +335,7 @@ class SocketLink:
             self._seen_told = 0
             self._acknowledge()
         scene, here = welcome.scene, welcome.here
-        await self._update(
-            Joined(scene=scene, here=here, hosting=self.hosting, again=again, anew=anew)
-        )
+        await self._update(Joined(scene=scene, here=here, again=again, anew=anew))
 
     async def _take(self, frame: FromHost, writer: asyncio.StreamWriter) -> None:
         match frame:

@@ -45,7 +45,6 @@ class KnownFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     at: str
     size: int
     memory: int
-    parameters: str
     licence: str
     window: int
     sha256: str = ""

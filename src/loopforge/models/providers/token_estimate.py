@@ -6,8 +6,6 @@ languages in UTF-8; the estimate rounds up, so that a prompt is rather too short
 
 from __future__ import annotations
 
-ESTIMATED = "estimated at 3.5 bytes a token"
-
 
 def estimate(text: str) -> int:
     """About how many tokens a text has: its UTF-8 bytes over 3.5, rounded up."""

@@ -170,9 +170,7 @@ class PricedModels(Protocol):
 class ModelFacts(Struct, frozen=True, kw_only=True):
     """A model as configured.
 
-    `window` is in tokens; `small` models get short prompts; `vision`: it is shown pictures;
-    `counting` says how tokens are counted ("its own tokenizer", "estimated at 4 characters a
-    token").
+    `window` is in tokens; `small` models get short prompts; `vision`: it is shown pictures.
     """
 
     name: str
@@ -181,7 +179,6 @@ class ModelFacts(Struct, frozen=True, kw_only=True):
     tools: bool = False
     embedded: bool = False
     vision: bool = False
-    counting: str = ""
 
 
 class Embeddings(Protocol):

@@ -11,14 +11,13 @@ from loopforge.core.events import Event
 
 
 class Outgoing(Struct, frozen=True, kw_only=True):
-    """One thing to deliver: its delivery id, its idempotency key, where, and what.
+    """One thing to deliver: its delivery id, where, and what.
 
     `place` is the surface's name, or for a surface with many places the key of one ("platform:12").
     `first` is the id of the event that its first attempt was written down by.
     """
 
     delivery: str
-    nonce: str
     stream: str
     place: str
     what: What

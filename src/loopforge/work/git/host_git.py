@@ -74,7 +74,6 @@ class GitEnded:
 
     code: int
     output: bytes
-    complaint: str
 
     @property
     def text(self) -> str:
@@ -142,7 +141,7 @@ class HostGit:
         code = process.returncode or 0
         if code not in ok:
             raise RepositoryError(_refusal(arguments[0], self.folder, said, code))
-        return GitEnded(code, output, said)
+        return GitEnded(code, output)
 
     async def holds(self, needles: Collection[bytes], *arguments: str) -> bool:
         """Whether any of these stands in what it writes, however much that is."""

@@ -175,14 +175,10 @@ async def _shown(shelf: TaskShelf, sides: tuple[str, str], egress: Egress) -> tu
 
 
 async def _files(shelf: TaskShelf, sides: tuple[str, str]) -> tuple[ReviewedFile, ...]:
-    counts = await shelf.counts(*sides)
     files = []
     for change in await shelf.changes(*sides):
         kind: Literal["added", "changed", "deleted"] = "changed"
         if change.goes or change.was == NOTHING:
             kind = "deleted" if change.goes else "added"
-        added, removed = counts.get(change.path, (None, None))
-        files.append(
-            ReviewedFile(path=shown_path(change.path), change=kind, added=added, removed=removed)
-        )
+        files.append(ReviewedFile(path=shown_path(change.path), change=kind))
     return tuple(files)

@@ -14,12 +14,10 @@ MergeState = Literal["open", "merged", "rejected", "taken back"]
 
 
 class ReviewedFile(Struct, frozen=True, kw_only=True):
-    """A file that a proposal touches. `added` and `removed` count lines; None: no text."""
+    """A file that a proposal touches."""
 
     path: str
     change: Literal["added", "changed", "deleted"]
-    added: int | None = None
-    removed: int | None = None
 
 
 class Proposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -57,7 +55,6 @@ class Merged(Struct, frozen=True, kw_only=True):
     """
 
     commit: str
-    target: str
     checkout: str = ""
     again: bool = False
 

@@ -213,16 +213,16 @@ class TaskRepositories:
         person = self._person(record.branch)
         if proposal.state == "merged" or await person.contains(proposal.target, commit):
             await self._settle(task, "merged")
-            return Merged(commit=commit, target=proposal.target, again=True)
+            return Merged(commit=commit, again=True)
         try:
             folder = await person.advance(proposal.target, commit, proposal.before)
         except Changed as error:
             if await person.contains(proposal.target, commit):
-                return Merged(commit=commit, target=proposal.target, again=True)
+                return Merged(commit=commit, again=True)
             raise Changed(f"{error} Have the work proposed again, and look at that.") from error
         await self._settle(task, "merged")
         await person.drop_branch(proposal.branch, proposal.tip)
-        return Merged(commit=commit, target=proposal.target, checkout=str(folder or ""))
+        return Merged(commit=commit, checkout=str(folder or ""))
 
     async def reject(self, task: str) -> Proposal:
         """Delete the task's branch; the clone stays. Raises Changed where it was merged."""
@@ -257,7 +257,7 @@ class TaskRepositories:
         await person.take(await shelf.packed([back], [head]))
         folder = await person.advance(proposal.target, back, head)
         await self._settle(task, "taken back")
-        return Merged(commit=back, target=proposal.target, checkout=str(folder or ""))
+        return Merged(commit=back, checkout=str(folder or ""))
 
     async def push(
         self,

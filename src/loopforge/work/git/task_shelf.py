@@ -134,14 +134,6 @@ class TaskShelf:
         """The bytes of files, by their objects."""
         return await file_contents(self._git, objects)
 
-    async def counts(self, before: str, after: str) -> dict[str, tuple[int | None, int | None]]:
-        """How many lines each path gains and loses; None where it is no text."""
-        parts = await self._git.parts(
-            "diff-tree", "-r", "-z", "--no-renames", "--numstat", before, after
-        )
-        rows = [part.split("\t", 2) for part in parts]
-        return {path: (_number(added), _number(removed)) for added, removed, path in rows}
-
     async def diff(self, before: str, after: str) -> str:
         """The difference as people read it."""
         shown = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index")
@@ -193,7 +185,3 @@ class TaskShelf:
             *("pack-objects", "--revs", "--stdout", "--thin", "-q"), stdin=asked.encode()
         )
         return ended.output
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isdigit() else None
