@@ -249,7 +249,10 @@ async def test_a_watch_is_begun_and_ended_with_clear_words(place: Path, project:
 
 
 async def test_a_folder_that_is_gone_is_told(place: Path, project: Path) -> None:
-    """Nobody can begin to watch it, and hears what to do; once it is back, it is watched."""
+    """Nobody can begin to watch it, and hears what to do; once it is back, it is watched.
+
+    Where it goes later, or its branch does, that stands beside the watch.
+    """
     async with working(place / "home", in_order()) as shop:
         home = Watched(shop)
         await shop.tasks.places.repositories.registered.register(project)
@@ -259,6 +262,14 @@ async def test_a_folder_that_is_gone_is_told(place: Path, project: Path) -> None
         shutil.move(away, project)
         await home.begin(project)
         assert (await home.look()).mark == git(project, "rev-parse", "main")
+        shutil.move(project, place / "away")
+        await home.look()
+        (shown,) = await home.watch.shown()
+        assert "Bring it back" in shown.trouble
+        shutil.move(away, project)
+        git(project, "branch", "-qm", "trunk")
+        (shown,) = await home.watch.shown()
+        assert "no branch 'main' any more" in shown.trouble
 
 
 def test_the_next_look_goes_by_the_clock_on_the_wall() -> None:

@@ -128,7 +128,8 @@ class WatchService:
     async def _shown(self, state: WatchState) -> WatchShown:
         trouble, stage = "", None
         try:
-            self._found(state.repo)
+            found = self._found(state.repo)
+            await PersonRepository(Path(found.path)).head(found.branch)
         except LoopforgeError as error:
             trouble = str(error)
         if state.task:
