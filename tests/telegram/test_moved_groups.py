@@ -8,6 +8,7 @@ import pytest
 
 from loopforge.core.delivery_states import Failed
 from loopforge.core.room_vocabulary import Heard, PlaceJoined, PlaceLeft, Told
+from loopforge.core.text.erasable_text import Words
 from loopforge.io.platforms.surface_options import Manners
 from tests.telegram.city import City
 from tests.telegram.homes import both, on_telegram
@@ -78,6 +79,35 @@ async def test_what_waits_follows_the_group(tmp_path: Path, twin: Twin, city: Ci
         True,
     ]
     assert not [each for each in events if isinstance(each, Told)]
+
+
+async def test_what_was_changed_while_it_waited_follows_the_group(
+    tmp_path: Path, twin: Twin, city: City
+) -> None:
+    """Lines that wait while their group moves arrive as they were changed; deleted ones go."""
+    maya, ana, lab = await basic_group(city)
+    async with on_telegram(tmp_path, maya, twin.base, manners=PLAIN) as home:
+        await city.say(ana, lab, "maya, one")
+        await city.heard(lab, by=maya)
+        (room,) = await home.rooms()
+        rooms = home.app.front.rooms
+        ben = (await home.app.people.meet("web", "Ben")).id
+        await rooms.arrive(room, ben, "Ben", "web")
+        await city.fault("sendMessage", "flood", retry_after=20)
+        said = [
+            await rooms.hear(room, Heard(person=ben, text=Words(text), surface="web"))
+            for text in ("it rains", "it hails", "it snows")
+        ]
+        await flooded(city)
+        await rooms.edit(room, ben, said[0].id, "it pours")
+        await rooms.delete(room, ben, said[1].id)
+        great = await city.upgrade(lab)
+
+        async def arrived() -> bool:
+            lines = [line for line in await city.lines(great, by=maya) if not line.deleted]
+            return [line.text[-8:] for line in lines] == ["it pours", "it snows"]
+
+        await city.until(arrived)
 
 
 async def test_a_group_that_moved_while_nobody_listened(

@@ -31,7 +31,7 @@ from loopforge.core.delivery_states import (
     Uncertain,
 )
 from loopforge.core.events import Body, Event, Fact
-from loopforge.core.room_vocabulary import Told
+from loopforge.core.room_vocabulary import LineDeleted, LineEdited, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerError, SendFailed
 from loopforge.runtime.local.stream_lanes import LocalLanes
@@ -46,6 +46,8 @@ MOST_ATTEMPTS = 12
 PATIENCE = timedelta(hours=12)
 SELDOM = 10
 """Of more attempts than that, one in so many is written down."""
+CHANGES = ("edit", "deletion")
+"""What becomes of a line that was sent before."""
 LATE = timedelta(minutes=2)
 """What arrives so long after it was said is late."""
 AWAY = "the home was away."
@@ -372,13 +374,24 @@ class Deliveries:
         late = await self._delayed(pending)
         told = bool(self._late[place].words) and not failure.final
         lost = Undelivered(pending, event, why, failure.gone, told, failure.moved)
-        found = self._consequences(lost, self._stamp)
+        found = [*self._consequences(lost, self._stamp), *await self._changes(lost)]
         self._late[place].words |= {
             fact.id
             for fact in found
             if isinstance(fact.body, Queued) and fact.body.surface == pending.surface
         }
         await self._note(pending, body, *late, *found)
+
+    async def _changes(self, lost: Undelivered) -> list[Fact]:
+        """What was changed of a line while it waited goes after it, where its place has moved."""
+        pending, found = lost.pending, list[Fact]()
+        table = self._open.get((pending.stream, pending.surface), {}) if lost.moved else {}
+        for each in [one for one in table.values() if one.what in CHANGES]:
+            body = (await self._ledger.event(each.of)).body
+            if isinstance(body, LineEdited | LineDeleted) and body.line == pending.of:
+                owed = Queued(surface=lost.moved, of=each.of, what=each.what)
+                found.append(self._stamp.fact(owed, actor="runtime", cause=each.delivery))
+        return found
 
     async def _delayed(self, pending: Pending) -> Sequence[Fact]:
         """What follows from what was late, once nothing more of it is to come."""
