@@ -385,11 +385,11 @@ class Deliveries:
     async def _changes(self, lost: Undelivered) -> list[Fact]:
         """What was changed of a line while it waited goes after it, where its place has moved."""
         pending, found = lost.pending, list[Fact]()
-        table = self._open.get((pending.stream, pending.surface), {}) if lost.moved else {}
-        for each in [one for one in table.values() if one.what in CHANGES]:
+        table: Mapping[str, Pending] = self._open.get((pending.stream, pending.surface), {})
+        for each in [one for one in table.values() if lost.moved and one.what in CHANGES]:
             body = (await self._ledger.event(each.of)).body
             if isinstance(body, LineEdited | LineDeleted) and body.line == pending.of:
-                owed = Queued(surface=lost.moved, of=each.of, what=each.what)
+                owed = Queued(surface=lost.moved, of=each.of, what=each.what)  # type: ignore[arg-type]
                 found.append(self._stamp.fact(owed, actor="runtime", cause=each.delivery))
         return found
 
