@@ -34,6 +34,7 @@ from loopforge.tools.mcp.tool_listing import (
     listing_of,
     offered,
     tool_name,
+    written_at,
 )
 from loopforge.tools.mcp.use_result import result_of
 from loopforge.tools.sandbox.call_workspace import FOLDER
@@ -151,6 +152,9 @@ async def test_its_tools_are_tools_of_mates(place: Path) -> None:
     async with terminal(place) as home:
         assert "odd_get_sum" in {tool.name for tool in home.app.tools.known()}
         assert home.app.tools.servers.views()[0].state == "idle"
+        kept = written_at(place / "home", "odd")
+        assert "\n| 42]" in await used(home, "odd_get_sum", a=19, b=23)
+        assert written_at(place / "home", "odd") == kept, "it says what it said"
 
 
 async def test_people_see_how_far_it_is(place: Path) -> None:

@@ -301,10 +301,11 @@ class McpServers:
 
     def _hold(self, name: str, known: _Known, listing: ToolListing) -> None:
         assert self._home is not None
-        known.listing, self._offers = listing, None
         known.flaws += otherwise(name, listing)
-        keep_listing(self._home.settings.home, name, listing)
-        known.kept = written_at(self._home.settings.home, name)
+        if listing != known.listing:
+            known.listing, self._offers = listing, None
+            keep_listing(self._home.settings.home, name, listing)
+            known.kept = written_at(self._home.settings.home, name)
 
     def _use(self, name: str, known: _Known, tool: str) -> ToolWork:
         async def use(call: ToolCall) -> ToolResult:
