@@ -132,6 +132,9 @@ def test_every_kind_of_place(run: Run, key: str) -> None:
         ("commons", "discord:plaza", "is no place"),
         ("commons", "telegram:\u0665", "is no place"),
         ("commons", "telegram:1009876", "is no place"),
+        ("commons", "discord:0", "is no place"),
+        ("commons", "discord:99999999999999999999", "is no place"),
+        ("commons", "telegram:-0", "is no place"),
         ("nowhere", PLAZA.key, "There is no room called 'nowhere'. `loopforge room list` names"),
     ],
 )

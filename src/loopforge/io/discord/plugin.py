@@ -73,7 +73,7 @@ SURFACE = SurfacePlugin(
         ),
         visit=visit,
     ),
-    place=r"\d+",
+    place=r"[1-9]\d{0,18}",
     account="[0-9]+",
     dm="dm",
     places="places",

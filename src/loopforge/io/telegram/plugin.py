@@ -74,7 +74,7 @@ SURFACE = SurfacePlugin(
         server="base_url",
         takes_over=True,
     ),
-    place=r"-\d+(/\d+)?([@#]\d+)?|\d+@\d+",
+    place=r"-[1-9]\d{0,18}(/\d{1,19})?([@#][1-9]\d{0,18})?|[1-9]\d{0,18}@[1-9]\d{0,18}",
     account="[0-9]+",
     dm="dm",
     places="groups",
