@@ -72,7 +72,6 @@ class Commons(Front):
         self.seen_up_to: dict[str, int] = {}
         self.owners: list[bool] = []
         self.acts: list[tuple[str, str, str]] = []
-        self.heard_calls = 0
         self.signals = LocalSignals()
         self._store = store
         self._events: dict[str, list[Event]] = {}
@@ -115,7 +114,6 @@ class Commons(Front):
 
     async def hear(self, room: str, line: Heard) -> Event:
         self.owners.append(line.owner)
-        self.heard_calls += 1
         if (before := self._sources.get((room, line.source))) is not None:
             return before
         if self.temper.full:

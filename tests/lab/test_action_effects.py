@@ -19,9 +19,7 @@ from loopforge.lab.world.protocols import INDEX, KINDS, Protocol, shipped, told
 from loopforge.lab.world.robot_perception import MIDDLE, Glimpse, glimpse
 from loopforge.lab.world.scenario_file import open_scenario, shipped_scenarios
 from tests.every_row import every_row
-from tests.lab.city import PLACES, read
-
-KIND_OF = {kind: name for name, kind, _ in PLACES}
+from tests.lab.city import read
 
 
 def scene(rule: Protocol, *, right: bool, seed: int = 1) -> tuple[Factory, Robot]:

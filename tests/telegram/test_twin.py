@@ -15,8 +15,6 @@ from tests.telegram.clients import calling
 from tests.telegram.records import Bot, Chat, Person
 from tests.telegram.twin import Twin
 
-JPEG = b"\xff\xd8\xff\xe0 a picture, as far as anybody looks"
-
 
 async def refused(work: Awaitable[Any]) -> str:
     """What the client raises, in words; the test fails if it raises nothing."""

@@ -16,8 +16,6 @@ from loopforge.web.lab.city_map import CELL, City, city, city_of
 from loopforge.web.lab.robot_cast import CALM, MOODS, mood, slots
 from tests.examples import few
 
-Graph = list[tuple[int, int]]
-
 
 @st.composite
 def graphs(draw: st.DrawFn) -> City:
