@@ -5,6 +5,7 @@ chatty   writes lines of a log between its messages        rubbish  writes nothi
 flood    sends notifications without end                   endless  writes a line without end
 dies     ends in the middle of a use                       mute     never says a word
 modern   speaks the protocol of 2026               restless says after each list that it changed
+many     has 540 tools
 """
 
 from __future__ import annotations
@@ -146,7 +147,8 @@ def answer(message: dict[str, Any]) -> None:
         with Path("listed.txt").open("a") as file:
             file.write(f"{os.getpid()}\n")
         modern = {"resultType": "complete", "cacheScope": "public", "ttlMs": 0}
-        say({"id": id, "result": {"tools": TOOLS} | (modern if MODE == "modern" else {})})
+        tools = [{**TOOLS[0], "name": f"t{nth}"} for nth in range(540)] if MODE == "many" else TOOLS
+        say({"id": id, "result": {"tools": tools} | (modern if MODE == "modern" else {})})
         if MODE == "restless":
             say({"method": "notifications/tools/list_changed"})
     elif method == "tools/call":

@@ -422,6 +422,14 @@ async def test_what_it_says_of_a_tool_is_held_to(place: Path) -> None:
         assert "odd_write" in {tool.name for tool in home.app.tools.known()}
 
 
+async def test_what_it_has_too_many_of_is_told(place: Path) -> None:
+    """Of 540 tools 500 are taken, and `loopforge tool check` says so."""
+    async with terminal(place, "many") as home:
+        (view,) = home.app.tools.servers.views()
+        assert (len(view.tools), view.tools[-1].name) == (500, "odd_t499")
+        assert view.flaws == ("it has more than 500 tools; the first 500 are taken",)
+
+
 async def test_one_that_always_says_its_tools_are_others_comes_to_rest(place: Path) -> None:
     """It is asked for them now and then while it runs; that neither starts it nor keeps it up."""
     async with terminal(place, "restless") as home:

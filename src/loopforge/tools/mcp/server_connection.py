@@ -20,6 +20,7 @@ from loopforge.runtime.containment import short
 from loopforge.runtime.installation.library_loading import loading
 from loopforge.runtime.ports import told_to_nobody
 from loopforge.tools.mcp.server_questions import InputQuestion, question_of
+from loopforge.tools.mcp.tool_listing import MOST_TOOLS
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
 READY = 30.0
 """Seconds that a server may take until it is ready."""
-MOST_TOOLS, MOST_PAGES = 500, 50
-"""Tools of one server, and pages of its list."""
+MOST_PAGES = 50
+"""Pages of the list of its tools."""
 
 MISSED = (
     "(The server asked people for something while more than one thing was asked of it, and was "
@@ -109,9 +110,9 @@ class McpConnection:
                 page = await client.list_tools(cursor=cursor, cache_mode="bypass")
                 found += page.tools
                 cursor = page.next_cursor
-                if not cursor or len(found) >= MOST_TOOLS:
+                if not cursor or len(found) > MOST_TOOLS:
                     break
-            return found[:MOST_TOOLS]
+            return found
 
         return await self._with(ask, stirs=stirs)
 

@@ -22,6 +22,8 @@ from loopforge.tools.mcp.server_options import McpServer
 FOLDER = "data/mcp"
 LONGEST_NAME = 64
 """Characters that services take of a tool's name, its server's and all."""
+MOST_TOOLS = 500
+"""Tools of one server that are taken."""
 SUMMARY = 600
 LARGEST_SCHEMA = 20_000
 """Characters of what a tool says of itself, and of its schema as JSON."""
@@ -97,10 +99,12 @@ def keep_listing(home: Path, name: str, listing: ToolListing) -> None:
     fresh.replace(folder / f"{name}.json")
 
 
-def read_listed(tools: Iterable[Any]) -> tuple[list[ListedMcpTool], list[str]]:
+def read_listed(tools: Sequence[Any]) -> tuple[list[ListedMcpTool], list[str]]:
     """Tools as the SDK gives them, and what is wrong with those that are left out."""
     found, flaws = dict[str, ListedMcpTool](), list[str]()
-    for tool in tools:
+    if len(tools) > MOST_TOOLS:
+        flaws.append(f"it has more than {MOST_TOOLS} tools; the first {MOST_TOOLS} are taken")
+    for tool in tools[:MOST_TOOLS]:
         hints = tool.annotations
         schema = tool.input_schema if isinstance(tool.input_schema, dict) else {}
         if len(msgspec.json.encode(schema)) > LARGEST_SCHEMA:
