@@ -20,8 +20,11 @@ from loopforge.core.effect_states import (
 )
 from loopforge.core.events import TurnEnded
 from loopforge.core.text.erasable_text import Words
+from loopforge.errors import BadSettings
 from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.settings import load_settings
 from loopforge.sinks import sink_runner
+from loopforge.sinks.sink_plugin import sinks_of
 from loopforge.sinks.traces import TraceOutlet, TraceSettings
 from tests.rooms.conftest import living
 from tests.sinks.conftest import happen, outlet_running
@@ -99,3 +102,11 @@ async def test_a_turn_is_a_trace(tmp_path: Path) -> None:
     assert (len(top["traceId"]), len(top["spanId"])) == (32, 16)
     assert int(top["startTimeUnixNano"]) <= int(top["endTimeUnixNano"])
     assert "secret" not in json.dumps(got)
+
+
+def test_texts_cannot_be_wanted(tmp_path: Path) -> None:
+    """A setting that would change nothing is refused, in a sentence."""
+    wanted = 'traces_endpoint = "http://127.0.0.1:4318"\ntraces_texts = true\n'
+    (tmp_path / "loopforge.toml").write_text(wanted)
+    with pytest.raises(BadSettings, match="traces hold no texts"):
+        sinks_of(load_settings(tmp_path, environ={}))

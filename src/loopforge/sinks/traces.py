@@ -48,7 +48,7 @@ class TraceSettings(OutletChoice):
 
     streams: str = setting("task:, room:", "Of which streams there are traces.")
     kinds: str = setting(KINDS, "From which kinds of event they are made.")
-    texts: bool = setting(False, "Changes nothing here: traces hold no texts.")
+    texts: bool = setting(False, "Cannot be true: traces hold no texts.")
     endpoint: str = setting(
         "",
         "A collector of OpenTelemetry to which traces go by OTLP over HTTP, such as "
@@ -170,6 +170,8 @@ def _id(text: str) -> str:
 
 def make(options: TraceSettings, _: Path) -> TraceOutlet | None:
     """The outlet, if there is a collector."""
+    if options.endpoint and options.texts:
+        raise BadSettings("`traces_texts` cannot be true: traces hold no texts. Take it out.")
     return TraceOutlet(options.endpoint) if options.endpoint else None
 
 
