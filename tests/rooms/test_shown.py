@@ -6,6 +6,8 @@ import re
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
 from loopforge.chat.room.participants import Participant, namesakes
 from loopforge.core.text.erasable_text import Words
 from tests.rooms.conftest import Home, living
@@ -98,3 +100,11 @@ def test_people_of_one_name_are_numbered() -> None:
         "p9": "a person, no mate",
         "wizard": "the mate wizard",
     }
+
+
+@pytest.mark.parametrize("name", ["Bemice", "BERNlCE", "vVanda", "M\u0251ya"])
+def test_a_person_whose_name_is_drawn_like_a_mates_is_told_apart(name: str) -> None:
+    """Also within one alphabet: rn is drawn like m, vv like w."""
+    mates = {"one": "Bernice", "two": "Wanda", "three": "Maya"}
+    people = {"p1": Participant(name=Words(name), surface="web")}
+    assert namesakes(people, mates) == {"p1": "a person, no mate"}

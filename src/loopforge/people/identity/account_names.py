@@ -84,14 +84,15 @@ _LOOKS = str.maketrans(
     "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0456"
     "\u0458\u0455\u0501\u051b\u051d\u04bb\u04cf\u0261\u0131\u03b1\u03b2\u03b5\u03b7"
     "\u03b9\u03ba\u03bc\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u03b3\u0578\u057d\u0585"
-    "\u0570|10",
-    "abekmhopctyxijsdqwhlgiabenikuvoptuxynuohllo",
+    "\u0570|10\u0251",
+    "abekmhopctyxijsdqwhlgiabenikuvoptuxynuohlloa",
 )
-"""Letters of Cyrillic, Greek and Armenian, and digits, by the Latin ones that they look like."""
+"""Letters of other scripts, a script a, and digits, by the Latin ones that they look like."""
 _VARIANTS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
 
 def likeness(name: str) -> str:
     """The same for names that look the same on a screen, be they spelled as one name or not."""
     name = folded(_VARIANTS.sub("", name).translate(_CAPITALS))
-    return name.translate(_LOOKS).replace("i", "l")
+    name = name.translate(_LOOKS).replace("i", "l")
+    return name.replace("rn", "m").replace("vv", "w")
