@@ -157,6 +157,21 @@ async def test_a_commit_is_merged_as_it_was_shown(works: Town, project: Path) ->
     assert len(git(project, "log", "--oneline").splitlines()) == 3
 
 
+async def test_what_to_look_at_twice_stands_above_the_diff(
+    works: Town, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as that the diff is longer than what is shown of it."""
+    monkeypatch.setattr("loopforge.work.git.proposal_making.MOST_SHOWN", 100)
+    owner = await works.owner()
+    first = await given(works, owner)
+    await works.app.work.tasks.places.repositories.registered.register(project)
+    await works.app.work.tasks.say(first, owner.person, "seven")
+    await rested(works, first)
+    id = await given(works, owner, TASK, repo="project")
+    page = words(await owner.get(f"/work/{id}"))
+    assert "Look twice: Only the first 100 characters of the diff are shown" in page
+
+
 async def test_whose_a_task_is_sees_it(works: Town) -> None:
     """A task of no room: who gave it and the owner; of a room: who was in it; others find nothing."""
     owner = await works.owner()
