@@ -68,7 +68,7 @@ class Desk:
         for tool in self._app.tools.known():
             if tool.name != "find_tools":
                 quiet = replaced(tool)
-                self._app.tools.add(quiet, self._work(tool.name))
+                self._app.tools.add(quiet, self._work(tool.name), instead=True)
 
     def _work(self, name: str) -> Any:
         async def work(_: ToolCall) -> str:

@@ -156,7 +156,7 @@ async def test_the_steps_of_a_chain_lead_to_each_other(tmp_path: Path) -> None:
             return "noon"
 
         tool = Tool(name="clock", summary="Tells.", idempotent=True, harmless=True)
-        home.app.tools.add(tool, slow)
+        home.app.tools.add(tool, slow, instead=True)
         looking = await ask(home, "ana", "@maya what time is it?")
         await home.clock.advance(20)
         await home.rest()

@@ -71,9 +71,9 @@ class Toolbox:
         self._home: ToolHome | None = None
         self.flaws: tuple[str, ...] = ()
 
-    def add(self, tool: Tool, work: ToolWork) -> None:
-        """Make a tool known. Raises BadSettings for one of a name that is installed."""
-        if tool.name in self._installed:
+    def add(self, tool: Tool, work: ToolWork, *, instead: bool = False) -> None:
+        """Make a tool known, perhaps `instead` of an installed one. Else raises BadSettings."""
+        if tool.name in self._installed and not instead:
             raise BadSettings(TWICE.format(name=tool.name))
         self._tools[tool.name] = (tool, work)
 
