@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -146,6 +147,21 @@ async def test_old_checkpoints_go_with_the_files_they_alone_needed(open_place: P
     assert len(await archive.hashes("t")) == 5
     await place.restore(4)
     assert place.files.read("a", 9) == b"3\n"
+
+
+async def test_what_no_checkpoint_can_hold_is_not_lost_by_going_back(
+    workspaces: Workspaces,
+) -> None:
+    """A file whose name is no text; it is named. A pipe, in which nothing is kept, holds nothing up."""
+    place = workspaces.of("t")
+    await does(place, "echo 1 > a")
+    os.mkfifo(place.place / "pipe")
+    first = await place.checkpoint()
+    await does(place, r"echo 2 > a; echo x > $'caf\351.txt'")
+    with pytest.raises(InputError, match=r"would be lost: caf.*\.txt\. Have it renamed"):
+        await place.restore(first.number)
+    assert await does(place, r"cat a $'caf\351.txt'; mv caf* cafe.txt") == "2\nx\n"
+    assert (await place.restore(first.number)).removed == ("cafe.txt",)
 
 
 async def test_what_was_broken_off_is_taken_up_at_the_next_start(

@@ -50,15 +50,13 @@ class CheckpointEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class WorkspaceCheckpoint(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A workspace as it was. `number` counts those of a task; `note` says what for it was made.
 
-    `left_out` are paths that are no file, folder or link, or that could not be read. `again`: it
-    was put back to that one, and so is the same; 0 where it was not.
+    `again`: it was put back to that one, and so is the same; 0 where it was not.
     """
 
     number: int
     at: datetime
     note: str
     entries: tuple[CheckpointEntry, ...]
-    left_out: tuple[str, ...] = ()
     again: int = 0
 
     @property

@@ -41,6 +41,7 @@ from loopforge.work.workspace.tree_capture import (
     between,
     build,
     captured,
+    few,
 )
 
 UPLOADS = "in"
@@ -53,6 +54,10 @@ LONGEST_TEXT = 1 << 20
 HELD = "holds a key or password of this home"
 BEFORE = "before it was put back"
 """What a checkpoint is noted with that is made so that nothing is lost."""
+LOST = (
+    "No checkpoint can hold what has no readable name or is shut, so this would be lost: {}. "
+    "Have it renamed or deleted first."
+)
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _SCRATCH = re.compile(r"[0-9a-f]{24}|mcp-.+")
 
@@ -178,8 +183,10 @@ class TaskWorkspace:
 
     async def checkpoint(self, note: str = "") -> WorkspaceCheckpoint:
         """Keep the workspace as it is; where nothing changed since the last one, that one."""
+        return await self._kept(await self._tree(), note)
+
+    async def _kept(self, tree: CapturedTree, note: str) -> WorkspaceCheckpoint:
         latest = await self.latest()
-        tree = await self._tree()
         if latest is not None and latest.entries == tree.entries:
             return latest
         made = WorkspaceCheckpoint(
@@ -187,7 +194,6 @@ class TaskWorkspace:
             at=self._clock.now(),
             note=note,
             entries=tree.entries,
-            left_out=tree.left_out,
         )
         most = self.limits.disk
         await self._archive.save(self.name, made, lambda path: self.files.read(path, most))
@@ -207,9 +213,13 @@ class TaskWorkspace:
         """Put the workspace back to a checkpoint; what became of files by that. Raises Unknown.
 
         What is there now is kept as a checkpoint of its own first, so this can be put back, too.
+        Raises InputError where something there cannot be kept.
         """
         wanted = await self._archive.load(self.name, number)
-        there = await self.checkpoint(BEFORE)
+        tree = await self._tree()
+        if tree.left_out:
+            raise InputError(LOST.format(few(tree.left_out, 5)))
+        there = await self._kept(tree, BEFORE)
         aside = self.place.with_name(f".{self.name}.new")
         await asyncio.to_thread(WorkspaceFiles(aside).remove)
         await asyncio.to_thread(make_workspace, aside)

@@ -16,7 +16,7 @@ from loopforge.work.workspace.checkpoint_archive import CheckpointEntry
 
 
 class CapturedTree(NamedTuple):
-    """What was found, and which paths cannot be kept (pipes, names that are no text)."""
+    """What was found, and which files and links cannot be kept (names that are no text)."""
 
     entries: tuple[CheckpointEntry, ...]
     left_out: tuple[str, ...]
@@ -36,10 +36,11 @@ class TreeChange(NamedTuple):
     def told(self, most: int = 20) -> str:
         """The same in words, at most so many paths of a kind."""
         kinds = (("new", self.added), ("changed", self.changed), ("gone", self.removed))
-        return "; ".join(f"{kind}: {_few(paths, most)}" for kind, paths in kinds if paths)
+        return "; ".join(f"{kind}: {few(paths, most)}" for kind, paths in kinds if paths)
 
 
-def _few(paths: tuple[str, ...], most: int) -> str:
+def few(paths: tuple[str, ...], most: int) -> str:
+    """The first of them, and how many more there are."""
     more = len(paths) - most
     return ", ".join(paths[:most]) + (f" and {more:,} more" if more > 0 else "")
 
@@ -52,10 +53,10 @@ def captured(files: WorkspaceFiles, most: int, largest: int) -> CapturedTree:
         raise InputError(f"There are more than {most:,} files in it, too many for a checkpoint.")
     for each in found:
         entry = _entry(files, each, largest)
-        if entry is None:
-            left_out.append(each.shown)
-        else:
+        if entry is not None:
             entries.append(entry)
+        elif each.kind in ("file", "link"):  # pipes and sockets hold nothing
+            left_out.append(each.shown)
     return CapturedTree(tuple(entries), tuple(left_out))
 
 
