@@ -131,6 +131,14 @@ def test_a_run_that_ended_is_left_as_it_is(whole: Path) -> None:
     assert run == summary_of(whole)
 
 
+def test_a_run_that_ended_and_was_changed_since_is_told(whole: Path, tmp_path: Path) -> None:
+    """Its counts are not given as if they were what was written."""
+    lines = (whole / LOG).read_bytes().splitlines(keepends=True)
+    lines[3] = lines[3].replace(b'"step":0', b'"step":1', 1)
+    with pytest.raises(BadRun, match="line 4 of it is not what was written"):
+        asyncio.run(resume(put(tmp_path / "changed", b"".join(lines))))
+
+
 def test_a_log_that_this_program_would_not_write_is_not_taken_up(
     whole: Path, tmp_path: Path
 ) -> None:

@@ -10,9 +10,10 @@ import asyncio
 import dataclasses
 import fcntl
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,6 +27,7 @@ from loopforge.lab.run.robot_minds import PLAIN, Minds
 from loopforge.lab.run.run_counts import CountingChain, Run
 from loopforge.lab.run.run_log import (
     LOG,
+    START,
     JsonlActionLogger,
     Sink,
     began_of,
@@ -276,11 +278,25 @@ async def resume(
             whole += pending
             pending = []
             if isinstance(row, RunLastRow):
+                _unchanged(folder, whole)
                 return summary_of(folder)
     record = Record.of(row_of(line) for line in whole)
     return await play(
         first, minds, folder, record=record, known=whole, beside=beside, progress=progress
     )
+
+
+def _unchanged(folder: Path, lines: Sequence[bytes]) -> None:
+    """Raise BadRun where a line of a finished run is not what was written."""
+    digest = START
+    for number, line in enumerate(lines, 1):
+        body, stated = body_of(line)
+        digest = sha256(digest + body).digest()
+        if stated != digest.hex():
+            raise BadRun(
+                f"The run is finished, and line {number} of it is not what was written: it was "
+                f"changed since. `loopforge lab verify {folder}` says more."
+            )
 
 
 async def fork(
