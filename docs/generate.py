@@ -162,7 +162,7 @@ def _room_command(each: RoomCommand) -> str:
 
 def settings() -> str:
     """Every setting, from the table, and the variables of the providers."""
-    note = NOTE.format(source="the table in src/loopforge/settings_table.py")
+    note = NOTE.format(source="the table in src/loopforge/setting_defaults.py")
     parts = [f"# Settings\n\n{note}\n{SETTINGS_HEAD}"]
     group = ""
     for row in rows():

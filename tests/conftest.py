@@ -32,7 +32,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from loopforge.people.accounts import passwords
+from loopforge.people.accounts import password_hashing
 from tests import once
 
 ROOT = Path(__file__).parent.parent
@@ -79,7 +79,7 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="session", autouse=True)
 def cheap_passwords() -> None:
     """A password costs next to nothing here, but where it is to (`full_cost`)."""
-    passwords.PASSES, passwords.MEMORY = 1, 8
+    password_hashing.PASSES, password_hashing.MEMORY = 1, 8
 
 
 @pytest.hookimpl(wrapper=True)

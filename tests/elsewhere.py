@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, cast
 
 from loopforge.io.platforms.surface_plugin import InstalledSurface, surfaces_of
-from loopforge.settings_table import Settings
+from loopforge.setting_defaults import Settings
 
 
 def elsewhere(

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from loopforge.errors import BadSettings
+from loopforge.setting_defaults import Settings
 from loopforge.settings import find_home, load_settings, rows
-from loopforge.settings_table import Settings
 
 
 def read(home: Path, text: str = "", **environ: str) -> Settings:

@@ -107,7 +107,7 @@ from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 from loopforge.runtime.turn_driver import Ports
 from loopforge.runtime.turn_record import Recorder
 from loopforge.runtime.world import Worlds
-from loopforge.settings_table import Settings
+from loopforge.setting_defaults import Settings
 from loopforge.tools.sandbox.call_workspace import scratch_goes
 from loopforge.tools.tool_registry import Toolbox
 from loopforge.tools.tool_shortlist import Shortlist, ToolSettings

@@ -22,8 +22,8 @@ from loopforge.models.model_router import TieredModels
 from loopforge.models_opening import open_models
 from loopforge.runtime.ports import Models, Route
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
+from loopforge.setting_defaults import Settings
 from loopforge.settings import load_settings
-from loopforge.settings_table import Settings
 
 if TYPE_CHECKING:
     from loopforge.lab.run.robot_minds import Minds as LabMinds

@@ -27,8 +27,8 @@ from loopforge.errors import LoopforgeError
 from loopforge.runtime.installation.log_settings import LogSettings
 from loopforge.runtime.installation.settings_file import FILE
 from loopforge.runtime.plugins.setting_declarations import SettingsRow
+from loopforge.setting_defaults import Settings
 from loopforge.settings import rows
-from loopforge.settings_table import Settings
 
 if TYPE_CHECKING:
     pass

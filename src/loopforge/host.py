@@ -39,7 +39,7 @@ from loopforge.runtime.installation.open_files import raise_limit
 from loopforge.runtime.installation.private_file import write_private
 from loopforge.runtime.plugins.setting_checks import trusted
 from loopforge.runtime.system_clock import SystemClock, SystemDice
-from loopforge.settings_table import Settings
+from loopforge.setting_defaults import Settings
 from loopforge.web.server.link_reach import LinkReach, based, reach_of
 from loopforge.web.server.port_binding import bind
 

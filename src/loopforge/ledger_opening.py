@@ -20,13 +20,13 @@ from loopforge.ledger.storage.folded_views import FoldedView
 from loopforge.ledger.table_access import Tables
 from loopforge.mates.proposal_evidence import RequestGrounds
 from loopforge.memory.beliefs.derived_items import memories_view
-from loopforge.memory.transcript_index import TranscriptIndex
+from loopforge.memory.passage_index import TranscriptIndex
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 
 if TYPE_CHECKING:
     from loopforge.memory.passage_segments import SegmentStore
     from loopforge.runtime.ports import Clock, Dice
-    from loopforge.settings_table import Settings
+    from loopforge.setting_defaults import Settings
 
 
 @asynccontextmanager

@@ -28,8 +28,8 @@ from loopforge.runtime.installation.saved_settings import KEYS, SETTINGS, read_s
 from loopforge.runtime.installation.settings_file import RAW_TABLES
 from loopforge.runtime.plugins.setting_declarations import SettingsRow, SettingState
 from loopforge.runtime.system_clock import Stamp
+from loopforge.setting_defaults import Settings
 from loopforge.settings import SAVED, rows, settings_with
-from loopforge.settings_table import Settings
 
 if TYPE_CHECKING:
     from loopforge.ledger.sql_ledger import SqlLedger

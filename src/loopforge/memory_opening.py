@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from loopforge.live_settings import LiveSettings
     from loopforge.memory.candidates.candidate_search import CandidateSearch
     from loopforge.memory.passage_embedding import PassageIndex
+    from loopforge.memory.passage_loading import Space
     from loopforge.memory.passage_segments import SegmentStore
-    from loopforge.memory.room_passages import Space
     from loopforge.runtime.system_clock import Stamp
-    from loopforge.settings_table import Settings
+    from loopforge.setting_defaults import Settings
 
 
 class RoomMemory(NamedTuple):

@@ -20,7 +20,7 @@ from loopforge.models.providers.own_servers import Catalogues
 from loopforge.models.retry_patience import Patience
 from loopforge.runtime.ports import Clock, Dice, Models, Pictures, Route
 from loopforge.runtime.system_clock import Stamp
-from loopforge.settings_table import Settings
+from loopforge.setting_defaults import Settings
 
 SMALL_WINDOW = 8192
 """Tokens that the small model was made for; beyond them it babbles."""

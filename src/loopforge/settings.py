@@ -2,7 +2,7 @@
 
 A value comes from the environment (`LOOPFORGE_` and its name in capitals), else from what was saved
 in the home while it ran (data/settings.json: live_settings.py), else from `loopforge.toml`, else
-from the table; each remembers where it came from. The table is the one in settings_table.py, and
+from the table; each remembers where it came from. The table is the one in setting_defaults.py, and
 what each plugin declares, its own name before each. The tables `[models]` and `[tiers]` are passed
 on as they are: what they mean is known to `models`. Keys of model providers are read from their
 standard variables, else from data/keys.json, and are never shown.
@@ -36,7 +36,7 @@ from loopforge.runtime.installation.settings_file import (
 )
 from loopforge.runtime.plugins.installed_plugins import installed
 from loopforge.runtime.plugins.setting_declarations import PREFIX, SettingsRow, reader_of, rows_of
-from loopforge.settings_table import Settings
+from loopforge.setting_defaults import Settings
 
 SAVED = f"data/{SETTINGS}"
 SURFACES, SINKS = "loopforge.surfaces", "loopforge.sinks"

@@ -19,7 +19,7 @@ from tests.browser.test_shape import RULES, found
 from tests.held_clock import HeldClock
 from tests.rooms.test_voice_notes import hears
 from tests.web.conftest import town
-from tests.web.test_picture_pages import photo
+from tests.web.test_avatar_pages import photo
 
 pytestmark = [pytest.mark.browser, pytest.mark.patient]
 MICROPHONE = """(() => {

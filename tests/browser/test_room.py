@@ -186,7 +186,7 @@ async def test_files_come_by_choosing_dropping_and_pasting(tmp_path: Path, crowd
         await expect(shelf).to_have_count(3)
         await gives(ana, "drop", "huge.bin", "application/octet-stream", b"x" * 60_000)
         await expect(page.locator("#problem")).to_contain_text(
-            "huge.bin has 60 kB; 50 kB are the most"
+            "huge.bin is larger than 50 kB, the most here"
         )
         await expect(shelf).to_have_count(3)
         await page.get_by_role("button", name="Do not send note.md").click()

@@ -18,7 +18,7 @@ from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import in_character
 from loopforge.runtime.ports import Question
-from loopforge.web.account import linked_accounts, sign_in
+from loopforge.web.account import account_pages, linked_accounts
 from loopforge.web.room import growth_pages, mate_pages, question_page, room_pages, why_page
 from loopforge.web.web_app import ADMIN, handlers_of
 from tests.browser.people import Crowd, Person, guest_of, owner_of
@@ -27,7 +27,7 @@ from tests.rooms.conftest import write_mates
 from tests.rooms.oven import installed
 from tests.rooms.test_talking import speaker
 from tests.web.conftest import PASSWORD, Town, town
-from tests.web.test_owed_page import Wall, ended
+from tests.web.test_undelivered_page import Wall, ended
 
 pytestmark = pytest.mark.browser
 RULES = {"resultTypes": ["violations"]}
@@ -182,7 +182,7 @@ async def tour(ana: Person, site: Town) -> list[str]:
 def untoured(paths: Iterable[str]) -> list[str]:
     """The pages that this home can show and that no path leads to; the lab has a test of its own."""
     modules = (
-        *(sign_in, linked_accounts, room_pages, why_page, question_page),
+        *(account_pages, linked_accounts, room_pages, why_page, question_page),
         *(mate_pages, growth_pages, *ADMIN),
     )
     known = {

@@ -45,8 +45,8 @@ from loopforge.runtime.ports import (
     Route,
 )
 from loopforge.runtime.system_clock import SystemClock, SystemDice
+from loopforge.setting_defaults import Settings
 from loopforge.settings import load_settings
-from loopforge.settings_table import Settings
 from tests.crash.board import Board
 from tests.crash.button import USED, install
 from tests.crash.fate import Fate, watch_transactions

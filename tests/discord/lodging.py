@@ -21,7 +21,7 @@ from loopforge.io.discord.sending.webhooks import Connector
 from loopforge.io.discord.surface import Discord
 from loopforge.io.platforms.bot_tokens import BotAccount
 from loopforge.io.platforms.incoming_lines import Reception
-from loopforge.io.platforms.served_places import ServedPlaces
+from loopforge.io.platforms.place_allowlist import ServedPlaces
 from loopforge.io.platforms.surface_options import Manners
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character

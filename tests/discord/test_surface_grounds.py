@@ -10,7 +10,7 @@ import pytest
 
 from loopforge.cli import main
 from loopforge.core.room_vocabulary import Stopped, Told
-from loopforge.io.platforms.served_places import CLOSED, NOT_HERE
+from loopforge.io.platforms.place_allowlist import CLOSED, NOT_HERE
 from tests.discord.lodging import Lodging, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Place

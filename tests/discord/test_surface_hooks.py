@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.artifacts.picture_intake import made_small
+from loopforge.artifacts.avatar_upload import made_small
 from loopforge.core.mates.css_colours import given_to
 from loopforge.core.room_vocabulary import LineDeleted, LineEdited, Told
 from loopforge.mates.cards.avatar_image import picture

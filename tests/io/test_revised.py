@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from loopforge.chat.room.event_wording import asides
+from loopforge.core.edited_lines import Revised, Revision, revised
 from loopforge.core.events import Body, Event
-from loopforge.core.line_revision import Revised, Revision, revised
 from loopforge.core.room_vocabulary import (
     Heard,
     LineDeleted,

@@ -23,8 +23,8 @@ from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.models.scripted_model import Script, ScriptedAnswer, ScriptedModels, in_character
 from loopforge.runtime.ports import Clock, Question
 from loopforge.runtime.system_clock import SystemClock
+from loopforge.setting_defaults import Settings
 from loopforge.settings import load_settings
-from loopforge.settings_table import Settings
 from tests.held_clock import HeldClock
 from tests.io.test_socket_client import CLIENTS, watching
 from tests.io.test_terminal_app import Seat, seated

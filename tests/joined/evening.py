@@ -37,7 +37,7 @@ from loopforge.io.terminal.plain_mode import INDENT, run_plain
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Models
 from loopforge.runtime.system_clock import SystemClock, SystemDice
-from loopforge.settings_table import Settings
+from loopforge.setting_defaults import Settings
 from tests.discord import words as discord
 from tests.discord.twin import Twin as Discord
 from tests.elsewhere import elsewhere

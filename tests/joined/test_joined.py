@@ -14,8 +14,8 @@ from loopforge.core.room_vocabulary import Heard, Stopped
 from loopforge.home import make_home
 from loopforge.models.scripted_model import Script, ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
+from loopforge.setting_defaults import Settings
 from loopforge.settings import load_settings
-from loopforge.settings_table import Settings
 from tests.discord.twin import Twin as Discord
 from tests.joined.evening import MATES, ROOM, Evening, Shown, evening
 from tests.rooms.conftest import write_mates

@@ -16,8 +16,8 @@ from loopforge.lab import run_simulation
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import Choice, simulate
 from loopforge.lab.run.run_log import LOG, lines_of, row_of, rows_of
-from loopforge.lab.story.run_story import Story
 from loopforge.lab.story.story_teller import tell
+from loopforge.lab.story.story_text import Story
 from loopforge.lab.world.scenario_file import open_scenario
 from loopforge.models.scripted_model import Script, ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question

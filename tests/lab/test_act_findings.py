@@ -44,8 +44,8 @@ from loopforge.lab.story.claims import (
     Turned,
     Unseen,
 )
-from loopforge.lab.story.run_story import Sentence
 from loopforge.lab.story.story_checker import grounds_of, sentence_problems
+from loopforge.lab.story.story_text import Sentence
 from loopforge.lab.world.scenario_checks import Scenario
 from tests.examples import few
 from tests.lab.shelf import rows, run, story

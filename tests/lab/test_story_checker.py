@@ -16,8 +16,8 @@ from loopforge.lab.story.claims import (
     Did,
     HappenedClaim,
 )
-from loopforge.lab.story.run_story import Sentence, Story
 from loopforge.lab.story.story_checker import check, grounds_of, sentence_problems
+from loopforge.lab.story.story_text import Sentence, Story
 from tests.lab.shelf import rows, run, story
 
 CHOSEN: dict[str, Any] = {"seed": 7, "perception": "spin", "supervisor": "punitive"}

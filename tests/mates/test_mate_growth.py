@@ -27,7 +27,7 @@ from loopforge.mates.version_history import STREAM, Chronicle
 from loopforge.memory.beliefs.derived_items import memories_view
 from loopforge.memory.memory_lineage import MemoryLineage
 from loopforge.memory.memory_store import MemoryStore
-from loopforge.memory.transcript_index import TranscriptIndex
+from loopforge.memory.passage_index import TranscriptIndex
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 
 ADA = """\

@@ -12,7 +12,7 @@ from loopforge.chat.remembering import note_taking
 from loopforge.chat.speaking.memory_requests import memory_wish
 from loopforge.chat.turns import turn_recall
 from loopforge.core.memory.memory_vocabulary import Layer
-from loopforge.memory import passage_arrays, passage_embedding, room_passages, segment_packing
+from loopforge.memory import passage_arrays, passage_embedding, passage_loading, segment_packing
 from loopforge.memory.candidates.candidate_search import NEAR
 from loopforge.memory.memory_settings import KeptWhat, MemorySettings
 from loopforge.memory.passage_ranking import RAREST, WEIGHTS, WORDY
@@ -36,7 +36,7 @@ BOUNDS = {
     "the rarest sixteen count": RAREST == 16,
     "Up to 20,000 passages": NEAR == 20_000,
     "Wherever 16,000 passages": segment_packing.FULL == 16_384,
-    "up to some 50 MB": room_passages.HELD == 48_000_000,
+    "up to some 50 MB": passage_loading.HELD == 48_000_000,
 }
 
 

@@ -6,17 +6,17 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from loopforge.people.accounts import passwords
+from loopforge.people.accounts import password_hashing
 from tests.people.house import House, opened
 
-PASSES, MEMORY = passwords.PASSES, passwords.MEMORY
+PASSES, MEMORY = password_hashing.PASSES, password_hashing.MEMORY
 
 
 @pytest.fixture
 def full_cost(monkeypatch: pytest.MonkeyPatch) -> None:
     """A password costs what it costs in earnest."""
-    monkeypatch.setattr(passwords, "PASSES", PASSES)
-    monkeypatch.setattr(passwords, "MEMORY", MEMORY)
+    monkeypatch.setattr(password_hashing, "PASSES", PASSES)
+    monkeypatch.setattr(password_hashing, "MEMORY", MEMORY)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from loopforge.people.accounts.account_decisions import AccountDecisions
 from loopforge.people.accounts.account_service import Accounts
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.people.accounts.invite_links import Links
-from loopforge.people.accounts.password_login import Signing
+from loopforge.people.accounts.sign_in import Signing
 from loopforge.people.identity.person_registry import STREAM, Registry
 from loopforge.people.stranger_pairing import Pairing, Strangers
 from loopforge.runtime.background_tasks import Tasks

@@ -11,8 +11,8 @@ import pytest
 
 from loopforge.chat.why.flight_record import TurnRecord
 from loopforge.chat.why.record_building import gather
+from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event, Perceived
-from loopforge.core.line_revision import Revised
 from loopforge.core.room_vocabulary import AnswerWanted, LineEdited, Said
 from loopforge.errors import InputError, Unknown
 from loopforge.ledger.erasure.text_erasure import Wish

@@ -13,8 +13,8 @@ from loopforge.chat.why.flight_record import LineRecord, TurnRecord
 from loopforge.chat.why.plain_summary import story
 from loopforge.chat.why.record_building import gather
 from loopforge.chat.why.record_text import told
+from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event, TurnEnded
-from loopforge.core.line_revision import Revised
 from loopforge.core.room_vocabulary import Heard, LineDeleted, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from loopforge.io.platforms.surface_plugin import InstalledSurface, surfaces_of
 from loopforge.runtime.ports import Clock
 from loopforge.runtime.system_clock import SystemClock
-from loopforge.settings_table import Settings
+from loopforge.setting_defaults import Settings
 from tests.discord.twin import Twin as DiscordTwin
 from tests.discord.words import Bot as DiscordBot
 from tests.discord.words import Person as DiscordPerson

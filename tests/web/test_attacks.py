@@ -15,7 +15,7 @@ import pytest
 
 from loopforge.host import site_of
 from loopforge.runtime.system_clock import SimClock
-from loopforge.web.account.sign_in import inside
+from loopforge.web.account.account_pages import inside
 from loopforge.web.room.event_stream import MOST
 from loopforge.web.server.request_limits import RequestPace, TooFast
 from loopforge.web.web_app import make_app

@@ -15,7 +15,7 @@ from loopforge.errors import LoopforgeError
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.plugins.setting_checks import keep_rule
 from loopforge.runtime.ports import Clock
-from loopforge.settings_table import Settings
+from loopforge.setting_defaults import Settings
 
 if TYPE_CHECKING:
     from loopforge.core.events import Event

@@ -53,8 +53,8 @@ from loopforge.ledger.storage.row_codec import events_of
 from loopforge.ledger.table_access import Tables
 from loopforge.runtime.installation.settings_file import FILE
 from loopforge.runtime.ports import Clock
+from loopforge.setting_defaults import Settings
 from loopforge.settings import SAVED
-from loopforge.settings_table import Settings
 
 log = logging.getLogger(__name__)
 FOLDERS = ("mates", "prompts", "scenarios", "tools", "data/runs")

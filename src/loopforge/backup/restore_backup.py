@@ -32,7 +32,7 @@ from loopforge.errors import BackupError, DamagedArtifact, InputError, Unknown
 from loopforge.ledger.schema_migration import NEWEST
 from loopforge.ledger_opening import open_ledger_of
 from loopforge.runtime.ports import Clock
-from loopforge.settings_table import Settings
+from loopforge.setting_defaults import Settings
 
 
 async def newest(store: BackupStore) -> str:

@@ -28,7 +28,7 @@ from loopforge.errors import HostTaken, InputError, LoopforgeError, Unknown
 
 if TYPE_CHECKING:
     from loopforge.app import App
-    from loopforge.settings_table import Settings
+    from loopforge.setting_defaults import Settings
 
 T = TypeVar("T")
 Row = TypeVar("Row", bound=Mapping[str, Any])

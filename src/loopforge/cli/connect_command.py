@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from loopforge.core.mates.mate_file import Mate
     from loopforge.io.platforms.account_findings import ConnectReport
     from loopforge.io.platforms.bot_tokens import BotAccount
-    from loopforge.settings_table import Settings
+    from loopforge.setting_defaults import Settings
 
 
 Name = Annotated[str, typer.Argument(help="The mate's handle, such as maya; or all.")]

@@ -25,7 +25,7 @@ from loopforge.cli.health_checks.platform_checks import accounts, elsewhere, ins
 from loopforge.errors import BadSettings
 
 if TYPE_CHECKING:
-    from loopforge.settings_table import Settings
+    from loopforge.setting_defaults import Settings
 
 SIGNS: dict[State, str] = {"ok": "ok   ", "note": "note ", "wrong": "WRONG"}
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from loopforge.core.events import Event
     from loopforge.ledger import SqlLedger
     from loopforge.ledger.erasure.text_erasure import Erasure
-    from loopforge.settings_table import Settings
+    from loopforge.setting_defaults import Settings
 
 app = typer.Typer(no_args_is_help=True)
 

@@ -14,7 +14,7 @@ from loopforge.cli import settings
 from loopforge.errors import NotInstalled
 
 if TYPE_CHECKING:
-    from loopforge.settings_table import Settings
+    from loopforge.setting_defaults import Settings
 
 
 def command(

@@ -18,8 +18,8 @@ from collections.abc import Callable, Sequence
 from loopforge.errors import BadSettings, LedgerError
 from loopforge.io.platforms.bot_tokens import EVERYBODY, BotAccount, BotTokens
 from loopforge.io.platforms.incoming_lines import Reception
+from loopforge.io.platforms.place_allowlist import ServedPlaces
 from loopforge.io.platforms.secret_scrubbing import scrub_logs
-from loopforge.io.platforms.served_places import ServedPlaces
 from loopforge.io.platforms.surface_options import Manners
 from loopforge.io.platforms.surface_plugin import HomeParts, RunningSurface, SurfaceParts, Surfaces
 from loopforge.io.session import Sessions

@@ -8,7 +8,7 @@
     memory_keeping   rooms and persons of whom something is kept, or nothing
 
 No text stands here: the wording of an item is that of the event that kept or last corrected it. By
-words and vectors an item is found like a line, by its passages (transcript_index.py). Does not know
+words and vectors an item is found like a line, by its passages (passage_index.py). Does not know
 who may read what: that is decided in the query (chat/service/usable_items.py).
 """
 

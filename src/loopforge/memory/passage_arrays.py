@@ -1,6 +1,6 @@
 """Passages as arrays: those of one room or of many, in the order in which they were said.
 
-They come out of tables (room_passages.py) or out of mapped files (passage_segments.py), and are
+They come out of tables (passage_loading.py) or out of mapped files (passage_segments.py), and are
 ranked without asking which (passage_ranking.py). Slices share memory with what they were cut from,
 so that of a mapped file only what is looked at is read. Pure arithmetic; knows no tables.
 """

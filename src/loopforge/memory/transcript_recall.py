@@ -28,15 +28,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import bindparam, select
 from sqlalchemy.engine import Connection
 
+from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event
-from loopforge.core.line_revision import Revised
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.topics import folded
 from loopforge.errors import LoopforgeError
 from loopforge.ledger.storage.revised_lines import by_place, standing
 from loopforge.ledger.table_access import Tables
+from loopforge.memory.passage_index import passages
 from loopforge.memory.time_cues import time_named
-from loopforge.memory.transcript_index import passages
 from loopforge.runtime.memory_values import EVER, RecalledLine, RecallQuery
 from loopforge.runtime.ports import Clock, Embeddings, Leaning
 
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from loopforge.memory.candidates.candidate_search import CandidateSearch
+    from loopforge.memory.passage_loading import Space
     from loopforge.memory.passage_ranking import RecallCue
-    from loopforge.memory.room_passages import Space
 
 log = logging.getLogger(__name__)
 SECONDS = 5.0
@@ -240,7 +240,7 @@ class TranscriptRecall:
 
     def _searching_by(self, meant: Meant) -> CandidateSearch:
         """For vectors of these models; as it was where none can be asked now."""
-        from loopforge.memory.room_passages import Space
+        from loopforge.memory.passage_loading import Space
 
         names = [*meant, "", ""][:2]
         lengths = [*map(len, meant.values()), 0, 0][:2]

@@ -37,30 +37,30 @@ from loopforge.errors import (
     TooLarge,
     Unknown,
 )
+from loopforge.web.account import account_pages as door
 from loopforge.web.account import linked_accounts
-from loopforge.web.account import sign_in as door
 from loopforge.web.admin import (
     budgets_page,
     first_steps,
     ledger_page,
     model_files,
     model_keys,
-    owed_page,
     owner_pages,
     people_invites,
     settings_page,
     tools_page,
+    undelivered_page,
     usage_page,
 )
 from loopforge.web.lab import fork_compare, lab_pages, run_viewer, side_panels, story_page
 from loopforge.web.rendering.name_colours import look_css
 from loopforge.web.room import (
+    avatar_pages,
     event_stream,
     export_pages,
     growth_pages,
     line_pages,
     memory_pages,
-    picture_pages,
     question_page,
     reminders_page,
     room_pages,
@@ -84,7 +84,7 @@ PER_MINUTE = 600
 PAGES = (
     *(
         linked_accounts,
-        picture_pages,
+        avatar_pages,
         room_pages,
         line_pages,
         event_stream,
@@ -98,7 +98,7 @@ PAGES = (
     *(lab_pages, run_viewer, side_panels, story_page, fork_compare),
 )
 ADMIN = (
-    *(owner_pages, owed_page, first_steps, model_keys, model_files),
+    *(owner_pages, undelivered_page, first_steps, model_keys, model_files),
     *(people_invites, usage_page, budgets_page, ledger_page, settings_page, tools_page),
 )
 """The modules whose handlers are the pages; those of Admin are the owner's alone."""

@@ -36,7 +36,7 @@ from loopforge.core.work.work_vocabulary import (
 from loopforge.runtime.effect_worker import TOLD
 from loopforge.work.task_state import ToolUse, argument, paths_of, spent_of
 from loopforge.work.task_transcript import lines_of
-from loopforge.work.workspace.sent_files import without_marks
+from loopforge.work.workspace.file_markers import without_marks
 
 DIFF_ROWS = 400
 """Rows of one diff that are shown."""

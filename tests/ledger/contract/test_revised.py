@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopforge.core.line_revision import Revised
+from loopforge.core.edited_lines import Revised
 from loopforge.core.room_vocabulary import LineDeleted, LineEdited
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import Wish

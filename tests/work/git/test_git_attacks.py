@@ -15,10 +15,10 @@ import pytest
 
 from loopforge.errors import Changed, InputError, RepositoryError
 from loopforge.runtime.system_clock import SystemClock
+from loopforge.work.git.bare_repository import TaskShelf
 from loopforge.work.git.commit_messages import NAME
 from loopforge.work.git.proposal_making import ResultNote, make_proposal
 from loopforge.work.git.task_clone import REF
-from loopforge.work.git.task_shelf import TaskShelf
 from tests.work.git.conftest import OWN, TASK, Bench, git, write
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(300)]

@@ -31,9 +31,9 @@ from loopforge.chat.export.zip_stream import Part, zipped
 from loopforge.chat.memories.belief_wording import belief_row
 from loopforge.chat.memories.memory_service import MemoryReader, MemoryService
 from loopforge.chat.room.room_store import PREFIX
+from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event, Usage
 from loopforge.core.limits.money_amounts import dollars, picos
-from loopforge.core.line_revision import Revised
 from loopforge.core.people_events import PictureSet
 from loopforge.core.room_vocabulary import File, Heard, LineEdited
 from loopforge.core.text.erasable_text import Words, encode_plain, mended, public

@@ -25,8 +25,8 @@ from loopforge.chat.room.event_wording import asides, edited, reads
 from loopforge.chat.room.member_visibility import MemberSight
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.chat.rooms_api import Front, changed
+from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event
-from loopforge.core.line_revision import Revised
 from loopforge.core.room_vocabulary import File, Heard, LineDeleted, LineEdited, Said, Told
 from loopforge.core.text.erasable_text import mended
 from loopforge.errors import ArtifactError, Unknown

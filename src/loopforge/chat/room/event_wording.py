@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 from loopforge.chat.room.permissions import MATE, WHOM, Grant, unasked_wording, wording
 from loopforge.chat.room.room_snapshot import Scene
+from loopforge.core.edited_lines import Revised
 from loopforge.core.events import AnyBody, Event
 from loopforge.core.limits import turn_bounds
-from loopforge.core.line_revision import Revised
 from loopforge.core.room_vocabulary import (
     BoundsSet,
     ConversationBegan,

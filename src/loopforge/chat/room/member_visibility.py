@@ -26,8 +26,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Connection
 
+from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event
-from loopforge.core.line_revision import Revised
 from loopforge.core.room_vocabulary import (
     MateJoined,
     MateLeft,

@@ -32,8 +32,8 @@ from sqlalchemy.engine import Connection
 from loopforge.chat.room.member_visibility import FOREVER, MemberSight
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.why.flight_record import Changed
+from loopforge.core.edited_lines import Revision
 from loopforge.core.events import Event
-from loopforge.core.line_revision import Revision
 from loopforge.core.memory.memory_vocabulary import PREFIX as MEMORY
 from loopforge.core.perception import Line
 from loopforge.core.room_vocabulary import Heard, PersonJoined, PersonLeft, Said, Told

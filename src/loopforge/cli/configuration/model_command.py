@@ -15,7 +15,7 @@ from loopforge.errors import InputError
 if TYPE_CHECKING:
     from loopforge.app import App
     from loopforge.models.files.file_shelf import FileShelf, ShelfRow
-    from loopforge.settings_table import Settings
+    from loopforge.setting_defaults import Settings
 
 app = typer.Typer(no_args_is_help=True)
 Name = Annotated[str, typer.Argument(help="Its name in `loopforge model list`.")]

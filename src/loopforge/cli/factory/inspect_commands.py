@@ -28,7 +28,7 @@ from loopforge.errors import InputError
 if TYPE_CHECKING:
     from loopforge.lab.sweeps.sweep_worker import Maker
     from loopforge.lab.verification.ledger_anchors import Anchored
-    from loopforge.settings_table import Settings
+    from loopforge.setting_defaults import Settings
 
 
 MOST_UNTRUE = 20

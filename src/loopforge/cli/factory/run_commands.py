@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from loopforge.lab.run.run_counts import Run
     from loopforge.lab.run.run_lifecycle import Progress
     from loopforge.lab.world.scenario_checks import Scenario
-    from loopforge.settings_table import Settings
+    from loopforge.setting_defaults import Settings
 
 PolicyName = Annotated[
     str,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from loopforge.lab.run.run_lifecycle import Progress
     from loopforge.lab.verification.ledger_anchors import Witness
     from loopforge.lab.world.scenario_checks import Scenario
-    from loopforge.settings_table import Settings
+    from loopforge.setting_defaults import Settings
 
 Play = Callable[["Minds", "Progress"], Awaitable["Run"]]
 

@@ -15,7 +15,7 @@ from loopforge.cli.health_checks.health_finding import DoctorFinding, note, ok, 
 from loopforge.errors import BadSettings, LedgerBroken, LoopforgeError
 
 if TYPE_CHECKING:
-    from loopforge.settings_table import Settings
+    from loopforge.setting_defaults import Settings
 
 
 OLD = timedelta(days=14)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from loopforge.cli.health_checks.health_finding import DoctorFinding, note, ok, wrong
 
 if TYPE_CHECKING:
-    from loopforge.settings_table import Settings
+    from loopforge.setting_defaults import Settings
 
 
 SCARCE = 200 * 1024 * 1024

@@ -11,7 +11,7 @@ from loopforge.errors import BadSettings, InputError, ModelError
 
 if TYPE_CHECKING:
     from loopforge.models.model_tiers import Tiers
-    from loopforge.settings_table import Settings
+    from loopforge.setting_defaults import Settings
 
 
 def models(

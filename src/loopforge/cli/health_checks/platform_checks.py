@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from loopforge.io.platforms.account_findings import AccountFinding as Seen
     from loopforge.io.platforms.bot_tokens import BotAccount
     from loopforge.io.platforms.surface_plugin import InstalledSurface, Surfaces
-    from loopforge.settings_table import Settings
+    from loopforge.setting_defaults import Settings
 
 
 def installed(settings: Settings) -> Iterator[DoctorFinding]:

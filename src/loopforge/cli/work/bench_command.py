@@ -15,7 +15,7 @@ from loopforge.cli.work.task_watching import beside, person_of, plain
 from loopforge.errors import HostTaken, InputError
 
 if TYPE_CHECKING:
-    from loopforge.settings_table import Settings
+    from loopforge.setting_defaults import Settings
     from loopforge.work.benchmark.instance_run import InstanceAttempt
     from loopforge.work.benchmark.swe_instance import SweInstance
 

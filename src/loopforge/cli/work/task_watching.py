@@ -22,7 +22,7 @@ from loopforge.host_lock import holder, lock_home
 
 if TYPE_CHECKING:
     from loopforge.app import App
-    from loopforge.settings_table import Settings
+    from loopforge.setting_defaults import Settings
     from loopforge.work.task_state import TaskState
 
 LOOK = 0.2

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from loopforge.io.platforms.served_places import only_places
+from loopforge.io.platforms.place_allowlist import only_places
 from loopforge.io.platforms.surface_plugin import (
     AccountVisit,
     BotRules,
@@ -54,7 +54,7 @@ def make(parts: SurfaceParts, connector: Callable[[], Any] | None = None) -> Run
 
 async def visit(order: AccountVisit, connector: Callable[[], Any] | None = None) -> ConnectReport:
     """Look at an account at Discord. Raises NotLetIn, Unreachable."""
-    from loopforge.io.discord.account_visit import visit
+    from loopforge.io.discord.account_setup import visit
 
     return await visit(order, connector)
 

@@ -29,8 +29,8 @@ from loopforge.core.room_vocabulary import File, Heard, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
 from loopforge.io.platforms.line_buttons import LineButtons
+from loopforge.io.platforms.place_allowlist import ServedPlace, ServedPlaces
 from loopforge.io.platforms.question_buttons import Presser
-from loopforge.io.platforms.served_places import ServedPlace, ServedPlaces
 from loopforge.io.session import Sessions
 from loopforge.people.identity.person_registry import Registry
 from loopforge.runtime.ports import Clock

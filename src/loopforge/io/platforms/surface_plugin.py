@@ -76,7 +76,7 @@ class HomeParts:
     def portraits(self) -> Portraits:
         """What its mates look like."""
         from loopforge.mates.cards.avatar_image import Portraits
-        from loopforge.people.accounts.given_pictures import of_mate
+        from loopforge.people.accounts.avatar_records import of_mate
 
         given = self.accounts.pictures
         return Portraits(lambda mate: given.of(of_mate(mate)), self.artifacts)

@@ -24,8 +24,8 @@ from msgspec.structs import asdict, replace
 from loopforge import errors
 from loopforge.chat.room.event_wording import SHOWN
 from loopforge.chat.room.room_snapshot import Scene
+from loopforge.core.edited_lines import Revised, Revision
 from loopforge.core.events import Event
-from loopforge.core.line_revision import Revised, Revision
 from loopforge.core.room_vocabulary import File, Heard, Said
 from loopforge.core.text.erasable_text import Words, decode_plain, encode_plain, public
 from loopforge.runtime.ports import Draft, Rested, Thinking, ToolProgress, Withdrawn

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from loopforge.io.platforms.served_places import only_places
+from loopforge.io.platforms.place_allowlist import only_places
 from loopforge.io.platforms.surface_plugin import (
     AccountVisit,
     BotRules,
@@ -54,7 +54,7 @@ def make(parts: SurfaceParts) -> RunningSurface:
 
 async def visit(order: AccountVisit) -> ConnectReport:
     """Look at a bot at Telegram. Raises NotLetIn, Unreachable."""
-    from loopforge.io.telegram.account_visit import visit
+    from loopforge.io.telegram.account_setup import visit
 
     return await visit(order)
 

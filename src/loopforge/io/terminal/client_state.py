@@ -9,8 +9,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from loopforge.chat.room.room_snapshot import Scene
+from loopforge.core.edited_lines import Revised, Revision, edit_aside, revised
 from loopforge.core.events import Event
-from loopforge.core.line_revision import Revised, Revision, edit_aside, revised
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, PersonJoined, Said, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.io.socket.socket_client import Joined, Update

@@ -8,8 +8,8 @@ from __future__ import annotations
 from datetime import date, datetime, tzinfo
 
 from loopforge.chat.room.event_wording import edited, reads
+from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event
-from loopforge.core.line_revision import Revised
 from loopforge.core.model_trouble import for_owner
 from loopforge.core.room_vocabulary import (
     Heard,

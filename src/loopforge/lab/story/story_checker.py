@@ -16,7 +16,7 @@ from loopforge.lab.run.run_log import rows_of
 from loopforge.lab.story.claim_phrases import phrases
 from loopforge.lab.story.claim_recompute import ClaimEvidence
 from loopforge.lab.story.number_wording import articled
-from loopforge.lab.story.run_story import Sentence, Story
+from loopforge.lab.story.story_text import Sentence, Story
 
 
 def check(story: Story, rows: Path | Iterable[Row]) -> list[str]:

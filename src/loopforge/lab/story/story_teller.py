@@ -29,7 +29,7 @@ from loopforge.lab.story.moment_watching import (
     WatchedMoment,
 )
 from loopforge.lab.story.number_wording import articled, cap
-from loopforge.lab.story.run_story import Arc, Scene, Sentence, Story, StoryDay
+from loopforge.lab.story.story_text import Arc, Scene, Sentence, Story, StoryDay
 from loopforge.lab.world.dice import Luck
 from loopforge.lab.world.robot_perception import BAND_OF
 

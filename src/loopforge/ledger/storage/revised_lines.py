@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from sqlalchemy import BigInteger, Boolean, Column, PrimaryKeyConstraint, Table, select, union
 from sqlalchemy.engine import Connection
 
+from loopforge.core.edited_lines import Revision, edit_aside, revised
 from loopforge.core.events import Event
-from loopforge.core.line_revision import Revision, edit_aside, revised
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, Said
 from loopforge.ledger.database.table_schema import Name, metadata, texts
 from loopforge.ledger.storage.row_codec import COLUMNS, events_of, listed, within

@@ -16,9 +16,9 @@ from sqlalchemy.engine import Connection
 
 from loopforge.memory.candidates.passage_sampling import sampled
 from loopforge.memory.passage_arrays import Passages, joined
+from loopforge.memory.passage_loading import RoomPassages, Space, Span
 from loopforge.memory.passage_ranking import Corpus, RecallCue
 from loopforge.memory.passage_segments import SegmentStore
-from loopforge.memory.room_passages import RoomPassages, Space, Span
 
 NEAR = 20_000
 """Passages that are ranked one and all."""

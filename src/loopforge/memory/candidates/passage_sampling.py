@@ -24,7 +24,7 @@ from loopforge.memory.passages import bag, stems
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from loopforge.memory.room_passages import Space, Stretch
+    from loopforge.memory.passage_loading import Space, Stretch
 
     Rows = NDArray[np.int64]
 

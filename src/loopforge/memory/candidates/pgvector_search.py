@@ -34,10 +34,10 @@ from loopforge.memory.candidates.pgvector_index import (
     state_of,
 )
 from loopforge.memory.passage_arrays import APART, passages_of
+from loopforge.memory.passage_loading import Space, Span, stamps
 from loopforge.memory.passage_ranking import K1, B, Corpus, RecallCue
 from loopforge.memory.passage_segments import SegmentStore
 from loopforge.memory.passages import bag, stems
-from loopforge.memory.room_passages import Space, Span, stamps
 from loopforge.runtime.memory_values import EVER
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from loopforge.people.accounts.account_values import Visitor
 from loopforge.people.accounts.browser_names import browser
 from loopforge.people.accounts.credential_store import LinkRow, SessionRow, Vault, Work, begun
 from loopforge.people.accounts.login_sessions import Presence, digest
-from loopforge.people.accounts.passwords import Passwords
+from loopforge.people.accounts.password_hashing import Passwords
 from loopforge.people.identity.person_registry import STREAM, Registry
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.system_clock import Stamp

@@ -29,11 +29,11 @@ class Accounts:
 
     def __init__(self, ledger: SqlLedger, people: Registry, stamp: Stamp, tasks: Tasks) -> None:
         from loopforge.people.accounts.account_decisions import AccountDecisions
-        from loopforge.people.accounts.given_pictures import GivenPictures
+        from loopforge.people.accounts.avatar_records import AvatarRecords
         from loopforge.people.accounts.invite_links import Links
-        from loopforge.people.accounts.password_login import Signing
+        from loopforge.people.accounts.sign_in import Signing
 
-        self._people, self.pictures = people, GivenPictures(ledger, people, stamp)
+        self._people, self.pictures = people, AvatarRecords(ledger, people, stamp)
         self.decisions = AccountDecisions(ledger, people, stamp, tasks)
         self.links, self.signing = (
             Links(self.decisions, people),

@@ -1,6 +1,6 @@
 """Passwords that an account may have: long enough, and not among those that are tried first.
 
-Pure; hashing is accounts/passwords.py's.
+Pure; hashing is accounts/password_hashing.py's.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     class BellSettings:
         port: int = setting(7000, "Where the bell listens.", least=0, most=65_535)
 
-The home's own table (settings_table.py) and every plugin's are declared so; a plugin's names have
+The home's own table (setting_defaults.py) and every plugin's are declared so; a plugin's names have
 its own name before them: `bell_port`, LOOPFORGE_BELL_PORT. Reads nothing.
 """
 

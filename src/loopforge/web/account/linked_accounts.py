@@ -11,7 +11,7 @@ from litestar.response import Template
 
 from loopforge.errors import InputError
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.web.account.sign_in import your_page
+from loopforge.web.account.account_pages import your_page
 from loopforge.web.server.page_context import Fields, Site
 from loopforge.web.server.request_limits import Paces
 

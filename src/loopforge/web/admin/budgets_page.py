@@ -26,7 +26,7 @@ from loopforge.core.limits.budget_limits import (
 from loopforge.core.limits.money_amounts import rounded
 from loopforge.errors import InputError, Unknown
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.web.account.sign_in import name_of
+from loopforge.web.account.account_pages import name_of
 from loopforge.web.admin.hidden_rooms import RoomNameVeil, veil_of
 from loopforge.web.server.page_context import Fields, Site, page
 

@@ -20,7 +20,7 @@ from loopforge.core.home_events import KeyChanged, SettingChanged
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.web.account.sign_in import name_of
+from loopforge.web.account.account_pages import name_of
 from loopforge.web.server.page_context import Fields, Site, page
 
 LONGEST = 2_000

@@ -20,7 +20,7 @@ from loopforge.budgets.model_usage import Key, UsageRow
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.service.room_list import titled_for
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.web.account.sign_in import name_of
+from loopforge.web.account.account_pages import name_of
 from loopforge.web.admin.hidden_rooms import RoomNameVeil, veil_of
 from loopforge.web.server.page_context import Site, page
 

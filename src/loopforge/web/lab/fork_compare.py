@@ -151,7 +151,7 @@ async def against(
     """Two runs at the same step, where they part, and the numbers."""
     kept = diffs_of(request)
     context = await asyncio.to_thread(_against, site.shifts, kept, run, other, step)
-    return page("lab-against.html", visitor, here="lab", **context)
+    return page("lab-compare.html", visitor, here="lab", **context)
 
 
 def _against(

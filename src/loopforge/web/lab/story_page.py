@@ -1,6 +1,6 @@
 """The run as a story beside its map: each sentence leads to the steps that it rests on, and back.
 
-Stories are told by the lab (run_story.py), and the last ones kept, for telling a long one takes a
+Stories are told by the lab (story_text.py), and the last ones kept, for telling a long one takes a
 while. A long one is shown a few days at a time: those about a step or a day, or what it came to.
 """
 
@@ -18,8 +18,8 @@ from loopforge.errors import Unknown
 from loopforge.lab.inspect.run_archive import LatestFew
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run_queue import Shifts
-from loopforge.lab.story.run_story import Sentence, Story, StoryDay
 from loopforge.lab.story.story_teller import tell
+from loopforge.lab.story.story_text import Sentence, Story, StoryDay
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.lab.lab_pages import path_of
 from loopforge.web.lab.robot_cast import cast_of

@@ -79,7 +79,7 @@ def _dots(rows: list[str], ink: str) -> str:
 
 
 def shown(handle: str) -> Markup:
-    """The face of a mate that stands in faces.html of the same page; a tenth of the bytes."""
+    """The face of a mate that stands in mate-faces.html of the same page; a tenth of the bytes."""
     return Markup(
         '<svg class="face" viewBox="0 0 64 64" aria-hidden="true" focusable="false">'
         '<use href="#face-{}"/></svg>'

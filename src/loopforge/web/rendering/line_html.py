@@ -20,8 +20,8 @@ from markupsafe import Markup
 from loopforge.artifacts.media_types import PICTURES, SOUNDS
 from loopforge.chat.room.event_wording import asides, edited, reads
 from loopforge.chat.room.room_snapshot import Scene
+from loopforge.core.edited_lines import TRANSCRIBED, Revised, edit_aside
 from loopforge.core.events import AnyBody, Event
-from loopforge.core.line_revision import TRANSCRIBED, Revised, edit_aside
 from loopforge.core.model_trouble import for_owner
 from loopforge.core.room_vocabulary import (
     Heard,
@@ -122,7 +122,7 @@ class Lines:
         rang = isinstance(body, Told) and bool(body.rang)
         shown = {"event": event, "told": told, "change": change, "mend": mend, "asks": asks}
         shown["rang"] = rang
-        return self._environ.get_template("event.html").render(shown)
+        return self._environ.get_template("room-event.html").render(shown)
 
 
 def for_owner_too(event: Event) -> bool:

@@ -76,7 +76,7 @@ class Renderer:
 
     def __init__(self, front: Front, environ: Environment) -> None:
         self._front, self._lines = front, Lines(environ)
-        self._panel = environ.get_template("scene.html")
+        self._panel = environ.get_template("room-members.html")
 
     async def line(self, event: Event, scene: Scene, owner: bool) -> str:
         """A line with whom it answers; `owner`: for the owner's eyes."""

@@ -22,7 +22,7 @@ from loopforge.mates.growth_story import StoryReader
 from loopforge.mates.mate_merging import MergePlan
 from loopforge.mates.mate_roster import RosterStanding
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.web.account.sign_in import name_of
+from loopforge.web.account.account_pages import name_of
 from loopforge.web.room.mate_editor import compared
 from loopforge.web.room.mate_pages import Word, key_of, path_of, standing_of
 from loopforge.web.server.page_context import Fields, Site, page

@@ -103,7 +103,7 @@ async def pins(site: Site, place: RoomAccess) -> Template:
     lines = [
         (event, await site.hub.render.line(event, place.scene, place.owner)) for event in found
     ]
-    return page("pins.html", place.visitor, here="rooms", place=place, lines=lines)
+    return page("pinned-lines.html", place.visitor, here="rooms", place=place, lines=lines)
 
 
 async def _words(site: Site, place: RoomAccess, line: str) -> str:

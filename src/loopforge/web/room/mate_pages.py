@@ -18,8 +18,8 @@ from litestar.params import Parameter
 from litestar.response import Redirect, Template
 
 from loopforge.artifacts.artifact_store import is_hash
+from loopforge.artifacts.avatar_upload import made_small
 from loopforge.artifacts.media_types import PICTURES, media_of
-from loopforge.artifacts.picture_intake import made_small
 from loopforge.chat.service.room_list import Doorplate
 from loopforge.core.mates.character_card import LARGEST, is_card
 from loopforge.core.mates.mate_changes import MateChange
@@ -36,12 +36,12 @@ from loopforge.mates.new_mate import sketch
 from loopforge.mates.retired_mates import retired
 from loopforge.mates.version_history import Version, plain, print_of
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.people.accounts.given_pictures import of_mate
+from loopforge.people.accounts.avatar_records import of_mate
 from loopforge.runtime.ports import Tool
-from loopforge.web.account.sign_in import name_of
+from loopforge.web.account.account_pages import name_of
 from loopforge.web.rendering.tool_groups import grouped
 from loopforge.web.room.mate_editor import ShownFlaw, changes, compared, examined, pointed
-from loopforge.web.room.mate_figures import figures_of
+from loopforge.web.room.mate_statistics import figures_of
 from loopforge.web.server.page_context import Asked, Fields, Site, page
 from loopforge.web.server.request_limits import Paces
 

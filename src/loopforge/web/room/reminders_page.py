@@ -161,7 +161,7 @@ async def _rung(
     words, found = await _told(site, place, event)
     same, me = site.people.same, place.visitor.person
     return page(
-        "rung-form.html" if card else "rung.html",
+        "reminder-snooze-form.html" if card else "reminder-snooze.html",
         place.visitor,
         here="rooms",
         place=place,

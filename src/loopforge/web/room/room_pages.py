@@ -193,7 +193,9 @@ async def before(site: Site, place: RoomAccess, seq: Seq) -> Template:
     events = await site.front.past(place.room, before=seq, limit=PAGE, sight=place.sight)
     lines = [(event, await _line(site, place, event)) for event in events]
     more, oldest = _more(events), events[0].seq if events else 0
-    return page("past.html", place.visitor, place=place, lines=lines, more=more, oldest=oldest)
+    return page(
+        "earlier-lines.html", place.visitor, place=place, lines=lines, more=more, oldest=oldest
+    )
 
 
 def _more(events: Sequence[Event]) -> bool:

@@ -36,7 +36,7 @@ from loopforge.models.model_listing import ModelListing
 from loopforge.people.account_linking import AccountLinking
 from loopforge.people.accounts.account_service import Accounts
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.people.accounts.given_pictures import GivenPictures
+from loopforge.people.accounts.avatar_records import AvatarRecords
 from loopforge.people.identity.person_registry import Registry
 from loopforge.people.stranger_pairing import Pairing
 from loopforge.runtime.plugins.setting_declarations import SettingState
@@ -116,7 +116,7 @@ class Site:
     people: Registry
     linking: AccountLinking
     pairing: Pairing
-    pictures: GivenPictures
+    pictures: AvatarRecords
     portraits: Portraits
     artifacts: Artifacts
     roster: Roster

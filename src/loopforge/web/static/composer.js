@@ -27,7 +27,7 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
 
   /* Why a file cannot go with these. */
   const amiss = (file, files) =>
-    file.size > limit ? `${file.name} has ${bytes(file.size) === bytes(limit) ? "more" : bytes(file.size)}; ${bytes(limit)} are the most here.`
+    file.size > limit ? `${file.name} is larger than ${bytes(limit)}, the most here.`
       : files.length >= most ? `At most ${most} files go with one line.`
         : files.reduce((sum, each) => sum + each.size, file.size) > together ? `Files of ${bytes(together)} together are the most for one line; send the rest with the next.` : "";
 

@@ -2,7 +2,7 @@
    HTML shows one step whole, and without this every step has a page; this asks for steps in pages
    of plain numbers and moves what is on the map. */
 
-import { Panes } from "./labpanes.js";
+import { Panes } from "./lab-panes.js";
 
 const narrow = matchMedia("(max-width: 599px)");
 const EACH = 1000; // milliseconds for a step at the speed of one

@@ -20,7 +20,7 @@ from loopforge.core.work.first_tier import advice_of
 from loopforge.core.work.task_lifecycle import TaskStage
 from loopforge.errors import BadLine, BadSettings, InputError, NotLetIn
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.web.account.sign_in import name_of
+from loopforge.web.account.account_pages import name_of
 from loopforge.web.server.page_context import Fields, Site, page
 from loopforge.web.server.request_limits import Paces
 from loopforge.web.work.calibration_chart import CalibrationFigure, figure_of

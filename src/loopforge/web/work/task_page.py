@@ -22,7 +22,7 @@ from loopforge.chat.why.record_building import gather_for
 from loopforge.core.work.task_confidence import START
 from loopforge.errors import Changed, InputError, LoopforgeError, Unknown
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.web.account.sign_in import name_of
+from loopforge.web.account.account_pages import name_of
 from loopforge.web.room.room_pages import disposition
 from loopforge.web.server.flash_messages import Notes
 from loopforge.web.server.page_context import Asked, Fields, Site, page
@@ -39,7 +39,7 @@ from loopforge.web.work.task_list import (
 from loopforge.work.task_state import TaskState
 from loopforge.work.task_timeline import counted_rows, diff_rows, timeline_of
 from loopforge.work.task_transcript import lines_of
-from loopforge.work.workspace.sent_files import named_files, without_marks
+from loopforge.work.workspace.file_markers import named_files, without_marks
 from loopforge.work.workspace.task_workspace import GIT, TaskWorkspace
 from loopforge.work.workspace.workspace_tools import CLONE
 

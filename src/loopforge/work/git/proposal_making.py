@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 
 from loopforge.core.egress.egress_filter import SHORTEST, Egress
 from loopforge.errors import RepositoryError
+from loopforge.work.git.bare_repository import TaskShelf
 from loopforge.work.git.change_review import (
     LINK,
     NOTHING,
@@ -27,7 +28,6 @@ from loopforge.work.git.change_review import (
 )
 from loopforge.work.git.commit_messages import commit_message
 from loopforge.work.git.proposals import Proposal, ReviewedFile, TaskBranch
-from loopforge.work.git.task_shelf import TaskShelf
 
 MOST_CHANGED, MOST_NEW = 5_000, 64 << 20
 """Paths that one proposal may touch, and bytes of their files."""

@@ -32,6 +32,7 @@ from loopforge.core.mates.mate_file import slug
 from loopforge.errors import BadSettings, Changed, InputError, RepositoryError, Unknown
 from loopforge.runtime.ports import Clock
 from loopforge.work.docstrings.docstring_check import FilePair, only_docstrings
+from loopforge.work.git.bare_repository import TaskShelf
 from loopforge.work.git.change_review import FILE, PROGRAM, shown_path
 from loopforge.work.git.commit_messages import branch_name
 from loopforge.work.git.host_git import checked_commit
@@ -40,7 +41,6 @@ from loopforge.work.git.proposal_making import MOST_TOLD, ResultNote, make_propo
 from loopforge.work.git.proposals import Merged, MergeState, Proposal, TaskBranch
 from loopforge.work.git.registered_repositories import RegisteredRepositories
 from loopforge.work.git.task_clone import REF, TaskClone
-from loopforge.work.git.task_shelf import TaskShelf
 from loopforge.work.workspace.task_workspace import Workspaces, folder_name
 from loopforge.work.workspace.workspace_settings import workspaces_of
 

@@ -1,6 +1,6 @@
 """Checks: which permissions mates need, and what is wrong with an account and what to do about it.
 
-Pure: account_visit.py asks, this judges. Does not cover what a server's own rules (slow mode,
+Pure: account_setup.py asks, this judges. Does not cover what a server's own rules (slow mode,
 AutoMod) do to single messages.
 """
 

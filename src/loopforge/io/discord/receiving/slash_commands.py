@@ -25,7 +25,7 @@ from loopforge.io.discord.mate_threads import Threads
 from loopforge.io.discord.text.incoming_message import ground_of, speaks, spot_of
 from loopforge.io.discord.text.outgoing_markdown import LIMIT
 from loopforge.io.platforms.incoming_lines import Reception
-from loopforge.io.platforms.served_places import NOT_HERE
+from loopforge.io.platforms.place_allowlist import NOT_HERE
 from loopforge.runtime.background_tasks import Tasks
 
 log = logging.getLogger(__name__)

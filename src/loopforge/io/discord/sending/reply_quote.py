@@ -12,8 +12,8 @@ import re
 
 from loopforge.chat.room.room_store import PREFIX as ROOM
 from loopforge.chat.rooms_api import Front
+from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event
-from loopforge.core.line_revision import Revised
 from loopforge.core.room_vocabulary import Heard, PlaceJoined, Said, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown

@@ -1,6 +1,6 @@
 """Checks: from what Telegram says of a bot to what is wrong with it, and what to do.
 
-Pure: account_visit.py asks, this judges. Does not cover in which groups a bot is: Telegram does not
+Pure: account_setup.py asks, this judges. Does not cover in which groups a bot is: Telegram does not
 say that.
 """
 

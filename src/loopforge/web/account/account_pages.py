@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from loopforge.errors import BadAccount, InputError, NotLetIn, Unknown
 from loopforge.people.accounts.account_values import Invite, Visitor
-from loopforge.people.accounts.given_pictures import of_person
+from loopforge.people.accounts.avatar_records import of_person
 from loopforge.people.accounts.login_sessions import UNUSED
 from loopforge.people.identity.account_names import RESERVED_NAMES, folded
 from loopforge.web.server.access_guards import visitor_of

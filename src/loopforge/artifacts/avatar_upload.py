@@ -3,7 +3,7 @@
     small = await made_small(data)          # Raises BadLine, TooLarge
     await artifacts.put(small)
 
-What people give is decoded in a process that is held to limits (picture_resizer.py), and what comes
+What people give is decoded in a process that is held to limits (avatar_resizer.py), and what comes
 out is made anew of its pixels. Does not know whose picture it is.
 """
 
@@ -27,7 +27,7 @@ SMALLEST = 16
 SECONDS, WALL, MEMORY = 10, 20.0, 768 * 1024 * 1024
 KINDS = "PNG, JPEG, GIF or WebP"
 
-_PROGRAM = Path(__file__).with_name("picture_resizer.py")
+_PROGRAM = Path(__file__).with_name("avatar_resizer.py")
 
 
 async def made_small(data: bytes) -> bytes:

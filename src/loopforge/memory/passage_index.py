@@ -11,8 +11,8 @@ to, or will be, is no less to be found.
 
 Vectors come later (passage_embedding.py), into a table beside it that no event fills; a passage
 that goes takes its vector along. Rows are only ever found by their room: who searches reads the
-rooms that may be used and ranks what is there (room_passages.py), so that nothing here holds words
-of all rooms in one piece, and what was forgotten is in no segment, log or list of words.
+rooms that may be used and ranks what is there (passage_loading.py), so that nothing here holds
+words of all rooms in one piece, and what was forgotten is in no segment, log or list of words.
 
 Does not know who may read what.
 """

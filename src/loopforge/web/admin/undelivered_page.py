@@ -62,7 +62,7 @@ async def owed(site: Site, owner: Visitor) -> Template:
         if veil.here(one.stream) and veil.sees(one.stream, one.seq):
             scene = await site.front.rooms.scene(room, owner.person)
         rows.append(_row(site, one, scene))
-    return page("owner-owed.html", owner, here="admin", section="owed", rows=rows)
+    return page("owner-undelivered.html", owner, here="admin", section="owed", rows=rows)
 
 
 @post("/admin/owed")
@@ -82,7 +82,12 @@ async def owed_here(site: Site, place: RoomAccess) -> Template:
     rows = [_row(site, one, place.scene) for one in every if place.sight.sees(one.seq)]
     changes = await _changes(site, place)
     return page(
-        "room-owed.html", place.visitor, here="rooms", place=place, rows=rows, changes=changes
+        "room-undelivered.html",
+        place.visitor,
+        here="rooms",
+        place=place,
+        rows=rows,
+        changes=changes,
     )
 
 

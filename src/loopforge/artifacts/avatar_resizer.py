@@ -1,6 +1,6 @@
-"""Making a picture small: a program that `picture_intake.py` starts and limits.
+"""Making a picture small: a program that `avatar_upload.py` starts and limits.
 
-    python -I picture_resizer.py SIDE SECONDS MEMORY < photo.jpg > face.webp
+    python -I avatar_resizer.py SIDE SECONDS MEMORY < photo.jpg > face.webp
 
 The middle of a PNG, JPEG, GIF or WebP (of several frames the first), the way up that its camera
 says, as a WebP of at most SIDE pixels a side and with nothing else in it: no place, no camera, no

@@ -14,11 +14,11 @@ from litestar.datastructures import UploadFile
 from litestar.params import Parameter
 from litestar.response import Redirect, Template
 
-from loopforge.artifacts.picture_intake import LARGEST, made_small
+from loopforge.artifacts.avatar_upload import LARGEST, made_small
 from loopforge.errors import InputError, Unknown
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.people.accounts.given_pictures import of_mate, of_person
-from loopforge.web.account.sign_in import your_page
+from loopforge.people.accounts.avatar_records import of_mate, of_person
+from loopforge.web.account.account_pages import your_page
 from loopforge.web.room.mate_pages import Word, key_of, path_of, shown_mate, standing_of
 from loopforge.web.server.page_context import Asked, Fields, Site
 from loopforge.web.server.request_limits import Paces

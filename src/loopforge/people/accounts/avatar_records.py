@@ -33,7 +33,7 @@ def of_mate(handle: str) -> str:
     return f"mate:{handle}"
 
 
-class GivenPictures:
+class AvatarRecords:
     """Whose picture is which. `hear` to be told that one is another now."""
 
     def __init__(self, ledger: SqlLedger, people: Registry, stamp: Stamp) -> None:

@@ -8,7 +8,7 @@ import re
 import pytest
 from PIL import Image
 
-from loopforge.artifacts.picture_intake import SIDE
+from loopforge.artifacts.avatar_upload import SIDE
 from loopforge.ledger.erasure.text_erasure import Wish
 from tests.web.conftest import Guest, Town
 
@@ -113,13 +113,13 @@ async def test_a_mates_picture(site: Town, owner: Guest) -> None:
 
 async def test_a_picture_outlives_a_restart(site: Town, owner: Guest) -> None:
     """What stands in the ledger is all: whoever reads it anew has the last picture alone."""
-    from loopforge.people.accounts.given_pictures import GivenPictures
+    from loopforge.people.accounts.avatar_records import AvatarRecords
     from loopforge.people.identity.person_registry import Registry
 
     await give(owner, "/you/picture", photo())
     await give(owner, "/you/picture", photo(size=(100, 100)))
     people = Registry(site.app.ledger, site.app.stamp)
-    anew = GivenPictures(site.app.ledger, people, site.app.stamp)
+    anew = AvatarRecords(site.app.ledger, people, site.app.stamp)
     await people.refresh()
     whose = f"person:{owner.person}"
     assert anew.of(whose) == site.app.accounts.pictures.of(whose) != ""

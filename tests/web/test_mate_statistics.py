@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopforge.lab.inspect.run_archive import Archive
-from loopforge.web.room.mate_figures import drills_of
+from loopforge.web.room.mate_statistics import drills_of
 from tests.web.conftest import Guest, Town, words
 from tests.web.labs import cut, played, runs_of
 

@@ -37,9 +37,9 @@ from loopforge.lab.story.claims import (
     when,
 )
 from loopforge.lab.story.number_wording import articled, direction, number, ordinal, quote
-from loopforge.lab.story.run_story import Sentence, mark, plain
 from loopforge.lab.story.story_checker import check
 from loopforge.lab.story.story_teller import tell
+from loopforge.lab.story.story_text import Sentence, mark, plain
 from loopforge.lab.world.dice import Luck
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario

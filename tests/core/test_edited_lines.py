@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
+from loopforge.core.edited_lines import Revised, Revision, revised
 from loopforge.core.events import Body, Event
-from loopforge.core.line_revision import Revised, Revision, revised
 from loopforge.core.room_vocabulary import File, Heard, Told
 from loopforge.core.text.erasable_text import Words, public
 

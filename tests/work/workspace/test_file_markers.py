@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.work.workspace.sent_files import named_files, without_marks
+from loopforge.work.workspace.file_markers import named_files, without_marks
 
 
 @pytest.mark.parametrize(
