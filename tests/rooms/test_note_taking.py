@@ -107,6 +107,31 @@ async def test_signs_that_nobody_sees_are_not_kept(tmp_path: Path) -> None:
         assert "Ana promised to bring quince jam" in await held(home)
 
 
+@pytest.mark.parametrize(
+    ("back", "minutes"), [(True, [0, 10, 30, 70]), (False, [0, 10, 30, 70, 150, 310])]
+)
+async def test_a_talk_for_which_no_model_answered_is_looked_at_again(
+    tmp_path: Path, back: bool, minutes: list[int]
+) -> None:
+    """Each time after twice as long, six times at most; once it is back, what matters is kept."""
+    away = [True]
+
+    def answer(question: Question) -> dict[str, Any] | ScriptedAnswer:
+        if away[0] and "Note what will matter" in question.messages[0][1]:
+            return ScriptedAnswer(outcome="failed", cause="busy")
+        return noting(NOTES)(question)
+
+    async with living(tmp_path, answer, environ={"LOOPFORGE_MEMORY_KEEP": "all"}) as home:
+        await talk(home)  # and the hour after it
+        away[0] = not back
+        for _ in range(9):
+            await home.clock.advance(HOURS / 5)
+            await home.rest()
+        looks = [each.at - (await turns(home))[0].at for each in await turns(home)]
+        assert [one.total_seconds() // 60 for one in looks] == minutes
+        assert ("Ana promised to bring quince jam" in await held(home)) is back
+
+
 async def test_a_new_fact_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
     """Of the same subject about the same person; the old one says until when it held."""
     notes = {**NOTES, "facts": NOTES["facts"][:1]}

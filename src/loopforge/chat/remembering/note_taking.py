@@ -29,7 +29,7 @@ from loopforge.chat.speaking.room_rules import Rules
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.context_window import ContextEntry, as_lines
 from loopforge.core.effect_states import EffectFailed
-from loopforge.core.events import Event, Fact, Perceived, TurnEnded, Verdict
+from loopforge.core.events import Answered, Event, Fact, Perceived, TurnEnded, Verdict
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.memory.memory_vocabulary import PREFIX, MemoryKept
 from loopforge.core.perception import AgentPerception
@@ -49,16 +49,23 @@ LEAST = 4
 MOST = 40
 """Lines that are looked at in one turn, the newest; after so many it counts as a whole talk."""
 SPOKE = "somebody spoke"
+NO_ANSWER, TRIES, AGAIN = ("failed", "timed_out"), 6, timedelta(minutes=10)
+"""A look for which no model answered is had again, so often at most, each after twice as long."""
 
 
 @dataclass(kw_only=True)
 class NoteState:
-    """What is true in a mate's stream: up to where each room was looked at, what is under way."""
+    """What is true in a mate's stream: up to where each room was looked at, what is under way.
+
+    `tried` is how often, and when last, a room was looked at in vain: no model answered.
+    """
 
     stream: str
     upto: int = 0
     covered: dict[str, int] = field(default_factory=dict)
+    tried: dict[str, tuple[int, datetime]] = field(default_factory=dict)
     open: dict[str, Perceived] = field(default_factory=dict)
+    answers: dict[str, str] = field(default_factory=dict)
 
     @property
     def mate(self) -> str:
@@ -127,7 +134,8 @@ class NoteWorld:
     async def fold(self, stream: str) -> NoteState:
         """See `World.fold`."""
         state = self._states.setdefault(stream, NoteState(stream=stream))
-        kinds, upto = ("turn.perceived", "turn.ended"), await self._ledger.told(stream)
+        kinds = ("turn.perceived", "turn.answered", "turn.ended")
+        upto = await self._ledger.told(stream)
         if upto <= state.upto:
             return state
         after = state.upto
@@ -135,11 +143,17 @@ class NoteWorld:
             match event.body:
                 case Perceived() as began:
                     state.open[event.id] = began
+                case Answered(turn=turn, outcome=came) if turn in state.open:
+                    state.answers[turn] = came
                 case TurnEnded(turn=turn, outcome=outcome) if turn in state.open:
-                    over = state.open.pop(turn)
+                    over, came = state.open.pop(turn), state.answers.pop(turn, "")
                     if outcome in ("done", "failed"):
                         line = await self._ledger.event(over.line)
-                        state.covered[line.stream] = line.seq
+                        times, _ = state.tried.pop(line.stream, (0, event.at))
+                        if came in NO_ANSWER and times + 1 < TRIES:
+                            state.tried[line.stream] = times + 1, event.at
+                        else:
+                            state.covered[line.stream] = line.seq
                 case _:
                     pass
         state.upto = upto
@@ -183,6 +197,9 @@ class NoteWorld:
         if not await self._ledger.look(lambda tables: is_remembered(tables, stream)):
             return None
         quiet = entries[-1].at + LULL
+        if stream in state.tried:
+            times, last = state.tried[stream]
+            quiet = max(quiet, last + AGAIN * 2 ** (times - 1))
         if room.open or room.due or room.pending():
             return max(quiet, self._now() + LULL / 2)
         if quiet > self._now():
