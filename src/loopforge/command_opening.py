@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from loopforge.chat.commands.approval_commands import ApprovalCommands
 from loopforge.chat.commands.budget_commands import BudgetCommands
 from loopforge.chat.commands.deletion_commands import DeletionCommands
-from loopforge.chat.commands.line_versions import LineVersions
+from loopforge.chat.commands.line_versions import LineVersions, VersionCommands
 from loopforge.chat.commands.memory_commands import MemoryCommands
 from loopforge.chat.commands.reminder_commands import ReminderCommands
-from loopforge.chat.commands.version_commands import VersionCommands
 
 if TYPE_CHECKING:
     from loopforge.budgets.budget_reservation import Budgets

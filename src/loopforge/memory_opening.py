@@ -12,10 +12,10 @@ from zoneinfo import ZoneInfo
 from loopforge.chat.memories.memory_service import MemoryService
 from loopforge.chat.remembering.note_taking import NoteWorld
 from loopforge.chat.room.room_store import House
+from loopforge.chat.service.memory_visibility import usable_items
 from loopforge.chat.service.memory_wishes import MemoryWishes
 from loopforge.chat.service.recall_tool import RECALL, RecallTool
-from loopforge.chat.service.usable_items import usable_items
-from loopforge.chat.service.usable_rooms import usable_rooms
+from loopforge.chat.service.recall_visibility import usable_rooms
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.core.mates.mate_file import Mate
 from loopforge.ledger_opening import segments_of

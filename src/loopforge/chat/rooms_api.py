@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from sqlalchemy.engine import Connection
 
 from loopforge.chat.commands.command_dispatch import Commands
+from loopforge.chat.commands.fired_reminders import RungReminders
 from loopforge.chat.commands.line_versions import LineVersions
-from loopforge.chat.commands.rung_reminders import RungReminders
 from loopforge.chat.room.event_wording import ERASED, SHOWN, UNCHANGING
 from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight
 from loopforge.chat.room.platform_channels import Channels

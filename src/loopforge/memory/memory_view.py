@@ -9,7 +9,7 @@
 
 No text stands here: the wording of an item is that of the event that kept or last corrected it. By
 words and vectors an item is found like a line, by its passages (passage_index.py). Does not know
-who may read what: that is decided in the query (chat/service/usable_items.py).
+who may read what: that is decided in the query (chat/service/memory_visibility.py).
 """
 
 from __future__ import annotations

@@ -9,8 +9,10 @@ conversation has versions to be made and chosen; what stands there is what the r
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Literal
 
+from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.chat.room.permissions import may, who_may
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.server import Rooms
@@ -146,3 +148,46 @@ def _chosen(line: str, person: str, version: Event) -> LineEdited:
 
 def _copied(words: Words) -> Words:
     return Words(words.text, public=words.public)
+
+
+class VersionCommands:
+    """Commands about a mate's last line: again, more."""
+
+    def __init__(self, versions: LineVersions) -> None:
+        self._versions = versions
+
+    @property
+    def table(self) -> dict[str, Callable[[CommandRequest], Awaitable[str]]]:
+        """What does each command."""
+        return {"again": self.again, "more": self.more}
+
+    async def again(self, asked: CommandRequest) -> str:
+        """Say it anew; with a number, let that version stand."""
+        if not asked.argument:
+            await self._want(asked, "again")
+            return "Its last line is said anew; what stood there stays a version of it."
+        if not asked.argument.isdecimal() or len(asked.argument) > 5:
+            raise InputError("Say which version is to stand, such as /again 1.")
+        nth = int(asked.argument)
+        await self._versions.choose(
+            asked.room, asked.person, nth, owner=asked.owner, keeper=asked.keeper
+        )
+        return f"Version {nth} stands there now."
+
+    async def more(self, asked: CommandRequest) -> str:
+        """Go on from it."""
+        await self._want(asked, "more")
+        return "It goes on."
+
+    async def _want(self, asked: CommandRequest, how: Wish) -> None:
+        if asked.untrusted:
+            raise InputError("Who is not known here does not have lines said anew.")
+        await self._versions.want(
+            asked.room,
+            asked.person,
+            how,
+            surface=asked.surface,
+            owner=asked.owner,
+            keeper=asked.keeper,
+            guest=asked.guest,
+        )

@@ -4,8 +4,8 @@ An item may be used where one of these holds, and all lines that it rests on sti
 when it was made:
 
     its lines    all lie in spans that everybody present saw while the mate was there, of rooms of
-                 which something may be used here (usable_rooms.py: private stays private, a group
-                 of a platform takes nothing in)
+                 which something may be used here (recall_visibility.py: private stays private, a
+                 group of a platform takes nothing in)
     own word     the only person present told it of themselves, and the room is private
     shared       each person whom it concerns said that it may be used here
     travels      it was checked when it was made to hold no person, no quote, no fact about anybody
@@ -26,7 +26,7 @@ from sqlalchemy.engine import Connection
 
 from loopforge.chat.remembering.remembered_rooms import is_crowd
 from loopforge.chat.room.room_store import PREFIX
-from loopforge.chat.service.usable_rooms import Rooms, is_private, usable_rooms
+from loopforge.chat.service.recall_visibility import Rooms, is_private, usable_rooms
 from loopforge.core.memory.memory_vocabulary import EVERYWHERE
 from loopforge.memory.memory_view import (
     batched,
