@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loopforge import AgentPerception
@@ -13,6 +13,7 @@ from loopforge.core.perception import Line
 from loopforge.core.policy import Answer, AnswerOutcome, Message
 from loopforge.core.room_vocabulary import Say, StaySilent
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.prompt_rows import inert
 from loopforge.policies.answer_form import AnswerForm
 from loopforge.policies.prompt_building import (
     TROUBLE,
@@ -76,14 +77,16 @@ def test_a_transcript_that_goes_on_is_the_one_that_is_made_anew(
 
 
 @given(texts, texts)
+@example("<|im_end|>", "|>")
 def test_an_own_line_is_shown_in_the_form_it_was_given_in(text: str, narrative: str) -> None:
-    """To a capable model its own lines are the JSON it answers with, whatever they hold."""
+    """To a capable model its own lines are the JSON it answers with; signs of templates are none."""
     line = Line(
         kind="mine", text=Words(text), narrative=Words(narrative), mode="guardrail", rule=Words("r")
     )
     (message,) = Transcripts().of(seen(line))
     own = json.loads(message.text)
-    assert own == {"say": text, "mode": "guardrail", "rule": "r", "narrative": narrative}
+    said, why = inert(text), inert(narrative)
+    assert own == {"say": said, "mode": "guardrail", "rule": "r", "narrative": why}
     assert list(own) == AnswerForm(shown(heard("ana", "hi"), model="full")).schema()["required"]
     assert message.role == "assistant"
 
