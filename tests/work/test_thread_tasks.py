@@ -25,7 +25,7 @@ from loopforge.core.room_vocabulary import (
     Told,
 )
 from loopforge.core.text.erasable_text import Words
-from loopforge.errors import InputError
+from loopforge.errors import InputError, NotLetIn
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.runtime.ports import Question
 from loopforge.work.task_store import TaskStore
@@ -401,6 +401,9 @@ async def test_commands_written_as_lines_do_the_same(place: Path) -> None:
         (task,) = await room.tasks()
         assert str((await room.shop.state(task)).task.text) == "write a Python script a.py"
         assert [one.to for one in await room.bodies(Reacted)] == [given.id]
+        bo = (await room.app.front.rooms.enter("commons", "Bo", "web")).you
+        with pytest.raises(NotLetIn, match="Guests cannot give work"):
+            await room.does("work", "otto: another script", person=bo)
         await room.hears("/approve")
         assert (await room.shop.state(task)).stage == "approved"
         assert [line.partition(".")[0] for line in (await room.said())[1:]] == [

@@ -217,7 +217,9 @@ class ThreadRouting:
         return await self._orders.source(said)
 
     async def _begin(self, order: RoomOrder) -> str:
-        if order.guest or not may_give(order.tools):
+        if order.guest:
+            raise NotLetIn("Guests cannot give work in this home; ask somebody who is no guest.")
+        if not may_give(order.tools):
             raise NotLetIn("You may not have tools used here, so you cannot give work.")
         mate, text = self._chosen(order)
         repo = ""
