@@ -29,7 +29,7 @@ help: ## Say what can be made.
 
 install: $(VENV)/.run ## Only set it up: in the folder .venv, and nowhere else.
 
-install-all: $(VENV)/.all ## The same with what reports, Parquet and PostgreSQL need (some 370 MB more).
+install-all: $(VENV)/.all ## The same with what reports, Parquet and PostgreSQL need (some 460 MB more).
 
 run: install ## Start Loopforge: meet three AI characters, in your browser and here. No key, no account.
 	@LOOPFORGE_HOME="$(LOOPFORGE_HOME)" $(VENV)/bin/loopforge up
