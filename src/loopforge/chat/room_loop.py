@@ -25,7 +25,7 @@ from loopforge.chat.reminders.due_reminders import ReminderBell
 from loopforge.chat.reminders.unprompted_turns import UnpromptedTurns
 from loopforge.chat.room import guest_rules
 from loopforge.chat.room.daily_quota import Quota
-from loopforge.chat.room.permissions import heeded
+from loopforge.chat.room.permissions import charged, heeded
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import House
 from loopforge.chat.room.turn_queue import ANEW, GREETING, TITLE, TRANSCRIPT, Due, OpenTurn
@@ -39,7 +39,6 @@ from loopforge.chat.turns.memory_evidence import wishes_in
 from loopforge.chat.turns.voice_notes import unheard
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.events import Fact
-from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.room_vocabulary import ConversationEnded, Told, TurnDropped, Weighed, Weight
 from loopforge.core.text.erasable_text import Words
@@ -180,14 +179,10 @@ class Conduct:
         for batch in triggers.batches(entry for entry in spent if heeded(state, entry)):
             last = batch[-1]
             weights = triggers.weigh(state, batch, mates, now, self._rules.thresholds)
-            if last.who in state.people and any(each.verdict == "speak" for each in weights):
-                charge = Charge(
-                    stream=state.stream,
-                    person=last.who,
-                    surface=last.surface,
-                    guest=last.guest,
-                    owner=last.owner,
-                )
+            charge = charged(state, [last.id])
+            called = any(each.verdict == "speak" for each in weights)
+            if charge is not None and called and last.who in state.people:
+                charge = replace(charge, stream=state.stream)
                 told.append(await self._quota.why(charge, str(state.people[last.who].name)))
         return [each for each in told if each]
 
