@@ -159,8 +159,10 @@ class Budgets:
 
     async def standings(self, charge: Charge) -> list[Standing]:
         """How the limits of a charge stand now, without those on answers."""
-        limits = await self.book.limits(self._same(charge))
+        limits = store.counted_here(await self.book.limits(self._same(charge)))
         day = self.book.rules.day(self._stamp.clock.now())
+        if not limits:
+            return []
         return await self._ledger.look(lambda tables: store.standings(tables, limits, day))
 
     async def left(self, charge: Charge) -> str:

@@ -102,9 +102,14 @@ def settle(
     _add(connection, meters, day.isoformat(), amounts)
 
 
+def counted_here(limits: Iterable[Limit]) -> list[Limit]:
+    """Those of these limits that are counted in these tables: not those on answers."""
+    return [limit for limit in limits if limit.budget.unit in COLUMN]
+
+
 def standings(connection: Connection, limits: Sequence[Limit], day: date) -> list[Standing]:
     """How these limits stand on this day; those that are counted elsewhere are left out."""
-    here = [limit for limit in limits if limit.budget.unit in COLUMN]
+    here = counted_here(limits)
     if not here:
         return []
     month, today = first_day("month", day).isoformat(), day.isoformat()

@@ -126,7 +126,12 @@ spoken = Table(
 _DRAFTED = drafts.c.turn == bindparam("of")
 _SAID = drafts.update().where(_DRAFTED & (drafts.c.line == "")).values(line=bindparam("said"))
 _ENDED = drafts.update().where(_DRAFTED).values(over=True)
-_A_PLACE = select(places.c.place).where(places.c.stream == bindparam("room")).limit(1)
+_SHOWN = (
+    select(places.c.place)
+    .where(places.c.stream == bindparam("room"))
+    .union_all(select(drafts.c.place).where(_DRAFTED))
+    .limit(1)
+)
 """What is asked at each line and at each turn's end; built once."""
 
 
@@ -213,19 +218,21 @@ class Places:
                 row = {"place": place, "turn": turn, "message": message, "line": line, "over": over}
                 if message:
                     connection.execute(drafts.insert().values(**row))
-            case Said(turn=turn):
+            case Said(turn=turn) if self._shown(connection, event.stream, turn):
                 connection.execute(_SAID, {"of": turn, "said": event.id})
-                self._speak(connection, event.stream, turn, line=event.id)
-            case TurnEnded(turn=turn):
+                self._speak(connection, turn, line=event.id)
+            case TurnEnded(turn=turn) if self._shown(connection, event.stream, turn):
                 connection.execute(_ENDED, {"of": turn})
-                self._speak(connection, event.stream, turn)
+                self._speak(connection, turn)
             case _:
                 pass
 
-    def _speak(self, connection: Connection, stream: str, turn: str, line: str = "") -> None:
+    def _shown(self, connection: Connection, stream: str, turn: str) -> bool:
+        """Whether a turn is met on a platform: its room has a place there, or a draft stands."""
+        return connection.execute(_SHOWN, {"room": stream, "of": turn}).first() is not None
+
+    def _speak(self, connection: Connection, turn: str, line: str = "") -> None:
         """Remember the first line of a turn, or (without one) that it is over."""
-        if connection.execute(_A_PLACE, {"room": stream}).first() is None:
-            return
         mine = spoken.c.turn == turn
         if connection.execute(select(spoken).where(mine)).first() is None:
             row = {"turn": turn, "line": line, "over": not line}
