@@ -195,6 +195,7 @@ def rules_of(
         capacity=settings.energy_capacity,
         refill=settings.energy_refill,
         bounds=settings.of("tools", ToolSettings).bounds,
+        reminders=settings.reminders_a_person,
         transcriber=settings.of("transcription", TranscriptionSettings).model,
         surfaces=tuple(surfaces),
         guests=GuestRules(

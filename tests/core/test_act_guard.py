@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,12 +39,14 @@ EVERY: tuple[Act, ...] = (
     Forget(what="ana"),
     Schedule(when="2026-11-21T14:05:00Z", what="bread"),
 )
+NOW = datetime(2026, 11, 21, 14, 0, tzinfo=UTC)
 FREE = Rights(
     energy=9,
     steps=3,
     lines=frozenset({"l1"}),
     memory=True,
-    schedule=True,
+    wakings=1,
+    now=NOW,
     may_title=True,
     may_transcribe=True,
 )
@@ -95,7 +99,18 @@ def test_with_every_right_every_act_may_happen() -> None:
         ("unknown-line", FREE, (Mark(line="", mark="spent"),)),
         ("no-memory", with_(memory=False), (Remember(text="x"),)),
         ("no-memory", with_(memory=False), (Forget(what="x"),)),
-        ("no-schedule", with_(schedule=False), (EVERY[-1],)),
+        ("no-schedule", with_(wakings=0), (EVERY[-1],)),
+        ("no-schedule", FREE, (EVERY[-1], EVERY[-1])),
+        ("no-moment", with_(now=None), (EVERY[-1],)),
+        ("no-moment", FREE, (Schedule(when="2026-11-21T14:00:00Z", what="over"),)),
+        ("no-moment", FREE, (Schedule(when="2026-11-21T14:05:00", what="no offset"),)),
+        ("no-moment", FREE, (Schedule(when="2027-11-23T14:00:00Z", what="too far"),)),
+        ("no-moment", FREE, (Schedule(when="P400D", what="too far"),)),
+        ("no-moment", FREE, (Schedule(when="P9999999999D", what="too far"),)),
+        ("no-moment", FREE, (Schedule(when="PT0S", what="now"),)),
+        ("no-moment", FREE, (Schedule(when="-PT2H", what="over"),)),
+        ("no-moment", FREE, (Schedule(when="at nine", what="words"),)),
+        ("length", FREE, (Schedule(when="PT2H", what="b" * 501),)),
         ("one-title", with_(may_title=False), (Entitle(title="A"),)),
         ("one-title", FREE, (Entitle(title="A"), Entitle(title="B"))),
     ],
@@ -129,7 +144,8 @@ RIGHTS = st.builds(
     max_say=st.integers(0, 5),
     lines=st.sampled_from([frozenset(), frozenset({"l1"})]),
     memory=st.booleans(),
-    schedule=st.booleans(),
+    wakings=st.integers(-1, 2),
+    now=st.sampled_from([None, NOW]),
     may_title=st.booleans(),
     recent=st.lists(st.text(max_size=4), max_size=2).map(tuple),
 )

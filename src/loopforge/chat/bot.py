@@ -10,6 +10,8 @@ from dataclasses import replace
 from functools import partial
 
 from loopforge.artifacts.file_intake import plain_name
+from loopforge.chat.reminders.reminder_service import own_waking, reminders_left
+from loopforge.chat.reminders.reminder_tools import REMIND
 from loopforge.chat.room.participants import namesakes
 from loopforge.chat.room.permissions import (
     answered_people,
@@ -51,7 +53,7 @@ from loopforge.core.mates.mate_file import Mate
 from loopforge.core.model_trouble import MEND, Delay, Trouble, for_everybody, worst
 from loopforge.core.perception import Line
 from loopforge.core.policy import Call
-from loopforge.core.room_vocabulary import ConversationBegan, Noted, Said
+from loopforge.core.room_vocabulary import ConversationBegan, Noted, Said, Schedule
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.draft_stream import KEPT_DRAFT
 from loopforge.runtime.effect_worker import ENDS
@@ -215,14 +217,25 @@ class Bot:
         most = self._rules.file_limit
         turn.attached.update(await attached(self._files, call, plan, turn.egress, spoken, most))
         plan, taken = safe_plan(plan, turn.egress, title)
-        verdicts = filtered(act_guard.judge(plan, self._rights(state, turn)), taken)
+        verdicts = filtered(act_guard.judge(plan, self._rights(state, turn, plan)), taken)
         return plan, kept_in(plan, verdicts, turn.egress, spoken)
 
     def _leak(self, state: RoomState, turn: Taken, call: Call) -> str:
         """How a call would tell a secret of this home."""
         return leak_of(state, turn.egress, call)
 
-    def _rights(self, state: RoomState, turn: Taken) -> Rights:
+    def _wakings(self, state: RoomState, turn: Taken, plan: AgentActionPlan) -> int:
+        """How often it may have itself woken later, where it wants to: as it may use `remind`."""
+        if not any(isinstance(act, Schedule) for act in plan.acts):
+            return 0
+        lines, known, mate = turn.due.called.lines, self._ports.tools.known(), turn.due.mate
+        people = answered_people(state, lines)
+        own = frozenset(own_tools(mate, known))
+        call = Call(REMIND.name)
+        granted = call_permission(state, mate.handle, own, lines, call, known).verdict == "runs"
+        return reminders_left(state, people[-1], self._rules.reminders) if people and granted else 0
+
+    def _rights(self, state: RoomState, turn: Taken, plan: AgentActionPlan) -> Rights:
         handle = turn.due.mate.handle
         own = [e for e in state.lines.values() if e.kind == "said" and e.who == handle]
         return Rights(
@@ -233,6 +246,8 @@ class Bot:
             max_file=self._rules.file_limit,
             lines=frozenset(state.lines),
             memory=handle != SCRIBE,
+            wakings=self._wakings(state, turn, plan),
+            now=self._ports.stamp.clock.now(),
             may_title=turn.due.summons == TITLE and state.titled_by in ("", "room"),
             may_transcribe=turn.due.summons == TRANSCRIPT,
             may_say=handle != SCRIBE,
@@ -293,6 +308,7 @@ class Bot:
             return written_down(state, plan, verdicts, stamp, turn.id, turn.due.line)
         if line := turn.due.anew:
             return said_anew(plan, verdicts, stamp, turn.id, handle, line, state.places)
+        asker = answered_people(state, turn.due.called.lines)[-1:]
         return carry_out(
             plan,
             verdicts,
@@ -301,6 +317,14 @@ class Bot:
             mate=handle,
             surfaces=(*self._rules.surfaces, *state.places),
             attached=turn.attached,
+            waking=partial(
+                own_waking,
+                state,
+                stamp.clock.now(),
+                mate=handle,
+                person="".join(asker),
+                zone=self._rules.zone.key,
+            ),
             grounds=partial(grounds_of, state, turn.perception, turn.due.called.lines),
         )
 

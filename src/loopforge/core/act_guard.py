@@ -13,8 +13,10 @@ Does not know who asks, what a tool does, or how words are made fit to be said (
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from typing import assert_never, get_args
 
+import msgspec
 from msgspec import Struct
 
 from loopforge.core.action_plan import Act, AgentActionPlan
@@ -33,10 +35,13 @@ from loopforge.core.room_vocabulary import (
     StaySilent,
     Transcribe,
 )
+from loopforge.core.schedule.reminder_events import LONGEST_WHAT
 
 LONGEST_TITLE = 100
 MOST_FILES = 3
 """Files that may go with one line of a mate."""
+FARTHEST = timedelta(days=366)
+"""So far ahead a mate may have itself woken."""
 LONGEST_EMOJI = 16
 """Characters; the longest emoji in use (a family with skin tones) has 11."""
 
@@ -47,6 +52,7 @@ class Rights(Struct, frozen=True, kw_only=True):
     `energy`: lines it may still say. `steps`: steps it may still take after this one. `max_say`:
     characters of a line; `max_file`: bytes of a file that goes with one. `lines`: ids of lines
     there are.
+    `wakings`: times it may still have itself woken later than `now` (None: nothing keeps time).
     `recent`: what it said last, word for word. `may_say`: it has a voice at all (the scribe of a
     room has none). `anew`: it says a line once more, and does nothing else.
     """
@@ -58,7 +64,8 @@ class Rights(Struct, frozen=True, kw_only=True):
     max_file: int = 200_000
     lines: frozenset[str] = frozenset()
     memory: bool = False
-    schedule: bool = False
+    wakings: int = 0
+    now: datetime | None = None
     may_title: bool = False
     may_say: bool = True
     recent: tuple[str, ...] = ()
@@ -129,7 +136,7 @@ TABLE = (
     ),
     Rule(
         "length",
-        ("say", "react", "note", "entitle", "remember"),
+        ("say", "react", "note", "entitle", "remember", "schedule"),
         "what is longer than the room takes",
         "It was longer than the room takes.",
         lambda step, act: len(_content(act)) > step.most(act),
@@ -179,9 +186,16 @@ TABLE = (
     Rule(
         "no-schedule",
         ("schedule",),
-        "being woken later where nothing keeps time",
-        "Nothing here can wake it later.",
-        lambda step, _: not step.rights.schedule,
+        "being woken later without the tool `remind`, for nobody, or beyond what may wait",
+        "It may not have itself woken here, or as many reminders wait as may.",
+        lambda step, _: step.wakings <= 0,
+    ),
+    Rule(
+        "no-moment",
+        ("schedule",),
+        "a moment that is over, more than a year ahead, or written otherwise",
+        "`when` is no moment within a year from now, such as 2026-11-21T14:05:00Z or PT2H.",
+        lambda step, act: not step.ahead(act),
     ),
     Rule(
         "one-title",
@@ -211,6 +225,7 @@ class _Step:
         self.silent: bool = False
         self.titled: bool = False
         self.energy: int = rights.energy
+        self.wakings: int = rights.wakings
         self.said: set[str] = {plain(text) for text in rights.recent}
 
     def most(self, act: Act) -> int:
@@ -219,8 +234,15 @@ class _Step:
                 return LONGEST_EMOJI
             case Entitle():
                 return LONGEST_TITLE
+            case Schedule():
+                return LONGEST_WHAT
             case _:
                 return self.rights.max_say
+
+    def ahead(self, act: Act) -> bool:
+        now = self.rights.now
+        when = moment_of(act.when, now) if isinstance(act, Schedule) and now else None
+        return when is not None and now is not None and now < when <= now + FARTHEST
 
     def bad_files(self, say: Say) -> bool:
         most, files = self.rights.max_file, say.files
@@ -246,6 +268,8 @@ class _Step:
                 self.silent = True
             case Entitle():
                 self.titled = True
+            case Schedule():
+                self.wakings -= 1
             case _:
                 pass
 
@@ -269,6 +293,17 @@ def notes(plan: AgentActionPlan) -> Iterator[str]:
         yield "It means to speak and to stay silent at once."
     if not kinds:
         yield "It does nothing at all, not even stay silent on purpose."
+
+
+def moment_of(when: str, now: datetime) -> datetime | None:
+    """The moment that an act names (see Schedule); None for what is none, or has no offset."""
+    try:
+        if when.startswith("P"):
+            return now + min(msgspec.convert(when, timedelta), 2 * FARTHEST)
+        moment = msgspec.convert(when, datetime)
+    except msgspec.ValidationError:
+        return None
+    return moment if moment.tzinfo is not None else None
 
 
 def plain(text: str) -> str:

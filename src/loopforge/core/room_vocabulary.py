@@ -96,7 +96,10 @@ class Forget(Struct, frozen=True, tag="forget", kw_only=True):
 
 
 class Schedule(Struct, frozen=True, tag="schedule", kw_only=True):
-    """Be woken later; `when` is RFC 3339."""
+    """Be woken later by a reminder of `what`.
+
+    `when` is a moment in RFC 3339 (2026-11-21T14:05:00Z), or a span from now in ISO 8601 (PT2H).
+    """
 
     when: str
     what: str

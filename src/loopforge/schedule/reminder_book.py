@@ -106,10 +106,12 @@ class ReminderBook(Struct, kw_only=True, omit_defaults=True):
             yield one.said
 
     def _set(self, event: Event, body: ReminderSet) -> None:
-        self.count = max(self.count, body.number)
+        taken = self.numbered(body.number) is not None  # two were set in the same moment
+        number = self.count + 1 if taken else body.number
+        self.count = max(self.count, number)
         self.items[event.id] = Reminder(
             id=event.id,
-            number=body.number,
+            number=number,
             what=body.what,
             said=body.said,
             person=body.person,

@@ -16,9 +16,16 @@ from zoneinfo import ZoneInfo
 
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import House
+from loopforge.core.act_guard import moment_of
 from loopforge.core.events import Body, Event
-from loopforge.core.schedule.reminder_events import ReminderCancelled, ReminderMoved, ReminderSet
-from loopforge.core.text.erasable_text import Words
+from loopforge.core.room_vocabulary import Schedule
+from loopforge.core.schedule.reminder_events import (
+    LONGEST_WHAT,
+    ReminderCancelled,
+    ReminderMoved,
+    ReminderSet,
+)
+from loopforge.core.text.erasable_text import Words, public
 from loopforge.core.text.name_labels import one_line
 from loopforge.errors import InputError, Unknown
 from loopforge.people.identity.person_registry import Registry
@@ -30,9 +37,6 @@ from loopforge.schedule.reminder_book import Reminder
 from loopforge.schedule.reminder_form import Checked, Fits, ReminderForm
 from loopforge.schedule.rule_expansion import beginning
 from loopforge.schedule.time_wording import sentence, told_ahead, told_moment
-
-LONGEST = 500
-"""Characters of what somebody is reminded of."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,12 +128,12 @@ class ReminderService:
 
         Raises InputError for one without a text or with too long a one, or more than may wait.
         """
-        what = one_line(form.what, LONGEST + 1)
+        what = one_line(form.what, LONGEST_WHAT + 1)
         if not what:
             raise InputError("say of what to remind: `what` is empty")
-        if len(what) > LONGEST:
+        if len(what) > LONGEST_WHAT:
             raise InputError(
-                f"say shorter of what to remind: it may have at most {LONGEST} characters"
+                f"say shorter of what to remind: it may have at most {LONGEST_WHAT} characters"
             )
         zone, _ = self.zone(asker.person)
         found = check(form, self._stamp.clock.now(), zone, language)
@@ -138,9 +142,8 @@ class ReminderService:
         numbers: list[int] = []
 
         def decide(state: RoomState) -> Sequence[Body]:
-            mine = [one for one in state.reminders.waiting() if one.person == asker.person]
             most = self._rules().most
-            if len(mine) >= most:
+            if reminders_left(state, asker.person, most) <= 0:
                 raise InputError(f"{most} reminders wait already; cancel one first")
             numbers[:] = [state.reminders.count + 1]
             whom = _whom(state, form.whom)
@@ -247,6 +250,30 @@ class ReminderService:
             return await self._ledger.append(stream, facts, expect=seq)
 
         return await self._ledger.decide(stream, partial(self._house.head, stream), attempt)
+
+
+def reminders_left(state: RoomState, person: str, most: int) -> int:
+    """How many more reminders of a person may wait in a room."""
+    return most - sum(one.person == person for one in state.reminders.waiting())
+
+
+def own_waking(
+    state: RoomState, now: datetime, act: Schedule, before: int, **whose: str
+) -> ReminderSet:
+    """What it comes to that a mate has itself woken; `before`: so many are set in the same moment.
+
+    `whose` are the fields `person`, `mate` and `zone`. The guard let the act pass.
+    """
+    when = moment_of(act.when, now)
+    assert when is not None
+    return ReminderSet(
+        number=state.reminders.count + 1 + before,
+        what=Words(one_line(act.what, LONGEST_WHAT)),
+        said=public(""),
+        due=when.astimezone(UTC),
+        wakes=whose["mate"],
+        **whose,
+    )
 
 
 def _whom(state: RoomState, said: str) -> str:

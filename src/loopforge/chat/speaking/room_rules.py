@@ -28,7 +28,7 @@ class Rules(Struct, kw_only=True):
     that a prompt may fill, purged down to `low` of that. `line_limit` and `say_limit` in
     characters, `file_limit` in bytes. `surfaces` are the ones every line goes out to;
     `guests` may use what those rules say. `bounds` of every turn. `transcriber` is the model by
-    which voice notes are written down ("": by none).
+    which voice notes are written down ("": by none). `reminders` of one person may wait in a room.
     """
 
     zone: ZoneInfo = ZoneInfo("UTC")
@@ -48,6 +48,7 @@ class Rules(Struct, kw_only=True):
     guests: GuestRules = GuestRules()
     bounds: TurnBounds = TurnBounds()
     transcriber: str = ""
+    reminders: int = 100
 
     def become(self, other: Rules) -> None:
         """Take over what the other one says, for everybody who holds these."""

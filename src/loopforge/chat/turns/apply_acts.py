@@ -46,6 +46,7 @@ from loopforge.core.room_vocabulary import (
     Told,
     Transcribe,
 )
+from loopforge.core.schedule.reminder_events import ReminderSet
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.runtime.system_clock import Stamp
 
@@ -113,6 +114,9 @@ def _safe(act: Act, egress: Egress, title: str) -> tuple[Act, tuple[str, ...]]:
             given = [_safe_file(file, egress) for file in files]
             act = msgspec.structs.replace(act, text=said, files=tuple(file for file, _ in given))
             return act, tuple(dict.fromkeys(chain(taken, *(kinds for _, kinds in given))))
+        case Schedule(what=what):
+            told, taken = egress.finish(what)
+            return msgspec.structs.replace(act, what=told), taken
         case Entitle(title=wanted):
             return Entitle(title=room_titles.clean(egress.finish(wanted)[0]) or title), ()
         case _:
@@ -137,7 +141,7 @@ def kept_in(
         match act:
             case Say(text=text, files=files):
                 out = [text, *(part for file in files for part in (file.name, file.text))]
-            case Entitle(title=text) | React(emoji=text):
+            case Entitle(title=text) | React(emoji=text) | Schedule(what=text):
                 out = [text]
             case _:
                 out = []
@@ -209,11 +213,13 @@ def carry_out(
     surfaces: Sequence[str],
     attached: Mapping[str, File | str] = {},
     grounds: Callable[[], MemoryGrounds] = MemoryGrounds,
+    waking: Callable[[Schedule, int], Body] | None = None,
 ) -> ActsOutcome:
     """The facts of every act that its verdict allows, in the plan's order.
 
     `attached` are kept files by the handles that acts name; one that is not there stays. `grounds`
-    gives what it may keep something of.
+    gives what it may keep something of, `waking` what an act comes to that has it woken later,
+    with how many of this plan stand before it.
     """
     done = ActsOutcome()
 
@@ -259,6 +265,9 @@ def carry_out(
                 add(grounds().asked("keep", text, turn, mate))
             case Forget(what=text):
                 add(grounds().asked("forget", text, turn, mate))
+            case Schedule() if waking is not None:
+                before = sum(fact.body.__class__ is ReminderSet for fact in done.facts)
+                add(waking(act, before))
             case StaySilent() | Schedule() | Transcribe():
                 pass
             case _:

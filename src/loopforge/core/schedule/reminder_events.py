@@ -12,6 +12,9 @@ from msgspec import Struct
 
 from loopforge.core.text.erasable_text import Words, public
 
+LONGEST_WHAT = 500
+"""Characters of what somebody is reminded of."""
+
 
 class ReminderSet(Struct, frozen=True, tag="reminder.set", kw_only=True, omit_defaults=True):
     """Something is to be told to somebody at `due`; the event's id is the reminder's.
