@@ -22,6 +22,9 @@ put = $(VENV)/bin/uv pip install -q --no-deps --python $(PY) $(1) \
 	|| { echo "uv did not manage; trying pip."; $(PY) -m pip install -q --no-compile --no-deps $(1); }
 READERS := PIL docx lxml openpyxl pptx pypdf
 
+# What happens in homes, told as people, mates and tools meet it: so it is on either database.
+TOLD := $(addprefix tests/,rooms chat work tools web mates people memory budgets surfaces sinks discord telegram)
+
 .PHONY: help install install-all run test patient check bench bench-hijacked bench-calls bench-delivery docs lock dev system clean
 
 help: ## Say what can be made.
@@ -37,9 +40,10 @@ run: install ## Start Loopforge: meet three AI characters, in your browser and h
 test: dev ## Run every test this machine can run; say loudly which it cannot.
 	@.ci/test $(WORKERS)
 
-patient: dev ## What takes long; fifty kills a drill; a thousand fresh examples a property; whole Chromium; the wheel alone.
+patient: dev ## What takes long; fifty kills a drill; a thousand fresh examples a property; homes on PostgreSQL; whole Chromium; the wheel alone.
 	@.ci/test $(WORKERS) --patient -m "patient or sample or crash" --kills=50
 	.ci/test $(WORKERS) --patient -m hypothesis --hypothesis-profile=patient
+	.ci/test $(WORKERS) --ledger=postgres -m "not browser and not model and not crash" $(TOLD)
 	.ci/test 1 --patient -m "browser and not patient" tests/browser
 	.ci/wheel
 

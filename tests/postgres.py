@@ -1,6 +1,8 @@
 """A real PostgreSQL for tests: one throw-away cluster for the session, a new database for each test.
 
-`postgres_url` is that database; `ledger_url` is a test run twice, on SQLite and on PostgreSQL.
+`postgres_url` is that database; `ledger_url` is a test run twice, on SQLite and on PostgreSQL. With
+`--ledger=postgres` whatever home a test makes has its ledger there, as `make patient` has them; tests
+marked `sqlite`, which look into a file, are left out.
 Where PostgreSQL is not installed, such tests are skipped and say so. `pgvector_url` is a database
 of another cluster, whose PostgreSQL comes in a package and has pgvector.
 """
@@ -14,7 +16,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from itertools import count
@@ -22,6 +24,9 @@ from pathlib import Path
 
 import psycopg
 import pytest
+
+from loopforge import settings
+from loopforge.ledger.database.database_url import located
 
 BINARIES = "/usr/lib/postgresql"
 
@@ -115,6 +120,19 @@ class Cluster:
         shutil.rmtree(self.root, ignore_errors=True)
 
 
+def holding(url: str, words: Sequence[bytes]) -> list[str]:
+    """The tables of a database in which one of these words stands, in whatever letters."""
+    found = []
+    with psycopg.connect(url) as connection:
+        names = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
+        for (name,) in connection.execute(names).fetchall():
+            rows = connection.execute(f'SELECT lower(t::text) FROM "{name}" t'.encode())
+            text = "".join(row for (row,) in rows).encode()
+            wanted = [each for word in words for each in (word.lower(), word.hex().encode())]
+            found += [name] if any(word in text for word in wanted) else []
+    return found
+
+
 def _user() -> str | int | None:
     """Whose server it is: root may not have one."""
     if os.geteuid() != 0:
@@ -165,6 +183,44 @@ def postgres() -> Iterator[Cluster]:
     yield from _running(
         _binaries(), "PostgreSQL is not installed (Debian: apt-get install postgresql)"
     )
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """--ledger: most tests make homes, and few care where what happens in them is written."""
+    where = ["sqlite", "postgres"]
+    parser.addoption("--ledger", choices=where, default=where[0], help="where homes keep theirs")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what looks into a file, where there is none."""
+    if config.getoption("--ledger") == "postgres":
+        tied = [item for item in items if item.get_closest_marker("sqlite")]
+        config.hook.pytest_deselected(items=tied)
+        items[:] = [item for item in items if not item.get_closest_marker("sqlite")]
+
+
+@pytest.fixture(autouse=True)
+def homes_elsewhere(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """With --ledger=postgres, new homes that name no database have one of their own there."""
+    if request.config.getoption("--ledger") == "sqlite":
+        yield
+        return
+    cluster, lent = request.getfixturevalue("postgres"), dict[Path, str]()
+
+    def elsewhere(url: str, home: Path) -> str:
+        there = located(url, home)
+        if url or Path(there.removeprefix("sqlite:///")).exists():
+            return there
+        if home not in lent:
+            lent[home] = cluster.create()
+        return str(cluster.url(lent[home]))
+
+    monkeypatch.setattr(settings, "located", elsewhere)
+    yield
+    for name in lent.values():
+        cluster.give_back(name)
 
 
 @pytest.fixture

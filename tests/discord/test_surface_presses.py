@@ -110,6 +110,7 @@ async def test_a_question_of_several_messages_has_its_buttons_under_the_last(
     assert posted == ["Cleo"]
 
 
+@pytest.mark.sqlite
 async def test_an_answer_that_takes_longer_than_discord_waits_is_announced(
     city: Twin, tmp_path: Path
 ) -> None:

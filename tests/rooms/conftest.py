@@ -20,6 +20,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
 from loopforge.runtime.system_clock import SeededDice, SimClock
 from loopforge.settings import load_settings
+from tests import postgres
 from tests.still import still
 
 B = TypeVar("B")
@@ -115,11 +116,15 @@ class Home:
                     pass
         return lines
 
-    def holding(self, *words: bytes) -> list[Path]:
-        """The files of the home that hold one of these words, in whatever letters."""
+    def holding(self, *words: bytes) -> list[str]:
+        """The files of the home, and tables elsewhere, that hold one of these words."""
         files = [path for path in (self.path / "data").glob("**/*") if path.is_file()]
         texts = {path: path.read_bytes().lower() for path in files}
-        return [path for path, text in texts.items() if any(word.lower() in text for word in words)]
+        found = [
+            str(path) for path, text in texts.items() if any(word.lower() in text for word in words)
+        ]
+        url = self.app.settings.database_url
+        return found + (postgres.holding(url, words) if url.startswith("postgres") else [])
 
     async def said(self) -> list[str]:
         """The handles of mates that spoke, in order."""

@@ -124,6 +124,7 @@ async def test_what_goes_is_in_no_segment(home: Home, way: str) -> None:
     assert "Number 7: compass and rhubarb" in await found(home, "number 7 compass")
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("gone", [False, True], ids=["stays", "goes"])
 async def test_a_segment_is_taken_in_twice(home: Home, gone: bool) -> None:
     """Where something beside it is taken back: once it is there, or its line goes, and it too."""

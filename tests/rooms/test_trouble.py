@@ -84,6 +84,7 @@ async def test_unknown_things_are_named(home: Home) -> None:
     assert answered.body.reply_to == ""
 
 
+@pytest.mark.sqlite
 async def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     """On a full disk a line is refused with what to do; a turn under way is taken up again."""
     slow = ScriptedAnswer(text="There you are. " * 40, wait=5)

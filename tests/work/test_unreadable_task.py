@@ -11,6 +11,7 @@ import pytest
 from tests.work.conftest import in_order, says, working
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("kind", ["task.opened", "task.classified"])
 async def test_one_that_cannot_be_read_is_left_out(
     place: Path, caplog: pytest.LogCaptureFixture, kind: str
