@@ -15,30 +15,17 @@ from __future__ import annotations
 import json
 import re
 import stat
-import sys
 import textwrap
 from collections.abc import Iterator
-from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from loopforge.errors import LoopforgeError
-from loopforge.runtime.installation.log_settings import LogSettings
 from loopforge.runtime.installation.settings_file import FILE
 from loopforge.runtime.plugins.setting_declarations import SettingsRow
-from loopforge.setting_defaults import Settings
 from loopforge.settings import rows
 
-if TYPE_CHECKING:
-    pass
-
 FOLDERS = ("mates", "prompts", "scenarios", "data")
-LOG = "loopforge.log"
-LOG_LINE = "%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"
-LOG_BYTES = 5_000_000
-"""Bytes after which a log file moves aside when a process starts."""
-
 HEAD = """\
 Settings of this home. Take the # away from a line that begins with #name to change it; each can
 also be set by an environment variable, LOOPFORGE_ and its name in capitals, which wins. Settings
@@ -155,83 +142,3 @@ def _ladder() -> str:
     text = files("loopforge").joinpath("models", "shipped_models.toml").read_text("utf-8")
     body = text[text.index("\n[tiers]") + 1 :]
     return re.sub(r"^(?=[^#\n])", "#", body, flags=re.MULTILINE)
-
-
-# ---------------------------------------------------------------- the log
-
-
-def keep_log(settings: Settings) -> None:
-    """Write what happens behind the scenes into data/logs, or where else, from `log_level` on.
-
-    Of other libraries only warnings. A full file moves aside once, so there are never more than
-    two. As long as there is no home, nothing is kept. A line that cannot be written (no file left
-    to open, a full disk) is counted, and that is said with the next one that can.
-    """
-    import logging
-
-    from loopforge.runtime.installation.structured_log import JsonFormatter
-
-    path = settings.data / "logs" / LOG
-
-    class Log(logging.FileHandler):
-        """Opens its file as soon as there is a home, and disturbs nobody who says something."""
-
-        missed = 0
-
-        def open(self) -> None:
-            if self.stream is None and settings.data.is_dir():
-                path.parent.mkdir(exist_ok=True)
-                self.stream = self._open()
-
-        def emit(self, record: logging.LogRecord) -> None:
-            try:
-                self.open()
-            except OSError:
-                self.missed += 1
-            if self.stream is None:
-                return
-            if lost := self.missed:
-                self.missed = 0
-                told = {"msg": f"{lost} lines could not be written here", "levelname": "WARNING"}
-                super().emit(logging.makeLogRecord({"name": __name__, **told}))
-                if self.missed:  # nor could this one
-                    self.missed = lost + 1
-                    return
-            super().emit(record)
-
-        def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
-            if isinstance(sys.exc_info()[1], OSError):
-                self.missed += 1
-            else:
-                super().handleError(record)
-
-    if path.exists() and path.stat().st_size > LOG_BYTES:
-        path.replace(path.with_suffix(".log.1"))
-    wanted = settings.of("log", LogSettings)
-    handler: logging.Handler = logging.StreamHandler()
-    if wanted.to == "file":
-        kept = Log(path, encoding="utf-8", errors="backslashreplace", delay=True)
-        with suppress(OSError):
-            kept.open()
-        handler = kept
-    handler.setFormatter(
-        JsonFormatter() if wanted.format == "json" else logging.Formatter(LOG_LINE)
-    )
-    handler.name = LOG if wanted.to == "file" else "stderr"
-    root = logging.getLogger()
-    for old in [each for each in root.handlers if each.name in (LOG, "stderr")]:
-        root.removeHandler(old)
-        old.close()
-    root.addHandler(handler)
-    logging.captureWarnings(True)  # else Python writes a library's over the screen
-    logging.getLogger("loopforge").setLevel(settings.log_level.upper())
-
-
-def open_log() -> None:
-    """Open the log, if one is kept, while there are files left to open."""
-    import logging
-
-    for each in logging.getLogger().handlers:
-        if each.name == LOG:
-            with suppress(OSError):
-                each.open()  # type: ignore[attr-defined]

@@ -29,11 +29,12 @@ from zoneinfo import ZoneInfo
 from loopforge.core.events import Event
 from loopforge.core.people_events import SignedIn
 from loopforge.errors import HostTaken, LoopforgeError, Unknown, Unreachable
-from loopforge.home import make_home, open_log
+from loopforge.home import make_home
 from loopforge.host_lock import lock_home
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.installation.browser_launch import open_page
 from loopforge.runtime.installation.library_loading import load
+from loopforge.runtime.installation.log_file import open_log
 from loopforge.runtime.installation.network_addresses import is_loopback
 from loopforge.runtime.installation.open_files import raise_limit
 from loopforge.runtime.installation.private_file import write_private

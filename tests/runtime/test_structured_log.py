@@ -14,6 +14,7 @@ import pytest
 from loopforge.runtime.installation.structured_log import JsonFormatter
 from loopforge.runtime.local.stream_lanes import LocalLanes
 from loopforge.runtime.system_clock import SystemClock
+from tests.runtime.test_log_file import KEEP
 
 
 def written(message: str, *, error: Exception | None = None) -> dict[str, Any]:
@@ -60,10 +61,9 @@ def test_it_is_written_where_containers_look(tmp_path: Any) -> None:
     environ = {"LOOPFORGE_LOG_FORMAT": "json", "LOOPFORGE_LOG_TO": "stderr"}
     code = (
         "import logging; from pathlib import Path\n"
-        "from loopforge.home import keep_log, make_home\n"
-        "from loopforge.settings import load_settings\n"
+        f"{KEEP}"
         f"make_home(Path({str(tmp_path)!r}))\n"
-        f"keep_log(load_settings(Path({str(tmp_path)!r}), environ={environ}))\n"
+        f"keep(load_settings(Path({str(tmp_path)!r}), environ={environ}))\n"
         "logging.getLogger('loopforge.x').info('in room:lab')"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

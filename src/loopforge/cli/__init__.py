@@ -184,11 +184,12 @@ def settings(context: typer.Context) -> Settings:
 
     Raises BadSettings.
     """
-    from loopforge.home import keep_log
+    from loopforge.runtime.installation.log_file import keep_log
+    from loopforge.runtime.installation.log_settings import LogSettings
     from loopforge.settings import load_settings
 
     found = load_settings(context.find_root().obj)
-    keep_log(found)
+    keep_log(found.data, found.log_level, found.of("log", LogSettings))
     return found
 
 

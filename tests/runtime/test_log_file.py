@@ -1,0 +1,105 @@
+"""The log on disk: what is kept of it, and that it disturbs nobody."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from loopforge.home import make_home
+
+KEEP = (
+    "from loopforge.runtime.installation.log_file import LOG, keep_log\n"
+    "from loopforge.runtime.installation.log_settings import LogSettings\n"
+    "from loopforge.home import make_home\n"
+    "from loopforge.settings import load_settings\n"
+    "def keep(found): keep_log(found.data, found.log_level, found.of('log', LogSettings))\n"
+)
+"""Part of a program that keeps a log."""
+
+
+def test_a_warning_of_a_library_disturbs_no_screen(tmp_path: Path) -> None:
+    """What Python would print on standard error goes to the log of the home."""
+    make_home(tmp_path)
+    code = (
+        "import warnings; from pathlib import Path\n"
+        f"{KEEP}"
+        f"keep(load_settings(Path({str(tmp_path)!r}), environ={{}}))\n"
+        "warnings.warn('this count is odd')"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stderr == ""
+    log = tmp_path / "data" / "logs" / "loopforge.log"
+    assert "UserWarning: this count is odd" in log.read_text()
+
+
+def test_the_log_is_kept_in_the_home(tmp_path: Path) -> None:
+    """Warnings of everybody and more of Loopforge go to data/logs; a full file moves aside."""
+    make_home(tmp_path)
+    code = (
+        "import logging; from pathlib import Path\n"
+        f"{KEEP}"
+        f"keep(load_settings(Path({str(tmp_path)!r}), environ={{}}))\n"
+        "logging.getLogger('loopforge.x').info('a fact'); logging.getLogger('y').info('noise')\n"
+        "logging.getLogger('loopforge.x').debug('detail'); logging.getLogger('y').warning('beware')"
+    )
+    log = tmp_path / "data" / "logs" / "loopforge.log"
+    for _ in range(2):
+        out = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        assert out.stderr == ""
+    assert [line.split(": ")[1] for line in log.read_text().splitlines()] == [
+        "a fact",
+        "beware",
+    ] * 2
+    log.write_text("x" * 5_000_001)
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert log.with_suffix(".log.1").stat().st_size == 5_000_001
+    assert len(log.read_text().splitlines()) == 2
+
+
+def test_a_log_that_cannot_be_written_disturbs_nobody(tmp_path: Path) -> None:
+    """Without a file left to open, or with a full disk, nothing is raised or printed; it is counted."""
+    make_home(tmp_path)
+    code = (
+        "import logging, os, resource; from pathlib import Path\n"
+        f"{KEEP}"
+        f"home = Path({str(tmp_path)!r})\n"
+        "def fill():\n"
+        "    taken = []\n"
+        "    while True:\n"
+        "        try: taken.append(os.open('/dev/null', os.O_RDONLY))\n"
+        "        except OSError: return taken\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)); log = logging.getLogger('loopforge')\n"
+        "settings = load_settings(home, environ={}); taken = fill(); keep(settings)\n"
+        "log.info('lost'); log.info('lost too'); [os.close(one) for one in taken]\n"
+        "log.info('there'); taken = fill(); log.info('open'); [os.close(one) for one in taken]\n"
+        "kept = next(one for one in logging.getLogger().handlers if one.name == LOG)\n"
+        "whole, kept.stream = kept.stream, open('/dev/full', 'w')\n"
+        "log.info('full'); log.info('full'); kept.stream = whole; log.info('again')"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stderr == ""
+    log = tmp_path / "data" / "logs" / "loopforge.log"
+    assert [line.split(": ")[1] for line in log.read_text().splitlines()] == [
+        "2 lines could not be written here",
+        "there",
+        "open",
+        "2 lines could not be written here",
+        "again",
+    ]
+
+
+def test_no_log_is_kept_without_a_home(tmp_path: Path) -> None:
+    """Looking at a folder that is no home leaves nothing in it; once it is one, the log begins."""
+    code = (
+        "import logging; from pathlib import Path\n"
+        f"{KEEP}"
+        f"settings = load_settings(Path({str(tmp_path / 'none')!r}), environ={{}})\n"
+        "keep(settings); log = logging.getLogger('loopforge'); log.info('early')\n"
+        "print(settings.home.exists()); make_home(settings.home); log.info('late')"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (out.stdout, out.stderr) == ("False\n", "")
+    assert (tmp_path / "none/data/logs/loopforge.log").read_text().endswith(": late\n")
