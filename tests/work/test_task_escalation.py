@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.work.work_vocabulary import TaskEscalated, TaskSteered
+from loopforge.core.work.work_vocabulary import TaskEscalated, TaskProgressed, TaskSteered
 from tests.work.conftest import Step, in_order, says, uses, working
 from tests.work.test_thread_tasks import commons
 
@@ -68,3 +68,16 @@ async def test_a_no_to_a_question_is_an_answer(place: Path) -> None:
         await shop.rest(id)
         assert [one.corrects for one in await shop.bodies(id, TaskSteered)] == [False, True]
         assert (await shop.state(id)).escalated == []
+
+
+async def test_the_next_model_stands_behind_the_one_that_began(place: Path) -> None:
+    """Also in the first turn, before anything is on record of it: nobody weaker goes on."""
+    ladder = {"LOOPFORGE_WORK_LADDER": "little, scripted, large"}
+    script = in_order(says("stuck", "I do not know this language."), says("done", "Done."))
+    async with working(place, script, ladder) as shop:
+        id = await shop.give("Look with SQL which rows of the database are doubled, and tell me")
+        (one,) = await shop.bodies(id, TaskEscalated)
+        assert (one.before, one.after) == ("scripted", "large")
+        told = "large goes on in place of scripted: it says that it is stuck: I do not know this"
+        assert str(one.why) == f"{told} language."
+        assert [(await shop.bodies(id, TaskProgressed))[0].model] == ["scripted"]

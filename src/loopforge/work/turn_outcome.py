@@ -230,7 +230,7 @@ class TurnOutcomes:
             nth=one.nth,
             most=most + state.since,
             confidence=task_confidence.moved(state.confidence, signals, one.estimate),
-            model=turn.due.mate.model or state.model_seen,
+            model=turn.due.mate.model or _answered_by(one.ended) or state.model_seen,
             action=Words(f"{one.action or trouble}{used}"),
             signals=signals,
             estimate=one.estimate,
@@ -263,12 +263,15 @@ class TurnOutcomes:
         now = next(body for body in one.bodies if isinstance(body, TaskProgressed))
         cause = cause_of(_trace(one, now, circle))
         if cause is not None:
-            one.bodies.append(self.onward(state, one.id, cause))
+            one.bodies.append(self.onward(state, one.id, cause, now.model))
 
-    def onward(self, state: TaskState, turn: str, cause: EscalationCause) -> Body:
-        """Another model goes on; at the top of the list, a question to the person."""
+    def onward(self, state: TaskState, turn: str, cause: EscalationCause, model: str = "") -> Body:
+        """Another model goes on; at the top of the list, a question to the person.
+
+        `model` is the one that was at work last, where the state does not know it yet.
+        """
         rungs = self._choice.rungs()
-        now = state.model or state.model_seen
+        now = state.model or model or state.model_seen
         after = next_model(rungs, now)
         if after:
             goes = "goes on" if state.at_work else "is the next to work on it"
@@ -307,6 +310,12 @@ def _steps(state: TaskState) -> list[SeenStep]:
         SeenStep.of(f"{use.tool} {argument(use, 'command') or use.arguments}", use.value)
         for use in state.uses[state.uses_since :]
     ]
+
+
+def _answered_by(ended: TurnEnding) -> str:
+    """The model that answered last, by what is not in the ledger yet; "" where none did."""
+    answered = (fact.body for fact in reversed(ended.facts) if isinstance(fact.body, Answered))
+    return next((body.model for body in answered if body.model), "")
 
 
 def _spent(ended: TurnEnding) -> tuple[int, int]:

@@ -55,7 +55,9 @@ def cause_of(trace: EscalationTrace) -> EscalationCause | None:
     """The first reason that holds; None for none."""
     low = trace.confidences[-LOW_TURNS:]
     if trace.admitted:
-        return EscalationCause("stuck", f"it says that it is stuck: {trace.admitted[:300]}")
+        return EscalationCause(
+            "stuck", f"it says that it is stuck: {trace.admitted[:300].rstrip('.')}"
+        )
     if trace.circling:
         return EscalationCause("stuck", "it goes in circles, although it was told so")
     if len(low) == LOW_TURNS and all(one < LOW for one in low):
