@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.work.work_vocabulary import TaskEscalated, TaskProgressed, TaskSteered
+from loopforge.core.work.work_vocabulary import (
+    TaskEscalated,
+    TaskProgressed,
+    TaskSteered,
+    TaskStopped,
+)
+from loopforge.models.scripted_model import ScriptedAnswer
+from loopforge.work.task_transcript import lines_of
 from tests.work.conftest import Step, in_order, says, uses, working
 from tests.work.test_thread_tasks import commons
 
@@ -55,6 +62,38 @@ async def test_waiting_for_what_takes_long_is_not_being_stuck(place: Path) -> No
         id = await shop.give("Look with SQL which rows of the database are doubled, and tell me")
         state = await shop.state(id)
         assert (state.nudged, state.escalated, state.stage) == (0, [], "finished")
+
+
+async def test_answers_of_no_use_bring_the_next_model(place: Path) -> None:
+    """Three in a row, or confidence that goes with them; at the top people are asked."""
+    answer = ScriptedAnswer(outcome="malformed", text="")
+    async with working(place, in_order(*[answer] * 9), LADDER) as shop:
+        id = await shop.give("Look with SQL which rows of the database are doubled, and tell me")
+        state = await shop.state(id)
+        assert [(one.reason, one.after) for one in state.escalated] == [
+            ("errors", "little"),
+            ("confidence", "large"),
+        ]
+        assert (state.stage, state.turns) == ("waiting", 7)
+        assert state.asked is not None
+        assert "there is no better model to ask" in str(state.asked.question)
+        assert {str(one.action) for one in state.progress} == {"Its answer made no sense."}
+
+
+async def test_why_no_model_answered_is_told(place: Path) -> None:
+    """To everybody in general, to the owner what is to be mended."""
+    script = in_order(ScriptedAnswer(outcome="failed", cause="key"))
+    async with working(place, script, LADDER) as shop:
+        id = await shop.give("Fix app.py in Python")
+        (event,) = [
+            event
+            for event in await shop.app.ledger.read(f"task:{id}")
+            if isinstance(event.body, TaskStopped)
+        ]
+        mend = "the owner of this home has to mend something"
+        assert lines_of(event) == [f"Stopped: {mend}; `resume` tries again."]
+        key = "the key for scripted is refused: set the right one (Admin, Models says which)"
+        assert lines_of(event, owner=True)[1:] == [f"For the owner: {key}."]
 
 
 async def test_a_no_to_a_question_is_an_answer(place: Path) -> None:

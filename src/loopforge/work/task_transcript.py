@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loopforge.core.effect_states import EffectEnd, EffectProposed
 from loopforge.core.events import Event
+from loopforge.core.model_trouble import for_owner
 from loopforge.core.text.spoken_lists import counted
 from loopforge.core.work.work_vocabulary import (
     AttemptScored,
@@ -37,8 +38,8 @@ LONGEST = 200
 """Characters of what is shown of a tool's arguments or result in one line."""
 
 
-def lines_of(event: Event) -> list[str]:
-    """What is said of an event; nothing of those that only the record needs."""
+def lines_of(event: Event, *, owner: bool = False) -> list[str]:
+    """What is said of an event, more to the `owner`; nothing of what only the record needs."""
     match event.body:
         case EffectProposed(tool=tool, arguments=arguments, within="", asks=asks):
             row = f"  {tool} {_short(str(arguments))}"
@@ -47,6 +48,8 @@ def lines_of(event: Event) -> list[str]:
             rows = str(body.value).splitlines()
             more = [f"    [{counted(len(rows) - 6, 'more line')}]"] if len(rows) > 6 else []
             return [*(f"    {_short(row)}" for row in rows[:6]), *more]
+        case TaskStopped(why=why, mend=mend) if owner and mend:
+            return [f"Stopped: {why}.", f"For the owner: {for_owner(mend)}."]
         case body if isinstance(body, WorkEvent):
             return _task(body)
         case _:

@@ -15,6 +15,7 @@ from loopforge.core.action_plan import Act
 from loopforge.core.events import Answered, Body, Fact, Returned, Verdict
 from loopforge.core.limits.budget_limits import stopping
 from loopforge.core.limits.money_amounts import dollars
+from loopforge.core.model_trouble import Trouble, for_everybody, worst
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.spoken_lists import listed
 from loopforge.core.work import task_confidence
@@ -59,8 +60,17 @@ NAMED = 20
 """Files that a progress record names."""
 TRIED = 6
 """Uses of tools that a question at the top tells of."""
+BROKE_OFF = "broke off"
 MALFORMED = "the answer made no sense"
 UNSORTED = "No model could say what kind of task it is, so it is simply worked on."
+TROUBLES = {
+    "failed": "No model could be reached.",
+    "timed_out": "The model took too long.",
+    "malformed": "Its answer made no sense.",
+    "refused": "The model would not answer.",
+    BROKE_OFF: "It broke off.",
+}
+"""What stands in place of what it did in a turn."""
 UNREACHED = {
     "failed": "no model could be reached",
     "timed_out": "the model took too long",
@@ -75,6 +85,7 @@ class _Turn:
     id: str
     ended: TurnEnding
     heeded: tuple[str, ...]
+    troubles: Sequence[Trouble]
     bodies: list[Body] = field(default_factory=list)
     estimate: float = -1
     action: str = ""
@@ -106,7 +117,9 @@ class TurnOutcomes:
         acts = _allowed(ended, verdicts)
         shown = {line.id for line in turn.perception.lines} | set(ended.took_in)
         heeded = tuple(line for line in state.pending if line in shown)
-        one = _Turn(state=state, id=turn.id, ended=ended, heeded=heeded)
+        one = _Turn(
+            state=state, id=turn.id, ended=ended, heeded=heeded, troubles=tuple(turn.troubles)
+        )
         if turn.due.summons == "triage":
             self._triaged(one, acts)
         elif ended.plan is not None or ended.outcome in ("failed", "diverged"):
@@ -162,18 +175,21 @@ class TurnOutcomes:
         if note is not None and note.level == "spent":
             self._halt(one, "budget", stopping(note))
         else:
-            self._halt(one, "model", f"{UNREACHED[named]}; `resume` tries again")
+            cause = worst(each[1] for each in one.troubles)
+            why = for_everybody(cause) if cause else UNREACHED[named]
+            self._halt(one, "model", f"{why}; `resume` tries again", one.troubles)
         return True
 
-    def _halt(self, one: _Turn, kind: HaltKind, why: str) -> None:
-        one.bodies.append(TaskStopped(kind=kind, why=Words(why)))
+    def _halt(self, one: _Turn, kind: HaltKind, why: str, troubles: Sequence[Trouble] = ()) -> None:
+        mend = tuple(dict.fromkeys(troubles))
+        one.bodies.append(TaskStopped(kind=kind, why=Words(why), mend=mend))
         one.over = True
 
     # ------------------------------------------------------------ a turn of work
 
     def _closed(self, one: _Turn, acts: Sequence[Act], turn: TakenTurn[TurnDue], most: int) -> None:
         plan = one.ended.plan
-        trouble = str(plan.meta.get("trouble", "")) if plan else "broke off"
+        trouble = str(plan.meta.get("trouble", "")) if plan else BROKE_OFF
         after = list[Body]()
         for act in acts:
             if isinstance(act, WorkAct):
@@ -184,7 +200,7 @@ class TurnOutcomes:
             return
         if self._unreached(one):
             return
-        if trouble and self._broken(one) >= BROKEN:
+        if trouble and self._broken(one) >= BROKEN and not self._bettered(one, trouble):
             self._halt(one, "lost", f"{BROKEN} turns in a row came to nothing")
             return
         self._goes_on(one)
@@ -216,7 +232,7 @@ class TurnOutcomes:
         fresh = [seen_use(use) for use in state.fresh]
         known = [error for use in state.uses if use not in state.fresh and (error := _error(use))]
         signals = signals_of(fresh, known, changes=state.changes_files)
-        if trouble == "broke off":
+        if trouble == BROKE_OFF:
             signals += weighed(["turn broke off"])
         elif trouble and trouble not in UNREACHED:
             signals += weighed(["answer was malformed"])
@@ -230,8 +246,8 @@ class TurnOutcomes:
             nth=one.nth,
             most=most + state.since,
             confidence=task_confidence.moved(state.confidence, signals, one.estimate),
-            model=turn.due.mate.model or _answered_by(one.ended) or state.model_seen,
-            action=Words(f"{one.action or trouble}{used}"),
+            model=turn.due.mate.model or self._now(one),
+            action=Words(f"{one.action or TROUBLES.get(trouble, trouble)}{used}"),
             signals=signals,
             estimate=one.estimate,
             files_read=len(state.read),
@@ -242,14 +258,23 @@ class TurnOutcomes:
         )
 
     def _broken(self, one: _Turn) -> int:
-        """How many turns in a row came to nothing, this one included."""
+        """How many turns of this model in a row came to nothing, this one included."""
         count = 1
         for before in reversed(one.state.progress):
             names = {signal.name for signal in before.signals}
-            if not names & {"turn broke off", "answer was malformed"}:
+            theirs = before.nth <= one.state.model_since
+            if theirs or not names & {"turn broke off", "answer was malformed"}:
                 break
             count += 1
         return count
+
+    def _bettered(self, one: _Turn, trouble: str) -> bool:
+        """Whether it was answers that came to nothing, and another model may have better ones."""
+        return trouble != BROKE_OFF and bool(next_model(self._choice.rungs(), self._now(one)))
+
+    def _now(self, one: _Turn) -> str:
+        """The model that is at work."""
+        return one.state.model or _answered_by(one.ended) or one.state.model_seen
 
     # ------------------------------------------------------------ who goes on
 
@@ -263,15 +288,15 @@ class TurnOutcomes:
         now = next(body for body in one.bodies if isinstance(body, TaskProgressed))
         cause = cause_of(_trace(one, now, circle))
         if cause is not None:
-            one.bodies.append(self.onward(state, one.id, cause, now.model))
+            one.bodies.append(self.onward(state, one.id, cause, self._now(one)))
 
     def onward(self, state: TaskState, turn: str, cause: EscalationCause, model: str = "") -> Body:
         """Another model goes on; at the top of the list, a question to the person.
 
-        `model` is the one that was at work last, where the state does not know it yet.
+        `model` is the one that is at work, where the state does not know it yet.
         """
         rungs = self._choice.rungs()
-        now = state.model or model or state.model_seen
+        now = model or state.model or state.model_seen
         after = next_model(rungs, now)
         if after:
             goes = "goes on" if state.at_work else "is the next to work on it"

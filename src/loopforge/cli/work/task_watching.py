@@ -125,7 +125,7 @@ class TaskWatcher:
         from loopforge.ledger.jsonl_export import line
         from loopforge.work.task_transcript import lines_of
 
-        for row in [line(event)] if self._json else lines_of(event):
+        for row in [line(event)] if self._json else lines_of(event, owner=True):
             typer.echo(row if self._json else plain(row))
 
 

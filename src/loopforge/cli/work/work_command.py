@@ -132,7 +132,7 @@ def show_task(
 
         typer.echo(plain(f"{state.id}  {state.stage}"))
         for event in await home.ledger.read(state.stream):
-            for row in lines_of(event):
+            for row in lines_of(event, owner=True):
                 typer.echo(plain(row))
         if diff and state.offered is not None:
             for row in str(state.offered.diff).splitlines():

@@ -207,11 +207,15 @@ class WorkspaceSaved(Struct, frozen=True, tag="task.workspace_saved", kw_only=Tr
 
 
 class TaskStopped(Struct, frozen=True, tag="task.stopped", kw_only=True, omit_defaults=True):
-    """It stands still until somebody says go on; `by` a person, or "" where a limit ended it."""
+    """It stands still until somebody says go on; `by` a person, or "" where a limit ended it.
+
+    `mend` are troubles as in core/model_trouble.py, which the owner alone is told, in words.
+    """
 
     kind: HaltKind
     why: Words
     by: str = ""
+    mend: tuple[tuple[str, ...], ...] = ()
 
 
 class TaskSummarized(Struct, frozen=True, tag="task.summarized", kw_only=True):

@@ -264,7 +264,9 @@ async def _happened(site: Site, access: TaskAccess, id: str) -> Template:
         event = await site.ledger.event(id)
     except Unknown:
         event = None
-    if event is None or event.stream != access.state.stream or not (rows := lines_of(event)):
+    owner = access.visitor.right == "owner"
+    rows = lines_of(event, owner=owner) if event and event.stream == access.state.stream else []
+    if event is None or not rows:
         raise Unknown("There is no such turn in this task.")
     kind, _, person = event.actor.partition(":")
     return page(
