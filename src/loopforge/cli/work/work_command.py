@@ -340,10 +340,13 @@ def _go_on(
     """The same, and watch the task from there."""
 
     async def work(home: App, person: str) -> tuple[str, int]:
+        from loopforge.work.task_transcript import lines_of
+
         state = await home.work.tasks.store.named(which)
         seen = state.seq
         told = await do(home, person)
-        if not as_json:
+        fresh = await home.ledger.read(state.stream, after=seen)
+        if not as_json and [told] not in map(lines_of, fresh):  # those are told by the watching
             typer.echo(told)
         return state.id, seen
 
