@@ -146,6 +146,22 @@ async def test_a_key_that_is_not_taken_is_told_with_what_to_do(tmp_path: Path) -
         await one.close()
 
 
+async def test_one_that_has_people_sign_in_by_a_browser_says_so(tmp_path: Path) -> None:
+    """By OAuth, as its answer tells: then no key of the file is the one that it wants."""
+    sign = {"www-authenticate": 'Bearer resource_metadata="https://mcp.example.org/.well-known/x"'}
+
+    async def door(scope: Scope, receive: Receive, send: Send) -> None:
+        await PlainTextResponse("no", 401, sign)(scope, receive, send)
+
+    async with served(door) as at:
+        one = connected(tmp_path, f"{at}/mcp")
+        with pytest.raises(
+            InputError, match=r"answered 401, and has people sign in .*give you a token"
+        ):
+            await one.tools()
+        await one.close()
+
+
 async def test_one_that_was_started_anew_fails_one_use(tmp_path: Path) -> None:
     """It knows the session no more, is away for one use, or busy: each is told, and the next goes.
 

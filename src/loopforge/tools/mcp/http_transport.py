@@ -26,6 +26,10 @@ CONNECT = 20.0
 """Seconds to reach the server; for how long it may be silent then is the session's to say."""
 PARTING = 5.0
 """Seconds for each step of telling it that a session is over: whoever comes next waits for that."""
+BY_SIGN_IN = (
+    "and has people sign in by a browser (OAuth), which is not done here: have its service give you "
+    "a token, and look at"
+)
 REFUSING = (401, 403)
 """Answers of a server that does not take the key which it was sent, or was sent none."""
 UNKNOWN, BAD_GATEWAY = 404, 502
@@ -72,9 +76,11 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         reply = await self._pool.handle_async_request(sent)
         told = httpx2.Headers(reply.headers)
         if reply.status in REFUSING:
+            signs_in = "resource_metadata" in told.get("www-authenticate", "")
+            why = BY_SIGN_IN if signs_in else "and takes no request with this key; look at"
             self._over(
-                f"it answered {reply.status}, and takes no request with this key; look at "
-                "[headers] in its file, and at the variable that is named there"
+                f"it answered {reply.status}, {why} [headers] in its file, and at the variable "
+                "that is named there"
             )
         elif reply.status == UNKNOWN and SESSION in request.headers:
             self._over("it knows nothing of this session any more, as after a restart of it")
