@@ -31,7 +31,7 @@ def command(
         typer.Option("--ledger", help="Where the ledger is to be, in place of what was set."),
     ] = "",
 ) -> None:
-    """Make a home from a backup, in an empty folder (--home).
+    """Make a home from a backup, in an empty folder: `loopforge --home FOLDER restore FROM`.
 
     It may go to another kind of database: --ledger postgresql://USER@HOST/NAME, or
     sqlite:///PATH. What was forgotten since the backup is forgotten again. Keys and tokens have
