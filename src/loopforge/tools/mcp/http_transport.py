@@ -27,8 +27,8 @@ CONNECT = 20.0
 PARTING = 5.0
 """Seconds for each step of telling it that a session is over: whoever comes next waits for that."""
 BY_SIGN_IN = (
-    "and has people sign in by a browser (OAuth), which is not done here: have its service give you "
-    "a token, and look at"
+    "and has people sign in by a browser (OAuth), which is not done here: have its service give "
+    "you a token, and look at"
 )
 REFUSING = (401, 403)
 """Answers of a server that does not take the key which it was sent, or was sent none."""
