@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import telegram
 
+import telegram
 from loopforge.io.telegram.text.incoming_message import words
 
 CHAT = {"id": 1, "type": "private", "first_name": "Ana"}

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from loopforge.errors import Changed, InputError, RepositoryError, Unknown
+from loopforge.errors import BadSettings, Changed, InputError, RepositoryError, Unknown
 from loopforge.work.git.proposals import Merged
 from tests.work.git.conftest import TASK, Bench, git, write
 
@@ -324,6 +324,24 @@ async def test_what_no_task_can_work_on_is_not_registered(bench: Bench) -> None:
         await register(project, "mine", "other")
     bench.git.registered.remove("mine")
     assert bench.git.registered.known() == ()
+
+
+async def test_a_folder_with_any_name_is_registered(bench: Bench) -> None:
+    """As far as a file can hold it; one whose file is broken says so, and the others are found."""
+    registered, project = bench.git.registered, bench.project
+    baked = bench.place / "🍞 and 👩‍🚀"
+    git(bench.place, "clone", "-q", project.as_uri(), str(baked))
+    made = await registered.register(baked, "bread")
+    assert registered.find("bread") == made
+    assert made.path == str(baked)
+    git(bench.place, "clone", "-q", project.as_uri(), "odd\x7f")
+    with pytest.raises(InputError, match="has signs that no file of settings holds"):
+        await registered.register(bench.place / "odd\x7f", "odd")
+    broken = bench.git.registered._folder / "broken.toml"
+    broken.write_text("path = 1")
+    assert registered.find("bread") == made
+    with pytest.raises(BadSettings, match=r"broken\.toml cannot be read.*mend it, or delete it"):
+        registered.find("broken")
 
 
 async def test_a_push_goes_to_a_remote_of_the_person_alone(bench: Bench) -> None:

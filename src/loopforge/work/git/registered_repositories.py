@@ -51,7 +51,10 @@ class RegisteredRepositories:
         return tuple(self._read(path) for path in sorted(self._folder.glob("*.toml")))
 
     def find(self, which: str) -> Repository:
-        """One by its name or its folder. Raises Unknown."""
+        """One by its name or its folder. Raises Unknown, and BadSettings for one that is broken."""
+        named = self._folder / f"{which}.toml"
+        if _NAME.fullmatch(which) and named.is_file():  # whatever is wrong with another one
+            return self._read(named)
         known, place = self.known(), str(Path(which).expanduser().absolute())
         found = [each for each in known if which == each.name or place == each.path]
         if not found:
@@ -88,12 +91,17 @@ class RegisteredRepositories:
                 f"{named!r} is {others[0].path}, branch {others[0].branch}, already; delete "
                 f"{FOLDER}/{named}.toml of the home if that is over, or rename this folder."
             )
-        self._folder.mkdir(exist_ok=True)
         written = "".join(
-            f"{key} = {json.dumps(value)}\n"
+            f"{key} = {json.dumps(value, ensure_ascii=False)}\n"
             for key, value in (("path", made.path), ("branch", target))
         )
-        (self._folder / f"{named}.toml").write_text(written, "utf-8")
+        try:
+            tomllib.loads(written)
+            data = written.encode()
+        except ValueError:
+            raise InputError(f"{str(place)!r} has signs that no file of settings holds.") from None
+        self._folder.mkdir(exist_ok=True)
+        (self._folder / f"{named}.toml").write_bytes(data)
         return made
 
     def remove(self, name: str) -> None:
@@ -129,7 +137,10 @@ class RegisteredRepositories:
         try:
             written = msgspec.convert(tomllib.loads(path.read_text("utf-8")), _Written)
         except (OSError, ValueError, RecursionError) as error:
-            raise BadSettings(f"{FOLDER}/{path.name}: {error}") from error
+            raise BadSettings(
+                f"{FOLDER}/{path.name} cannot be read: {error}. It holds `path` and `branch`, two "
+                "texts; mend it, or delete it and register the repository again."
+            ) from error
         return Repository(name=path.stem, path=written.path, branch=written.branch)
 
 
