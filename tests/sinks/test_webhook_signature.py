@@ -49,3 +49,9 @@ def test_what_is_not_right_is_not_taken() -> None:
     assert checked({**headers, "webhook-timestamp": "²"}, BODY, [NEW], 1000) is None
     assert checked({}, BODY, [NEW], 1000) is None
     assert checked({**headers, "webhook-signature": "v1,é x"}, BODY, [NEW], 1000) is None
+
+
+@pytest.mark.parametrize("secret", ["whsec_no base64", "whsec_grün"])
+def test_a_secret_that_only_begins_like_one_in_base64_is_taken_as_it_is(secret: str) -> None:
+    """Its letters may be any: it signs, and who holds it checks."""
+    assert checked(signed("id", 1000, BODY, [secret]), BODY, [secret], 1000) == "id"

@@ -13,7 +13,6 @@ that, the id says what was there before.
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
@@ -55,6 +54,6 @@ def _key(secret: str) -> bytes:
     if secret.startswith(PREFIX):
         try:
             return base64.b64decode(secret.removeprefix(PREFIX), validate=True)
-        except binascii.Error:
+        except ValueError:  # binascii.Error is one, and so is what it says of other letters
             pass
     return secret.encode()
