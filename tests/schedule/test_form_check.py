@@ -215,6 +215,15 @@ def test_days_are_counted_on_the_calendar() -> None:
     assert (found.first.day, found.first.hour) == (29, 20)
 
 
+def test_hours_of_a_day_may_be_named_when_they_are_over() -> None:
+    """At eight in the evening, every hour from nine to five is from tomorrow on."""
+    hours = ",".join(map(str, range(9, 18)))
+    form = {"rule": f"FREQ=DAILY;BYHOUR={hours};BYMINUTE=0"}
+    found = checked("every hour from 9 to 5", form, NOW.replace(hour=20))
+    assert isinstance(found, Fits)
+    assert found.first == NOW.replace(day=26, hour=9)
+
+
 def test_a_zone_that_nobody_named_is_asked_about() -> None:
     """A form may not move a person to another zone by itself."""
     assert outcome(checked("tomorrow at 9am", {**at(3, 26, 9), "zone": "Asia/Tokyo"})) == "asks"

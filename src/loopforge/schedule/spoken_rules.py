@@ -169,7 +169,7 @@ def same(wanted: str, rule: Any, spoken: SpokenWhen, now: datetime) -> bool:
     if not found or found[0] < begin:
         return False
     number, unit = spoken.every or (1, "w")
-    loose = number > 1 or unit in ("min", "h")
+    loose = (number > 1 or unit in ("min", "h")) and not spoken.window
     if loose:
         limit = shifted(max(begin, now), number, unit)
         if found[0] > limit + (timedelta(days=7) if unit == "w" else timedelta(minutes=1)):
