@@ -81,14 +81,48 @@ async def test_what_is_not_there_is_said_with_how_to_mend_it(
     assert all(each.mend for each in said)
 
 
-@pytest.mark.parametrize("operation", ["PutItem", "Query", "SendMessage"])
+@pytest.mark.parametrize("operation", ["PutItem", "Query", "SendMessage", "DeleteMessage"])
 async def test_a_right_that_lacks_is_named(tmp_path: Path, aws: FaultyAws, operation: str) -> None:
     """Everything is there, and one thing is not allowed: which, and on what."""
     tables, url = await new_tables(f"no-{operation}"), await new_queue(f"no-{operation}")
     aws.fault = lambda asked: 403 if asked == operation else None
     said = await found(
-        tmp_path, DYNAMODB_SESSIONS_TABLE=tables.sessions, AGENTIC_EVENTS_QUEUE_URL=url
+        tmp_path,
+        DYNAMODB_SESSIONS_TABLE=tables.sessions,
+        AGENTIC_EVENTS_QUEUE_URL=url,
+        LOOPFORGE_INTAKE_OPEN="true",
+        LOOPFORGE_INTAKE_QUEUE=url,
     )
     (wrong,) = [each for each in said if each.state == "wrong"]
     assert operation in wrong.mend
     assert "AccessDenied" in wrong.said
+
+
+async def test_what_is_made_otherwise_than_it_has_to_be_is_said(
+    tmp_path: Path, aws: FaultyAws
+) -> None:
+    """A table with other keys, and a queue that takes short messages alone: how each is mended."""
+    url = await new_queue("deep-short")
+    queues, tables = AwsClient("sqs", REGION), AwsClient("dynamodb", REGION)
+    size = {"QueueUrl": url, "Attributes": {"MaximumMessageSize": "3000"}}
+    await queues.call("set_queue_attributes", size)
+    await tables.call(
+        "create_table",
+        {
+            "TableName": "deep-other-keys",
+            "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+            "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+            "BillingMode": "PAY_PER_REQUEST",
+        },
+    )
+    said = await found(
+        tmp_path, DYNAMODB_SESSIONS_TABLE="deep-other-keys", AGENTIC_EVENTS_QUEUE_URL=url
+    )
+    wrong = {each.check: each for each in said if each.state == "wrong"}
+    assert "other keys than `pk` and `sk`" in wrong["dynamodb"].said
+    assert "no messages of 250,000 bytes" in wrong["sqs"].said
+    assert "256 KiB" in wrong["sqs"].mend
+    assert [each.check for each in said if each.state == "ok"] == []
+    queues.close()
+    tables.close()
+    assert aws.asked

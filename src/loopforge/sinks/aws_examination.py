@@ -66,6 +66,7 @@ def queue_findings(client: AwsClient, url: str, longest: int) -> Iterator[SinkFi
     if int(attributes.get("MaximumMessageSize", longest)) < longest:
         said = f"the queue {name} takes no messages of {longest:,} bytes."
         yield SinkFinding("bad", said, "Set its maximum message size to 256 KiB or more.")
+        return
     asked = {"QueueUrl": url, "MessageBody": UNSAYABLE}
     if name.endswith(".fifo"):
         asked |= {"MessageGroupId": "doctor", "MessageDeduplicationId": "doctor"}
