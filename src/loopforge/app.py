@@ -29,6 +29,7 @@ from loopforge.budgets.model_usage import UsageView
 from loopforge.chat.bot import Bot
 from loopforge.chat.commands.command_dispatch import Commands
 from loopforge.chat.commands.query_commands import QueryCommands
+from loopforge.chat.remembering.note_taking import NoteWorld
 from loopforge.chat.reminders.due_reminders import ReminderBell
 from loopforge.chat.reminders.reminder_service import ReminderRules, ReminderService
 from loopforge.chat.reminders.reminder_tools import ReminderTools
@@ -225,6 +226,7 @@ class App(HomeParts):
     closing: Closing
     forgetting: Forgetting
     wishes: MemoryWishes
+    notes: NoteWorld
     growth: MateGrowth
     usage: UsageView
     budgets: Budgets
@@ -317,6 +319,7 @@ async def open_app(
             await app.accounts.pictures.finish()
             app.wishes.start(MemoryNotice(ledger, app.house, app.stamp, tasks))
             await app.wishes.resume()
+            await app.notes.resume(app.lanes)
             app.memory.audit.start()
             app.tools.servers.start()
             tasks.spawn(app.memory.vectors.run(), "vectors of what was said")
@@ -408,6 +411,7 @@ def _wired(
         keeper=Keeper(ledger, artifacts, tasks, clock),
         closing=closing,
         forgetting=Forgetting(ledger, house, signals, tasks, clock),
+        notes=looking_back,
         wishes=memory_opening.wishes_of(memory, house, cast, live, ledger, stamp, tasks),
         growth=growth,
         usage=usage,

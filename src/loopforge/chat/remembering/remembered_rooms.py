@@ -6,18 +6,38 @@ anything; a group, channel or thread of a platform is not, until one of its keep
 
 from __future__ import annotations
 
-from sqlalchemy import bindparam, select
+from datetime import datetime
+
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.engine import Connection
 
 from loopforge.chat.room.platform_channels import places
+from loopforge.chat.room.room_store import PREFIX
+from loopforge.ledger.database.table_schema import events
 from loopforge.memory.memory_view import keeping_of
 
 _CROWD = select(places).where(places.c.stream == bindparam("room"), places.c.kind != "private")
+
+_SPOKEN = (
+    select(events.c.stream, func.max(events.c.seq).label("seq"))
+    .where(
+        events.c.id >= bindparam("first"),
+        events.c.kind.in_(("room.heard", "room.said")),
+        events.c.stream.startswith(PREFIX),
+    )
+    .group_by(events.c.stream)
+)
 
 
 def is_crowd(connection: Connection, stream: str) -> bool:
     """Whether a room is a group, channel or thread of a platform: who reads along is not known."""
     return connection.execute(_CROWD, {"room": stream}).first() is not None
+
+
+def spoken_since(connection: Connection, moment: datetime) -> list[tuple[str, int]]:
+    """The streams of rooms in which people or mates spoke since, each with its newest line."""
+    first = f"{int(moment.timestamp() * 1000):012x}"  # ids begin with the milliseconds
+    return [(row.stream, row.seq) for row in connection.execute(_SPOKEN, {"first": first})]
 
 
 def is_remembered(connection: Connection, stream: str) -> bool:
