@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from loopforge.memory.passages import FUNCTION_WORDS
+from loopforge.core.text.topics import FUNCTION_WORDS
 
 FOLDERS = (Path("/usr/share/doc"), Path(sys.prefix) / "lib")
 LIKELY = re.compile(

@@ -12,7 +12,13 @@ from functools import partial
 
 from loopforge.live_settings import LiveSettings
 from loopforge.models.embedded.embedded_install import missing
-from loopforge.models.embedded.embedded_model import Embedded
+from loopforge.models.embedded.embedded_model import (
+    ABSENT,
+    BETTER,
+    FOR_TRYING,
+    TO_INSTALL,
+    Embedded,
+)
 from loopforge.models.files.file_shelf import file_of, is_small
 from loopforge.models.model_router import TieredModels
 from loopforge.models.model_tiers import SMALL_MODEL, TierLimits, Tiers, read_tiers
@@ -90,10 +96,5 @@ def notice_of(models: Models, *, owner: bool = True) -> str:
     if not facts.embedded or not facts.small:
         return ""
     if isinstance(models, TieredModels) and missing() and models.embedded.path is None:
-        told = "No mate can answer yet: the small model that would is not installed."
-        return told + " Run `loopforge up --model`, or see Admin, Models in the browser." * owner
-    told = (
-        "Answers come from a small embedded model. It came along for trying out, and is not clever."
-    )
-    more = " For a better one: Admin, Models in the browser (docs/adding-models.md)."
-    return told + more * owner
+        return ABSENT + TO_INSTALL * owner
+    return FOR_TRYING + BETTER * owner

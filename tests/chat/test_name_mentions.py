@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.chat.speaking.name_mentions import is_general, is_question, named, plain
-from loopforge.chat.speaking.stop_words import is_stop
+from loopforge.chat.speaking.stop_requests import is_stop
 
 NAMES = {
     "maya": "Maya",

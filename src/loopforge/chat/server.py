@@ -15,11 +15,11 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from loopforge.chat.reminders.waiting_reminders import waiting_of
+from loopforge.chat.room.backfill_marker import Behind
 from loopforge.chat.room.daily_quota import Quota
 from loopforge.chat.room.guest_rules import GuestRules
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.platform_channels import ChannelSpot, room_of
-from loopforge.chat.room.platform_lag import Behind
 from loopforge.chat.room.rights_parsing import carried
 from loopforge.chat.room.room_snapshot import MateCard, Scene
 from loopforge.chat.room.room_state import RoomState
@@ -33,7 +33,7 @@ from loopforge.chat.speaking.line_sanitizing import (
     title_as_kept,
 )
 from loopforge.chat.speaking.room_rules import Rules
-from loopforge.chat.speaking.stop_words import is_stop
+from loopforge.chat.speaking.stop_requests import is_stop
 from loopforge.chat.turns.apply_acts import going_out, queued
 from loopforge.core.delivery_states import What
 from loopforge.core.events import Body, Event, Fact

@@ -15,7 +15,8 @@ from datetime import datetime
 from itertools import pairwise
 from zlib import crc32
 
-from loopforge.core.text.topics import folded, stem, unspaced, written_words
+from loopforge.core.text.topics import FUNCTION_WORDS, folded, stem, unspaced, written_words
+from loopforge.memory.time_cues import MONTHS, SAYS_WHEN
 
 LEAST, MOST = 20, 45
 """Words of a piece: it ends with the first sentence that makes it long enough. A vector of more is
@@ -23,25 +24,6 @@ the mean of much, and what was said by the way is not in it: of pieces of 100 wo
 that these find."""
 STEM = 6
 """Letters of a stem that count: the crudest cutting of endings, which helps in every language."""
-_SMALL = """
-    a an the and or but if of to in on at by for with from as is are was were be been am do does
-    did has have had i you he she it we they me him her us them my your his its our their this
-    that these those so not no what which who whom how why when where would could should will
-    can there then than too very just also s t
-"""
-FUNCTION_WORDS = frozenset(_SMALL.split())
-"""Words that say nothing by themselves. Few: `topics.COMMON`, which leaves out verbs and numbers
-too, found 77 of 100 turns where these found 79."""
-_YEAR = "january february march april may june july august september october november december"
-MONTHS = tuple(_YEAR.split())
-DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
-_TIMED = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|week(?:end)?s?|months?|years?|since|"
-    r"recently|morning|evening|gestern|heute|morgen|letzte[nsr]?|vor|jahre?n?|wochen?|monate?n?|"
-    + "|".join((*MONTHS, *DAYS))
-    + r"|(?:19|20)\d\d)\b",
-    re.IGNORECASE,
-)
 TIMED, ASKING = 1, 2
 """Traits of a passage: it says when; it is a short question."""
 SHORT = 25
@@ -103,4 +85,4 @@ def packed(words: Mapping[int, int]) -> bytes:
 def traits(piece: str) -> int:
     """What a passage is, besides its words: TIMED, ASKING."""
     asks = piece.rstrip().endswith("?") and len(piece.split()) <= SHORT
-    return TIMED * bool(_TIMED.search(piece)) + ASKING * asks
+    return TIMED * bool(SAYS_WHEN.search(piece)) + ASKING * asks

@@ -12,7 +12,18 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from loopforge.core.events import micros
-from loopforge.memory.passages import MONTHS
+
+_TWELVE = "january february march april may june july august september october november december"
+MONTHS = tuple(_TWELVE.split())
+DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+SAYS_WHEN = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|week(?:end)?s?|months?|years?|since|"
+    r"recently|morning|evening|gestern|heute|morgen|letzte[nsr]?|vor|jahre?n?|wochen?|monate?n?|"
+    + "|".join((*MONTHS, *DAYS))
+    + r"|(?:19|20)\d\d)\b",
+    re.IGNORECASE,
+)
+"""Words by which a passage speaks of a time."""
 
 
 class TimeSpan(NamedTuple):

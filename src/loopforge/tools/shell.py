@@ -24,7 +24,7 @@ from loopforge.runtime.ports import (
 from loopforge.tools.sandbox.bubblewrap import Sandbox
 from loopforge.tools.sandbox.call_workspace import workspace_in, workspace_name
 from loopforge.tools.sandbox.confined_process import Ended, run_confined
-from loopforge.tools.sandbox.sandbox_limits import MIB, SandboxLimits, narrowed
+from loopforge.tools.sandbox.sandbox_limits import MIB, SandboxLimits, narrowed, told_limit
 from loopforge.tools.sandbox.workspace_files import WorkspaceEntry, WorkspaceFiles, apart
 
 MOST_GIVEN, LARGEST_GIVEN = 8, 5_000_000
@@ -127,14 +127,7 @@ def told_of(ended: Ended, limits: SandboxLimits) -> list[str]:
     output = ended.output.decode("utf-8", "replace").rstrip()
     how = f"[exit code {ended.code}, {ended.seconds:.1f} s]"
     if ended.met:
-        most = {
-            "time": f"{limits.seconds:g} seconds",
-            "memory": f"{limits.memory // MIB} MiB of memory",
-            "disk": f"{limits.disk // MIB} MiB of disk; take files away",
-            "files": f"{limits.files} files; take some away",
-            "output": f"{limits.output} bytes of output",
-        }
-        how = f"[it was ended: more than {most[ended.met]}]"
+        how = f"[it was ended: more than {told_limit(limits, ended.met)}]"
     return [how, *([output] if output else [])]
 
 

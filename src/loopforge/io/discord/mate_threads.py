@@ -23,7 +23,7 @@ import discord
 from loopforge.chat.room.platform_channels import ChannelSpot, room_of
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.speaking import name_mentions
-from loopforge.chat.speaking.stop_words import is_stop
+from loopforge.chat.speaking.stop_requests import is_stop
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Said, Titled
 from loopforge.errors import LoopforgeError, SendFailed, Unknown

@@ -20,7 +20,7 @@ from loopforge.io.discord.receiving.button_presses import ButtonPresses
 from loopforge.io.discord.receiving.incoming_events import Inward
 from loopforge.io.discord.receiving.slash_commands import Slash
 from loopforge.io.discord.sending.attachments import Files
-from loopforge.io.discord.sending.draft_messages import DiscordStage
+from loopforge.io.discord.sending.draft_messages import TYPING_AGAIN, DiscordStage
 from loopforge.io.discord.sending.message_delivery import DiscordDelivery
 from loopforge.io.discord.sending.personas import Voices
 from loopforge.io.discord.sending.webhooks import Connector, Hooks
@@ -30,8 +30,6 @@ from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Outgoing
 
 log = logging.getLogger(__name__)
-AGAIN = 8.0
-"""Seconds between two typing signs; one is shown for ten."""
 WELL = 600.0
 """Seconds connected after which an account has not failed in a row any more."""
 
@@ -57,7 +55,7 @@ class Discord:
         stage = DiscordStage(crowd, voices, hooks, parts.front)
         streams, marks = manners.streams, manners.marks
         self._watch = watch = RoomWatch(
-            parts.front, stage, parts.clock, again=AGAIN, streams=streams, marks=marks
+            parts.front, stage, parts.clock, again=TYPING_AGAIN, streams=streams, marks=marks
         )
         self.attend, self.states = watch.room, crowd.states
         self._outward = DiscordDelivery(crowd, voices, parts.front, hooks, files, stage)

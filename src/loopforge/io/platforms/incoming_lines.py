@@ -23,7 +23,7 @@ from msgspec import Struct
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.chat.rooms_api import Front
-from loopforge.chat.speaking.stop_words import STOP_EMOJIS
+from loopforge.chat.speaking.stop_requests import STOP_EMOJIS
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, Told
 from loopforge.core.text.erasable_text import Words

@@ -39,14 +39,12 @@ from loopforge.io.telegram.connection.polling import Poll
 from loopforge.io.telegram.file_download import Fetch
 from loopforge.io.telegram.sending.command_replies import CommandReplies, ReplyAnswer
 from loopforge.io.telegram.sending.message_delivery import Sending
-from loopforge.io.telegram.sending.typing_indicator import TelegramStage
+from loopforge.io.telegram.sending.typing_indicator import TYPING_AGAIN, TelegramStage
 from loopforge.io.telegram.text import incoming_message
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Outgoing
 
 log = logging.getLogger(__name__)
-AGAIN = 4.5
-"""Seconds after which Telegram lets a typing sign fade."""
 TOGETHER = (
     "; in a channel, or a group that is no supergroup, it hears and speaks for all mates: make the "
     "group a supergroup, and each has its own voice"
@@ -82,7 +80,7 @@ class Telegram:
         self._stage = stage = TelegramStage(sending, sessions, parts.front)
         streams, marks = manners.streams, manners.marks
         self._watch = RoomWatch(
-            parts.front, stage, clock, again=AGAIN, streams=streams, marks=marks
+            parts.front, stage, clock, again=TYPING_AGAIN, streams=streams, marks=marks
         )
         self.sent, self.attend = sending.sent, self._watch.room
 

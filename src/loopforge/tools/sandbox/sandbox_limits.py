@@ -8,6 +8,10 @@ from dataclasses import dataclass, replace
 from loopforge.core.mates.sandbox_profile import SandboxProfile
 
 MIB = 1024 * 1024
+COMPLAINTS = 8_000
+"""Bytes of a server's complaints that are kept."""
+LONGEST_OUTPUT_LINE = 4 * MIB
+"""Bytes that are read ahead, and of one line, of what a server writes."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,18 @@ def narrowed(limits: SandboxLimits, profile: SandboxProfile) -> SandboxLimits:
         memory=min(limits.memory, (profile.memory or limits.memory) * MIB),
         processes=min(limits.processes, profile.processes or limits.processes),
     )
+
+
+def told_limit(limits: SandboxLimits, met: str) -> str:
+    """What a program used more of than it may, in words."""
+    most = {
+        "time": f"{limits.seconds:g} seconds",
+        "memory": f"{limits.memory // MIB} MiB of memory",
+        "disk": f"{limits.disk // MIB} MiB of disk; take files away",
+        "files": f"{limits.files} files; take some away",
+        "output": f"{limits.output} bytes of output",
+    }
+    return most[met]
 
 
 def limited(limits: SandboxLimits, command: Sequence[str]) -> list[str]:

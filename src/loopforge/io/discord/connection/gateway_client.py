@@ -20,6 +20,7 @@ import aiohttp
 
 import discord
 from discord import app_commands
+from loopforge.io.discord.connection.allowed_mentions import NOBODY
 from loopforge.io.discord.connection.api_errors import scrub
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.platforms.bot_tokens import BotAccount
@@ -27,8 +28,6 @@ from loopforge.io.platforms.bot_tokens import BotAccount
 log = logging.getLogger(__name__)
 PATIENCE = 30.0
 """Seconds that Discord may ask to wait before a call is given back; the least discord.py takes."""
-NOBODY = discord.AllowedMentions.none()
-"""What mates say rings nobody's bell, whatever stands in it."""
 
 VITAL = ("READY", "RESUMED", "GUILD_CREATE")
 """Events without which a session is none."""

@@ -18,12 +18,13 @@ from functools import partial
 from typing import NamedTuple
 
 import discord
-from loopforge.chat.speaking.stop_words import STOP_EMOJIS
+from loopforge.chat.speaking.stop_requests import STOP_EMOJIS
 from loopforge.core.room_vocabulary import File
 from loopforge.errors import BadLine, InputError, LedgerError, TooLarge
+from loopforge.io.discord.connection.allowed_mentions import NOBODY
 from loopforge.io.discord.connection.api_errors import FAILURES, scrub
 from loopforge.io.discord.connection.bot_accounts import AccountSeat, Crowd, find, place_of
-from loopforge.io.discord.connection.gateway_client import NOBODY, SAID, Client, Talk, whole
+from loopforge.io.discord.connection.gateway_client import SAID, Client, Talk, whole
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import Turnstile
 from loopforge.io.discord.connection.unread_backlog import Backlog

@@ -18,9 +18,10 @@ import discord
 from discord import app_commands
 from loopforge.chat.commands.command_catalogue import COMMANDS, RoomCommand
 from loopforge.errors import LoopforgeError
+from loopforge.io.discord.connection.allowed_mentions import NOBODY
 from loopforge.io.discord.connection.api_errors import FAILURES, scrub
 from loopforge.io.discord.connection.bot_accounts import place_of
-from loopforge.io.discord.connection.gateway_client import NOBODY, Client
+from loopforge.io.discord.connection.gateway_client import Client
 from loopforge.io.discord.mate_threads import Threads
 from loopforge.io.discord.text.incoming_message import ground_of, speaks, spot_of
 from loopforge.io.discord.text.outgoing_markdown import LIMIT

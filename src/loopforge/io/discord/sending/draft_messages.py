@@ -40,6 +40,8 @@ from loopforge.io.platforms.typing_updates import Speech
 log = logging.getLogger(__name__)
 CURSOR = " ▌"
 """Ends what is not said yet."""
+TYPING_AGAIN = 8.0
+"""Seconds between two typing signs; one is shown for ten."""
 LOOKED = 50
 """Messages of a place among which drafts that were left behind are looked for."""
 REMEMBERED = 500

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import discord
 from loopforge.errors import SendFailed
+from loopforge.io.discord.connection.allowed_mentions import NOBODY
 from loopforge.io.discord.connection.api_errors import failed, scrub
 from loopforge.io.discord.connection.bot_accounts import (
     PREFIX,
@@ -25,7 +26,7 @@ from loopforge.io.discord.connection.bot_accounts import (
     find,
     named,
 )
-from loopforge.io.discord.connection.gateway_client import NOBODY, rights
+from loopforge.io.discord.connection.gateway_client import rights
 from loopforge.io.discord.sending.webhooks import Hooks
 from loopforge.io.discord.text.incoming_text import webhook_name
 

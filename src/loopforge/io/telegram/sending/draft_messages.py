@@ -1,4 +1,4 @@
-"""Drafts of groups: which message shows what a turn is saying in a place, and whether that is over.
+"""Drafts: how one looks; in groups, which message shows a turn in a place, and if that is over.
 
 Asked and changed under the lock of the place, so that no draft is posted after its line. What a
 draft was is in the ledger, too. Knows keys of places and turns; sends nothing.
@@ -6,12 +6,24 @@ draft was is in the ledger, too. Knows keys of places and turns; sends nothing.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from msgspec import Struct
 
+from loopforge.io.telegram.text.outgoing_markdown import LIMIT
+
+CURSOR = " ▌"
+"""Ends what is not said yet."""
+SPOILER, COVERED = re.compile(r"\|\|(?=\S).*?(?:\|\||\Z)", re.DOTALL), "▒▒▒"
+"""What is covered in a line stands in none of its drafts."""
 REMEMBERED = 1000
 """Drafts of which it is remembered how they stand."""
+
+
+def looks(text: str) -> str:
+    """A draft as a message."""
+    return SPOILER.sub(COVERED, text)[: LIMIT // 2] + CURSOR
 
 
 class GroupDraftKey(NamedTuple):

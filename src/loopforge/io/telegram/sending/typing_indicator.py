@@ -2,8 +2,7 @@
 
 In private chats a draft is Telegram's own (it fades by itself when the message comes). In groups it
 is a message that is edited, seldom enough that lines are not held up (api_errors.py); its number is
-in the ledger, and the line takes its place. It ends with a cursor, so that people see that more is
-coming.
+in the ledger, and the line takes its place.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import re
 import zlib
 from collections.abc import Sequence
 
@@ -28,16 +26,15 @@ from loopforge.io.platforms.typing_updates import Speech
 from loopforge.io.session import Sessions
 from loopforge.io.telegram.connection.api_errors import failure
 from loopforge.io.telegram.connection.chat_keys import NAME, where
-from loopforge.io.telegram.sending.draft_messages import GroupDraftKey
+from loopforge.io.telegram.sending.draft_messages import GroupDraftKey, looks
 from loopforge.io.telegram.sending.message_delivery import Sending
 from loopforge.io.telegram.sending.outgoing_message import TelegramMessages
 from loopforge.io.telegram.sending.status_emojis import STATUS_EMOJIS
-from loopforge.io.telegram.text.outgoing_markdown import LIMIT, rendered
+from loopforge.io.telegram.text.outgoing_markdown import rendered
 
 log = logging.getLogger(__name__)
-CURSOR = " ▌"
-SPOILER, COVERED = re.compile(r"\|\|(?=\S).*?(?:\|\||\Z)", re.DOTALL), "▒▒▒"
-"""What is covered in a line stands in none of its drafts."""
+TYPING_AGAIN = 4.5
+"""Seconds after which Telegram lets a typing sign fade."""
 
 
 class TelegramStage:
@@ -60,11 +57,10 @@ class TelegramStage:
         flood = self._sending.by(speech.mate, at).flood
         if not at.private and (wait := flood.drafting(at.chat)):
             return wait
-        text = SPOILER.sub(COVERED, text)
         try:
             async with self._sending.locks[speech.place]:
                 if not self._sending.drafts[GroupDraftKey(speech.place, speech.turn)].over:
-                    await self._show(speech, text[: LIMIT // 2] + CURSOR)
+                    await self._show(speech, looks(text))
         except SendFailed as refused:
             return refused.after or 1.0
         except TelegramError as error:

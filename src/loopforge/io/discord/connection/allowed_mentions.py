@@ -1,0 +1,8 @@
+"""Whom a message of ours may ring on Discord: nobody, whatever stands in it."""
+
+from __future__ import annotations
+
+import discord
+
+NOBODY = discord.AllowedMentions.none()
+"""Given with every message that is posted or edited."""
