@@ -12,6 +12,7 @@ from contextlib import suppress
 from msgspec.structs import replace
 from sqlalchemy.engine import Connection
 
+from loopforge.chat.commands.approval_commands import ApprovalQuestions
 from loopforge.chat.commands.command_dispatch import Commands
 from loopforge.chat.commands.fired_reminders import RungReminders
 from loopforge.chat.commands.line_versions import LineVersions
@@ -20,7 +21,6 @@ from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight
 from loopforge.chat.room.platform_channels import Channels
 from loopforge.chat.room.room_store import PREFIX, stream_of
 from loopforge.chat.server import Rooms
-from loopforge.chat.service.approval_questions import ApprovalQuestions
 from loopforge.chat.service.failed_deliveries import OwedDeliveries
 from loopforge.chat.service.line_receipts import LineReceipts
 from loopforge.chat.service.room_closing import Closing

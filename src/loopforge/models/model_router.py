@@ -31,7 +31,7 @@ from loopforge.models.providers.model_attempt import Provider
 from loopforge.models.providers.model_spec import ModelSpec, Secret
 from loopforge.models.providers.own_servers import Catalogues, Own
 from loopforge.models.providers.server_catalogue import Catalogue, fetch
-from loopforge.models.retry_patience import Patience
+from loopforge.models.retry_patience import AMISS, LEAST, MOST_WAITED, SLOW, Patience
 from loopforge.models.scripted_model import Rehearsed
 from loopforge.models.token_counting import TokenCounter
 from loopforge.models.transcription.transcription_attempt import Transcriber
@@ -50,17 +50,9 @@ from loopforge.runtime.ports import (
 )
 
 LONGEST_DETAIL = 2000
-MOST_WAITED = 600.0
-"""Seconds that a model's limits are waited out for one question, where nobody may stand in."""
 SOON = 1.0
 """Seconds until the embedded model is loaded in advance."""
-SLOW = 15.0
-"""Seconds without a sign of life, or without more, after which who waits is told of it."""
 UNANSWERED = ("failed", "timed_out")
-AMISS = 2
-"""Tries at a model whose answer is there and cannot be read."""
-LEAST = 0.05
-"""Seconds that any try has, however late it is."""
 AGAIN = 5.0
 """Seconds for which a server that did not tell what it has is not asked again."""
 

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+MOST_WAITED = 600.0
+"""Seconds that a model's limits are waited out for one question, where nobody may stand in."""
+SLOW = 15.0
+"""Seconds without a sign of life, or without more, after which who waits is told of it."""
+AMISS = 2
+"""Tries at a model whose answer is there and cannot be read."""
+LEAST = 0.05
+"""Seconds that any try has, however late it is."""
+
 
 class Patience(Struct, frozen=True, kw_only=True):
     """How failures of a model are met; in seconds.

@@ -25,7 +25,7 @@ from loopforge.core.work.model_escalation import (
     cause_of,
     next_model,
 )
-from loopforge.core.work.stuck_detection import SeenStep, circle_of
+from loopforge.core.work.stuck_detection import BROKEN, SeenStep, circle_of
 from loopforge.core.work.task_confidence import error_of, signals_of, weighed
 from loopforge.core.work.work_roles import role_of
 from loopforge.core.work.work_vocabulary import (
@@ -54,8 +54,6 @@ from loopforge.work.learning.trajectory_reading import seen_use
 from loopforge.work.model_choice import ModelChoice
 from loopforge.work.task_state import TaskState, ToolUse, argument, spent_of
 
-BROKEN = 3
-"""Turns in a row that broke off or gave no answer, after which a task stands still."""
 NAMED = 20
 """Files that a progress record names."""
 TRIED = 6

@@ -15,6 +15,8 @@ SAME = 4
 """So often the same action with the same observation is a circle."""
 ALTERNATING = 6
 """So many steps of two actions in turn, each seen the same, are one."""
+BROKEN = 3
+"""Turns in a row that broke off or gave no answer, after which a task stands still."""
 POLLING = re.compile(
     r"^\s*(?:sleep|wait|ps|pgrep|jobs|top|tail|watch|date"
     r"|docker (?:ps|logs)|kubectl (?:get|describe|logs|rollout status|wait)"

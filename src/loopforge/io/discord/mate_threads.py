@@ -46,6 +46,9 @@ NEEDED = {
 ATTENDED = 500
 """Rooms whose titles are listened for: those in which somebody spoke last."""
 NOWHERE = "A thread can be opened on a line in a text channel of a server."
+UNSAID = "There is nothing said in it that one could talk about."
+NOT_YOURS = "In this channel you may not open threads."
+UNANSWERED = "In this channel mates do not answer you: whoever manages it set that by /rights."
 
 
 class Venue(NamedTuple):

@@ -16,10 +16,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from loopforge.chat.commands.approval_commands import ALWAYS
+from loopforge.chat.commands.approval_commands import ALWAYS, ApprovalQuestion, ApprovalQuestions
 from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.chat.rooms_api import Front
-from loopforge.chat.service.approval_questions import ApprovalQuestion, ApprovalQuestions
 from loopforge.core.events import Event
 from loopforge.errors import InputError, Unknown
 from loopforge.people.identity.person_registry import Registry

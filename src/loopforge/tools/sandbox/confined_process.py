@@ -31,9 +31,9 @@ from loopforge.tools.sandbox.bubblewrap import (
     runner,
     unreachable,
 )
-from loopforge.tools.sandbox.sandbox_limits import COMPLAINTS, LONGEST_OUTPUT_LINE, limited
+from loopforge.tools.sandbox.sandbox_limits import COMPLAINTS, LONGEST_OUTPUT_LINE, Limit, limited
 from loopforge.tools.sandbox.syscall_filter import sealed, syscall_filter
-from loopforge.tools.sandbox.usage_watch import Limit, disk_over, memory_used, with_room
+from loopforge.tools.sandbox.usage_watch import disk_over, memory_used, with_room
 
 TICK = 0.05
 """Seconds between two looks at memory; the disk is looked at every DISK looks."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from loopforge.core.mates.sandbox_profile import SandboxProfile
 
+Limit = Literal["", "time", "memory", "disk", "files", "output"]
+"""Which limit ended a program; "" where it ended by itself."""
 MIB = 1024 * 1024
 COMPLAINTS = 8_000
 """Bytes of a server's complaints that are kept."""
@@ -47,7 +50,7 @@ def narrowed(limits: SandboxLimits, profile: SandboxProfile) -> SandboxLimits:
     )
 
 
-def told_limit(limits: SandboxLimits, met: str) -> str:
+def told_limit(limits: SandboxLimits, met: Limit) -> str:
     """What a program used more of than it may, in words."""
     most = {
         "time": f"{limits.seconds:g} seconds",

@@ -19,12 +19,9 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Literal
 
-from loopforge.tools.sandbox.sandbox_limits import SandboxLimits
+from loopforge.tools.sandbox.sandbox_limits import Limit, SandboxLimits
 
-Limit = Literal["", "time", "memory", "disk", "files", "output"]
-"""Which limit ended a program; "" where it ended by itself."""
 PAGE = os.sysconf("SC_PAGE_SIZE")
 DEEPEST = 64
 MANY = 16

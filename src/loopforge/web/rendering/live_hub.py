@@ -17,11 +17,11 @@ from collections import deque
 from jinja2 import Environment
 from litestar.response.sse import ServerSentEventMessage
 
+from loopforge.chat.commands.approval_commands import ANSWER
 from loopforge.chat.room.event_wording import CHANGES, ERASED, SHOWN
 from loopforge.chat.room.member_visibility import MemberSight
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.chat.rooms_api import Front, changed
-from loopforge.chat.service.approval_questions import ANSWER
 from loopforge.chat.service.room_list import titled_for
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, LineEdited, PersonLeft, RoomClosed, Said

@@ -22,7 +22,7 @@ from loopforge.io.discord.connection.allowed_mentions import NOBODY
 from loopforge.io.discord.connection.api_errors import FAILURES, scrub
 from loopforge.io.discord.connection.bot_accounts import place_of
 from loopforge.io.discord.connection.gateway_client import Client
-from loopforge.io.discord.mate_threads import Threads
+from loopforge.io.discord.mate_threads import NOT_YOURS, UNANSWERED, UNSAID, Threads
 from loopforge.io.discord.text.incoming_message import ground_of, speaks, spot_of
 from loopforge.io.discord.text.outgoing_markdown import LIMIT
 from loopforge.io.platforms.incoming_lines import Reception
@@ -156,16 +156,14 @@ class Slash:
     async def _opened(self, interaction: Asked, message: discord.Message, opening: Opening) -> str:
         """Open a thread on a message, for somebody who might do so by hand."""
         if not speaks(message):
-            return "There is nothing said in it that one could talk about."
+            return UNSAID
         if not interaction.permissions.create_public_threads:
-            return "In this channel you may not open threads."
+            return NOT_YOURS
         if not await self._served(interaction):
             return NOT_HERE
         account, keeper = str(interaction.user.id), keeps_place(interaction)
         if not await self._threads.may_talk(message.channel.id, account, keeper=keeper):
-            return (
-                "In this channel mates do not answer you: whoever manages it set that by /rights."
-            )
+            return UNANSWERED
         return await opening(interaction.client, message)
 
     async def _served(self, interaction: Asked) -> bool:
