@@ -24,6 +24,7 @@ from loopforge.errors import BadSettings
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.settings import load_settings
 from loopforge.sinks import sink_runner
+from loopforge.sinks.http_post import HttpPost
 from loopforge.sinks.sink_plugin import sinks_of
 from loopforge.sinks.traces import TraceOutlet, TraceSettings
 from tests.rooms.conftest import living
@@ -110,3 +111,23 @@ def test_texts_cannot_be_wanted(tmp_path: Path) -> None:
     (tmp_path / "loopforge.toml").write_text(wanted)
     with pytest.raises(BadSettings, match="traces hold no texts"):
         sinks_of(load_settings(tmp_path, environ={}))
+
+
+async def test_whoever_posts_says_who_it_is() -> None:
+    """A collector reads the name of Loopforge in what comes, not that of a library."""
+    names = list[str]()
+
+    async def take(request: web.Request) -> web.Response:
+        names.append(request.headers["user-agent"])
+        return web.Response()
+
+    collector = web.Application()
+    collector.router.add_post("/", take)
+    runner = web.AppRunner(collector, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    post = HttpPost(f"http://127.0.0.1:{runner.addresses[0][1]}/")
+    await post.send(b"{}", {"content-type": "application/json"})
+    await post.close()
+    await runner.cleanup()
+    assert names == ["loopforge"]

@@ -21,6 +21,8 @@ from loopforge.runtime.system_clock import SystemClock
 if TYPE_CHECKING:
     import httpx
 
+USER_AGENT = "loopforge"
+"""What it calls itself to the address."""
 PATIENCE = 15.0
 """Seconds in which all of an answer is there; then it is tried again."""
 LARGEST = 65_536
@@ -41,7 +43,9 @@ class HttpPost:
     def _client(self) -> httpx.AsyncClient:
         import httpx
 
-        return httpx.AsyncClient(timeout=PATIENCE, follow_redirects=False)
+        return httpx.AsyncClient(
+            timeout=PATIENCE, follow_redirects=False, headers={"user-agent": USER_AGENT}
+        )
 
     async def send(self, content: bytes, headers: Mapping[str, str]) -> None:
         """Post it. Raises SendFailed."""

@@ -70,7 +70,6 @@ class Webhook:
             at = self._address.clock.now().timestamp()
             headers = {
                 "content-type": "application/cloudevents+json",
-                "user-agent": "loopforge",
                 **signed(event.id, at, body, self._secrets),
             }
             await self._address.send(body, headers)
