@@ -34,6 +34,7 @@ from loopforge.core.mates.mate_file import Mate
 from loopforge.core.memory.memory_vocabulary import PREFIX, MemoryKept
 from loopforge.core.perception import AgentPerception
 from loopforge.core.text.erasable_text import public
+from loopforge.errors import LedgerError
 from loopforge.ledger.table_access import Readable
 from loopforge.memory.memory_settings import MemorySettings
 from loopforge.memory.memory_store import MemoryStore
@@ -135,7 +136,11 @@ class NoteWorld:
         """Look at the talks of lately that this home had no time to look at before it ended."""
         since = self._now() - LATELY
         for stream, seq in await self._ledger.look(lambda tables: spoken_since(tables, since)):
-            for mate in (await self._house.state(stream)).mates:
+            try:
+                room = await self._house.state(stream)
+            except LedgerError:  # its own lane says what cannot be read
+                continue
+            for mate in room.mates:
                 fresh = self._fresh.setdefault(mate, OrderedDict())
                 fresh[stream] = max(seq, fresh.get(stream, 0))
                 self._woken[mate] = self._now()
