@@ -79,7 +79,7 @@ class Arxiv:
 
                 async def read() -> KeptText:
                     from loopforge.tools.web.endpoint_request import asked
-                    from loopforge.tools.web.page_text import text_of
+                    from loopforge.tools.web.page_decoding import text_of
 
                     page = await asked(f"{place}/pdf/{id}")
                     return KeptText(page.url, await text_of(page, home.files.extract))
@@ -133,7 +133,7 @@ def query_of(words: str) -> str:
 
 def read_feed(data: bytes) -> list[ArxivPaper]:
     """The papers of an Atom feed. Raises InputError."""
-    from loopforge.tools.web.page_text import decoded
+    from loopforge.tools.web.page_decoding import decoded
 
     text = decoded(data, "")
     try:

@@ -28,8 +28,8 @@ from loopforge.runtime.ports import Tool, ToolCall, ToolResult, ToolWork
 from loopforge.tools.web.http_request import HttpAnswer, HttpRequest, phrase, sent
 from loopforge.tools.web.kept_pages import MATERIAL
 from loopforge.tools.web.network_guard import GuardedNetwork
+from loopforge.tools.web.page_decoding import decoded, visible
 from loopforge.tools.web.page_fetch import checked
-from loopforge.tools.web.page_text import decoded, visible
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 KEY = re.compile(r"\$\{(\w+)\}")

@@ -16,8 +16,8 @@ from urllib.parse import urlencode, urlsplit
 from loopforge.errors import InputError
 from loopforge.runtime.containment import short
 from loopforge.tools.web.network_guard import GuardedNetwork
+from loopforge.tools.web.page_decoding import decoded, visible
 from loopforge.tools.web.page_fetch import FetchedPage, fetch
-from loopforge.tools.web.page_text import decoded, visible
 
 
 async def asked(endpoint: str, given: Mapping[str, object] | None = None) -> FetchedPage:

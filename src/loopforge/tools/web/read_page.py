@@ -45,8 +45,8 @@ class ReadPage:
 
         async def tell(call: ToolCall) -> str:
             from loopforge.tools.web.network_guard import GuardedNetwork
+            from loopforge.tools.web.page_decoding import text_of
             from loopforge.tools.web.page_fetch import fetch
-            from loopforge.tools.web.page_text import text_of
 
             address = str(call.arguments["address"]).strip()
 

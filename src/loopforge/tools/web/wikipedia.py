@@ -87,7 +87,7 @@ async def articles(endpoint: str, query: str, most: int) -> str:
 
 async def article(endpoint: str, title: str) -> KeptText:
     """One article, by its title or by another that leads there. Raises InputError."""
-    from loopforge.tools.web.page_text import visible
+    from loopforge.tools.web.page_decoding import visible
 
     given = {"titles": title, "redirects": 1, "prop": "extracts|info", "inprop": "url"}
     found = next(iter(await _pages(endpoint, given)), {})

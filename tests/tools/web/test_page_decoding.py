@@ -9,8 +9,8 @@ import pytest
 from loopforge.artifacts.file_lookup import extracted
 from loopforge.core.text.document_kinds import DOCX
 from loopforge.errors import InputError
+from loopforge.tools.web.page_decoding import decoded, text_of
 from loopforge.tools.web.page_fetch import FetchedPage
-from loopforge.tools.web.page_text import decoded, text_of
 from tests.documents import letter
 
 AT = "https://example.org/a/index.html"
