@@ -156,10 +156,10 @@ async def test_a_talk_that_goes_on_is_noted_when_it_is_quiet(tmp_path: Path) -> 
             await home.hears("ana", f"@maya I live in Riga, {nth}")
         assert not await turns(home)
         await home.clock.advance(200)
-        before = len(await turns(home))
+        assert len(await turns(home)) == 1
         assert "Ana lives in Riga" in await held(home)
         await home.clock.advance(600)
-        before = len(await turns(home))
+        assert len(await turns(home)) == 1
 
 
 @pytest.mark.parametrize("scope", ["room", "person", "home"])
@@ -245,7 +245,7 @@ async def test_it_is_taken_up_after_a_crash(tmp_path: Path) -> None:
     async with living(tmp_path, noting(NOTES), clock=clock, seed=9, environ=environ) as home:
         await home.clock.advance(HOURS)
         assert (await held(home)).keys() == before.keys()
-        before = len(await turns(home))
+        assert len(await turns(home)) == 1
 
 
 async def test_people_are_told_once_that_a_room_is_remembered(tmp_path: Path) -> None:
