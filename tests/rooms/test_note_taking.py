@@ -304,7 +304,7 @@ async def test_a_mate_that_came_back_looks_back_on_what_it_said_before(tmp_path:
 
 
 async def test_a_talk_that_ended_before_the_home_did_is_looked_at(tmp_path: Path) -> None:
-    """Also where no model answered until it ended; once, and none that is older than a day."""
+    """Also where no model answered until it ended; and once."""
     down = True
 
     def think(question: Question) -> ScriptedAnswer:
