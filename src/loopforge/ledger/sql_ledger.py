@@ -415,12 +415,11 @@ class SqlLedger:
         finally:
             self._reads -= 1
 
-    def _read(self, work: Callable[[Connection], T]) -> T:
-        for again in (True, False):
-            try:
-                with self._store.reader.connect() as connection:
-                    return work(connection)
-            except FAULTS as error:
-                if not (again and lost(error)):
-                    raise told(error, self._store.url) from error
-        raise AssertionError("unreachable")
+    def _read(self, work: Callable[[Connection], T], again: bool = True) -> T:
+        try:
+            with self._store.reader.connect() as connection:
+                return work(connection)
+        except FAULTS as error:
+            if not (again and lost(error)):
+                raise told(error, self._store.url) from error
+        return self._read(work, again=False)

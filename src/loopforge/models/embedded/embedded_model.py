@@ -329,12 +329,12 @@ class Local:
             await provider.close()
 
 
-def separated(tokens: Sequence[int], texts: int, separator: int = 0) -> list[int]:
-    """How many tokens lie between separators; `texts` of them."""
+def separated(tokens: Sequence[int], texts: int) -> list[int]:
+    """How many tokens lie between zeros; `texts` of them."""
     counts = [0] * texts
     place = 0
     for token in tokens:
-        if token == separator:
+        if token == 0:
             place += 1
         else:
             counts[place] += 1
