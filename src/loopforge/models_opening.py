@@ -16,6 +16,7 @@ from loopforge.models.embedded.embedded_model import (
     ABSENT,
     BETTER,
     FOR_TRYING,
+    SMALL_WINDOW,
     TO_INSTALL,
     Embedded,
 )
@@ -27,9 +28,6 @@ from loopforge.models.retry_patience import Patience
 from loopforge.runtime.ports import Clock, Dice, Models, Pictures, Route
 from loopforge.runtime.system_clock import Stamp
 from loopforge.setting_defaults import Settings
-
-SMALL_WINDOW = 8192
-"""Tokens that the small model was made for; beyond them it babbles."""
 
 
 def tiers_of(settings: Settings, catalogues: Catalogues = {}) -> Tiers:  # noqa: B006

@@ -44,6 +44,8 @@ BETTER = " For a better one: Admin, Models in the browser (docs/adding-models.md
 ABSENT = "No mate can answer yet: the small model that would is not installed."
 TO_INSTALL = " Run `loopforge up --model`, or see Admin, Models in the browser."
 """What people are told on entering while it is the only one; the second of each to the owner."""
+SMALL_WINDOW = 8192
+"""Tokens that the small model was made for; beyond them it babbles."""
 SLOTS = 6
 """Prompts kept ready at once: four mates, an account of an answer, and a question about the room.
 A slot that is asked again with a longer prompt reads only what is new."""
