@@ -61,6 +61,22 @@ async def test_a_mind_has_itself_woken(tmp_path: Path) -> None:
         assert len(await rung(home)) == 2
 
 
+async def test_nobody_wakes_itself_for_ever(tmp_path: Path) -> None:
+    """It costs what a line costs: one that says nothing stops as well, until a person speaks."""
+    write_mates(tmp_path, maya=BAKER)
+    async with living(tmp_path, clock=SimClock(NOW), energy_capacity=3) as home:
+
+        def baker(_seen: AgentPerception) -> AgentActionPlan:
+            again = Schedule(when="PT30S", what="the bread")
+            return AgentActionPlan(intent="bake", mode="context", narrative="So.", acts=(again,))
+
+        cast("dict[str, object]", home.app.policies)["stub"] = (as_policy(baker), "stub/9")
+        await home.hears("ana", "@maya bake")
+        for _ in range(9):
+            await passes(home, timedelta(minutes=1))
+        assert len(await rung(home)) == len(await home.bodies(ReminderSet)) == 3
+
+
 async def test_without_the_tool_it_is_refused(tmp_path: Path) -> None:
     """What its file does not give by a tool it does not get by an act; the record says so."""
     write_mates(tmp_path, maya=BAKER.replace("tools: [remind]\n", ""))

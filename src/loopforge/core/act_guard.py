@@ -49,9 +49,9 @@ LONGEST_EMOJI = 16
 class Rights(Struct, frozen=True, kw_only=True):
     """What a mind may do at this step.
 
-    `energy`: lines it may still say. `steps`: steps it may still take after this one. `max_say`:
-    characters of a line; `max_file`: bytes of a file that goes with one. `lines`: ids of lines
-    there are.
+    `energy`: lines it may still say, each waking of itself counting as one. `steps`: steps it may
+    still take after this one. `max_say`: characters of a line; `max_file`: bytes of a file that
+    goes with one. `lines`: ids of lines there are.
     `wakings`: times it may still have itself woken later than `now` (None: nothing keeps time).
     `recent`: what it said last, word for word. `may_say`: it has a voice at all (the scribe of a
     room has none). `anew`: it says a line once more, and does nothing else.
@@ -157,8 +157,8 @@ TABLE = (
     ),
     Rule(
         "energy",
-        ("say",),
-        "more lines than the room has energy for",
+        ("say", "schedule"),
+        "more lines, or wakings of itself, than the room has energy for",
         "The room had no energy left for it; a person's next line gives some back.",
         lambda step, _: step.energy <= 0,
     ),
@@ -269,6 +269,7 @@ class _Step:
             case Entitle():
                 self.titled = True
             case Schedule():
+                self.energy -= 1
                 self.wakings -= 1
             case _:
                 pass

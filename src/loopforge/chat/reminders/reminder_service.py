@@ -272,6 +272,7 @@ def own_waking(
         said=public(""),
         due=when.astimezone(UTC),
         wakes=whose["mate"],
+        asked=False,
         **whose,
     )
 

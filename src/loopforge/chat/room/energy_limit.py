@@ -1,9 +1,9 @@
 """Room energy: what bounds everything mates do without people.
 
 A room holds energy up to a capacity. Each line of a person gives some back, each line of a mate
-costs one, and nothing else does anything: above all, time gives nothing back, so a slow loop ends
-as surely as a fast one, however many mates take part. After k lines of people, mates can have said
-at most `capacity + k * refill` lines.
+costs one, as does each time that it has itself woken later; and nothing else does anything: above
+all, time gives nothing back, so a slow loop ends as surely as a fast one, however many mates take
+part. After k lines of people, mates can have said at most `capacity + k * refill` lines.
 
 Pure. Knows nothing of who speaks; the room charges every mate to the same account.
 """
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 CAPACITY = 6
 REFILL = 4
 COST = 1
-"""Energy that one line of a mate costs."""
+"""Energy that one line of a mate costs, or one waking of itself."""
 SPENT = (
     "{name} stays quiet: this room has no energy left for mates to speak. /energy shows how much "
     "there is, and sets it."

@@ -100,7 +100,7 @@ from loopforge.core.room_vocabulary import (
     UnpromptedSet,
     Weighed,
 )
-from loopforge.core.schedule.reminder_events import ReminderEvent
+from loopforge.core.schedule.reminder_events import ReminderEvent, ReminderSet
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.errors import LedgerBroken
 from loopforge.schedule.reminder_book import ReminderBook
@@ -241,6 +241,8 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
             return
         if isinstance(body, ReminderEvent):
             self.reminders.apply(event, body)
+            if isinstance(body, ReminderSet) and body.wakes and not body.asked:
+                self.energy = energy.said(self.energy)
             return
         match body:
             case Heard() | Said() | Noted() | ToolUsed() | Told():

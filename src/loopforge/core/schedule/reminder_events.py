@@ -22,7 +22,8 @@ class ReminderSet(Struct, frozen=True, tag="reminder.set", kw_only=True, omit_de
     `what` is of what, `said` the person's own words of when. `person` set it, by a mate's turn or a
     command. `whom`: "me" (wherever they are then), "room", or the id of a person of this room. With
     a `rule` (RRULE) it comes again, from `start` on (local, in the zone). `wakes` is the handle of
-    a mate that is to do something about it, "" where it is only told.
+    a mate that is to do something about it, "" where it is only told. What a mate set by itself
+    nobody `asked` for: it costs the room's energy.
     """
 
     number: int
@@ -37,6 +38,7 @@ class ReminderSet(Struct, frozen=True, tag="reminder.set", kw_only=True, omit_de
     language: str = "en"
     mate: str = ""
     wakes: str = ""
+    asked: bool = True
 
 
 class ReminderMoved(Struct, frozen=True, tag="reminder.moved", kw_only=True, omit_defaults=True):
