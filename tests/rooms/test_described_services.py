@@ -18,13 +18,11 @@ from loopforge.cli.health_checks.model_checks import services
 from loopforge.core.effect_states import EffectProposed, EffectReturned
 from loopforge.core.room_vocabulary import RightsSet, Told
 from loopforge.errors import BadSettings, InputError
-from loopforge.models.scripted_model import ScriptedAnswer
-from loopforge.runtime.ports import Question
 from loopforge.settings import load_settings
 from loopforge.tools.web.described_service import read_service, request_of, told_of
 from loopforge.tools.web.http_request import HttpAnswer
 from tests.rooms.conftest import Home, living
-from tests.said_now import said_now
+from tests.said_now import using_what_is_asked
 
 DOCS = Path(__file__).parents[2] / "docs" / "tools.md"
 SAID = re.search(r"```toml\n(summary = .*?)```", DOCS.read_text("utf-8"), re.DOTALL)
@@ -41,7 +39,6 @@ X-Api-Key = "${{FLIGHTS_KEY}}"
 type = "integer"
 name = "row_number"
 """
-ASKED = re.compile(r"use (\w+) (\{.*\})")
 
 
 @dataclass
@@ -83,17 +80,6 @@ class Airport:
         return "200 OK", {"flights": [{**flight, "departure": leaves}]}
 
 
-def scripted(question: Question) -> ScriptedAnswer:
-    """Use the tool that the last line asks for, then say what came."""
-    texts = said_now(question)
-    asked = [nth for nth, text in enumerate(texts) if ASKED.search(text)]
-    results = [text for text in texts[asked[-1] :] if "[result of " in text] if asked else []
-    if results or not asked:
-        return ScriptedAnswer(data={"say": results[-1] if results else "Yes?"})
-    tool, arguments = [*ASKED.finditer(texts[asked[-1]])][-1].groups()
-    return ScriptedAnswer(data={"say": "", "tool": tool, "arguments": arguments})
-
-
 @asynccontextmanager
 async def terminal(tmp_path: Path, **files: str) -> AsyncIterator[tuple[Home, Airport]]:
     """A home with the file of the documents, and with others."""
@@ -110,7 +96,7 @@ async def terminal(tmp_path: Path, **files: str) -> AsyncIterator[tuple[Home, Ai
         (tmp_path / "tools" / f"{name}.toml").write_text(
             written.replace("{{", "{").replace("}}", "}")
         )
-    async with living(tmp_path, scripted, environ={"FLIGHTS_KEY": KEY}) as home:
+    async with living(tmp_path, using_what_is_asked, environ={"FLIGHTS_KEY": KEY}) as home:
         await home.hears("bo", "hello")
         rights = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
         await home.app.rooms.add(home.room, "", rights)

@@ -12,24 +12,10 @@ from pathlib import Path
 from loopforge.artifacts.file_intake import keep
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
-from loopforge.models.scripted_model import ScriptedAnswer
-from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living
-from tests.said_now import said_now
+from tests.said_now import using_what_is_asked
 
 MATE = "---\nname: Maya\nrole: gardener\ntools: [room_history, skim_file, '*_files']\n---\nYou are Maya."
-ASKED = re.compile(r"use (\w+) (\{.*\})")
-
-
-def scripted(question: Question) -> ScriptedAnswer:
-    """Use the tool that the last line asks for, then say what came."""
-    texts = said_now(question)
-    asked = [nth for nth, text in enumerate(texts) if ASKED.search(text)]
-    results = [text for text in texts[asked[-1] :] if "[result of " in text] if asked else []
-    if results or not asked:
-        return ScriptedAnswer(data={"say": results[-1] if results else "Yes?"})
-    tool, arguments = [*ASKED.finditer(texts[asked[-1]])][-1].groups()
-    return ScriptedAnswer(data={"say": "", "tool": tool, "arguments": arguments})
 
 
 @asynccontextmanager
@@ -37,7 +23,7 @@ async def archive(tmp_path: Path) -> AsyncIterator[Home]:
     """A home whose maya looks things up for whoever asks."""
     (tmp_path / "mates").mkdir(parents=True)
     (tmp_path / "mates" / "maya.md").write_text(MATE)
-    async with living(tmp_path, scripted) as home:
+    async with living(tmp_path, using_what_is_asked) as home:
         yield home
 
 

@@ -13,11 +13,10 @@ from loopforge.chat.room.room_store import stream_of
 from loopforge.core.context_window import SHORTENED
 from loopforge.core.effect_states import EffectReturned
 from loopforge.core.room_vocabulary import Purged, RightsSet
-from loopforge.models.scripted_model import ScriptedAnswer
-from loopforge.runtime.ports import Question, Tool, ToolCall, ToolFile, ToolResult
+from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolResult
 from tests.documents import saying
 from tests.rooms.conftest import Home, living
-from tests.said_now import said_now
+from tests.said_now import using_what_is_asked
 
 PLOT = (
     b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
@@ -27,18 +26,6 @@ PLOT = (
 )
 ANNALS = "".join(f"Year {year}: the slugs came.\n" for year in range(1000))
 MATE = "---\nname: Maya\nrole: gardener\ntools: [sketch, annals, list_files]\n---\nYou are Maya."
-ASKED = re.compile(r"use (\w+) (\{.*\})")
-
-
-def scripted(question: Question) -> ScriptedAnswer:
-    """Use the tool that the last line asks for, then say what came."""
-    texts = said_now(question)
-    asked = [nth for nth, text in enumerate(texts) if ASKED.search(text)]
-    results = [text for text in texts[asked[-1] :] if "[result of " in text] if asked else []
-    if results or not asked:
-        return ScriptedAnswer(data={"say": results[-1] if results else "Yes?"})
-    tool, arguments = [*ASKED.finditer(texts[asked[-1]])][-1].groups()
-    return ScriptedAnswer(data={"say": "", "tool": tool, "arguments": arguments})
 
 
 @asynccontextmanager
@@ -55,7 +42,7 @@ async def study(tmp_path: Path) -> AsyncIterator[tuple[Home, list[ToolCall]]]:
 
     (tmp_path / "mates").mkdir(parents=True)
     (tmp_path / "mates" / "maya.md").write_text(MATE)
-    async with living(tmp_path, scripted) as home:
+    async with living(tmp_path, using_what_is_asked) as home:
         for name, work in (("sketch", plot), ("annals", annals)):
             home.app.tools.add(Tool(name=name, summary="Tells.", idempotent=True), work)
         rights = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
