@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from loopforge.core.room_vocabulary import RightsSet
-from loopforge.runtime.ports import Question
-from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Line
 from tests.rooms.conftest import write_mates
-from tests.work.conftest import Step
+from tests.work.conftest import only, place
 from tests.work.real_package import ALL, BUG, PACKAGE, TASK, TEST, WHOLE, mending, planted
 from tests.work.test_task_results import git
 from tests.work.test_thread_tasks import OTTO
 
+__all__ = ["place"]
+
 pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
 FREE = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder for a home that programs can come to which do not run as root."""
-    made = Path(tempfile.mkdtemp(prefix="work-"))
-    made.chmod(0o755)
-    yield made
-    WorkspaceFiles(made).remove()
 
 
 @pytest.mark.patient  # a quick neighbour without Discord is tests/work/test_task_package.py
@@ -38,17 +27,12 @@ async def test_a_real_package_is_mended_in_a_channel(city: Twin, place: Path) ->
     """Given by a slash command, red, mended, all tests green, its branch, a press, and merged."""
     left = mending(ALL)
 
-    def script(asked: Question) -> Step:
-        if asked.schema is None or "state" not in asked.schema.get("properties", {}):
-            return {"say": "Well."} if asked.schema else "So it was."
-        return left.pop(0)
-
     folder, home_of = planted(place), place / "home"
     home_of.mkdir()
     write_mates(home_of, (), otto=OTTO)
     otto, plaza, ana = city.bot("Otto"), city.channel("plaza"), city.person("ana")
     owners = set[str]()
-    async with lodged(city, home_of, {otto: "otto"}, script, owns=owners.__contains__) as home:
+    async with lodged(city, home_of, {otto: "otto"}, only(left), owns=owners.__contains__) as home:
         await city.until(lambda: otto.commands.get(None))
         await home.tell(ana, plaza, "good morning")
         room, known = await home.room(plaza), home.app.people.who("discord", str(ana.id))

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from simcord.components import walk_components
 
 from loopforge.core.room_vocabulary import RightsSet
-from loopforge.runtime.ports import Question
-from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from loopforge.work.threads.task_rights import DECIDERS, MERGER, STOPPERS
 from loopforge.work.threads.thread_orders import MOVED
 from loopforge.work.threads.thread_posts import PAUSE
@@ -19,11 +15,11 @@ from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Line, Place
 from tests.rooms.conftest import write_mates
-from tests.work.conftest import Step, says, uses
+from tests.work.conftest import Step, only, place, says, uses
 from tests.work.test_task_results import STEPS, TASK, project
 from tests.work.test_thread_tasks import OTTO
 
-__all__ = ["project"]
+__all__ = ["place", "project"]
 
 pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
 PUBLIC = "https://mates.example.org"
@@ -40,15 +36,6 @@ def starts(city: Twin, place: Place) -> list[Line]:
     return [one for one in city.lines(place) if "Starting work." in one.text]
 
 
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder for a home that programs can come to which do not run as root."""
-    made = Path(tempfile.mkdtemp(prefix="work-"))
-    made.chmod(0o755)
-    yield made
-    WorkspaceFiles(made).remove()
-
-
 async def test_a_task_lives_in_a_channel(city: Twin, place: Path) -> None:
     """Its one message is edited in place, a line gets a sign, its file arrives; a press ends the next."""
     waiting = "while [ ! -e go ]; do sleep 0.1; done"
@@ -59,15 +46,10 @@ async def test_a_task_lives_in_a_channel(city: Twin, place: Path) -> None:
         uses("work_run", command="sleep 300"),
     ]
 
-    def script(asked: Question) -> Step:
-        if asked.schema is None or "state" not in asked.schema.get("properties", {}):
-            return {"say": "Well."} if asked.schema else "So it was."
-        return left.pop(0)
-
     otto, plaza, ben = city.bot("Otto"), city.channel("plaza"), city.person("ben")
     eve = city.person("eve")
     write_mates(place, (), otto=OTTO)
-    async with lodged(city, place, {otto: "otto"}, script, web_address=PUBLIC) as home:
+    async with lodged(city, place, {otto: "otto"}, only(left), web_address=PUBLIC) as home:
         await home.tell(ben, plaza, "hello")
         room = await home.room(plaza)
         refused = await city.say(ben, plaza, "otto, write a Python script hello.py")
@@ -120,11 +102,6 @@ async def test_a_commit_is_decided_on_under_its_message(
     """Of a webhook, too: by the owner alone, and not under what was offered before."""
     left = [*STEPS, uses("work_write", path="repo/note.txt", text="So.\n"), says("done", "And so.")]
 
-    def script(asked: Question) -> Step:
-        if asked.schema is None or "state" not in asked.schema.get("properties", {}):
-            return {"say": "Well."} if asked.schema else "So it was."
-        return left.pop(0)
-
     town, plaza, ben, ana = (
         city.bot("Town"),
         city.channel("plaza"),
@@ -135,7 +112,7 @@ async def test_a_commit_is_decided_on_under_its_message(
     write_mates(home_of, ("maya",), otto=OTTO)
     owners = set[str]()
     bots = {town: ("otto", "maya")}
-    async with lodged(city, home_of, bots, script, owns=owners.__contains__) as home:
+    async with lodged(city, home_of, bots, only(left), owns=owners.__contains__) as home:
         await home.tell(ben, plaza, "hello")
         await city.say(ana, plaza, "good morning")
         await home.hears(plaza, "hello", "good morning")

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from loopforge.runtime.ports import Question
-from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from loopforge.work.threads.thread_posts import PAUSE
 from tests.rooms.conftest import write_mates
 from tests.telegram.city import City
 from tests.telegram.homes import on_telegram
 from tests.telegram.twin import Twin
-from tests.work.conftest import Step, says, uses
+from tests.work.conftest import Step, only, place, says, uses
 from tests.work.test_thread_tasks import OTTO
 
+__all__ = ["place"]
+
 pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder for a home that programs can come to which do not run as root."""
-    made = Path(tempfile.mkdtemp(prefix="work-"))
-    made.chmod(0o755)
-    yield made
-    WorkspaceFiles(made).remove()
 
 
 async def test_a_task_lives_in_a_chat(place: Path, twin: Twin, city: City) -> None:
@@ -39,15 +28,10 @@ async def test_a_task_lives_in_a_chat(place: Path, twin: Twin, city: City) -> No
         uses("work_run", command="sleep 300"),
     ]
 
-    def script(asked: Question) -> Step:
-        if asked.schema is None or "state" not in asked.schema.get("properties", {}):
-            return {"say": "Well."} if asked.schema else "So it was."
-        return left.pop(0)
-
     otto, ana = await city.bot("Otto", "otto_bot"), await city.person("Ana", "ana")
     chat = await city.private(ana, otto)
     write_mates(place, (), otto=OTTO)
-    async with on_telegram(place, otto, twin.base, script=script) as home:
+    async with on_telegram(place, otto, twin.base, script=only(left)) as home:
         await home.app.pairing.admit(f"telegram:{ana.id}", "")
         began = home.app.stamp.clock.ticks()
         await city.say(ana, chat, "write a Python script hello.py that prints 42")
