@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -14,11 +13,11 @@ from loopforge.work.task_state import PREFIX
 from tests.browser.people import Crowd, Person, owner_of
 from tests.browser.test_shape import WINDOWS, looked_at
 from tests.web.conftest import Town, town
-from tests.web.test_task_pages import GIVEN, HELLO, rested
+from tests.web.test_task_pages import GIVEN, rested, works
 from tests.work.conftest import in_order, place, says, uses
 from tests.work.test_task_results import STEPS, TASK, project
 
-__all__ = ["place", "project"]
+__all__ = ["place", "project", "works"]
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.xdist_group("sandbox"),
@@ -26,15 +25,6 @@ pytestmark = [
 ]
 MARKUP = "<b id=won>x</b><img src=x onerror=alert(1)></pre></script>"
 LONG = MARKUP + "a word that is as long as it can be " + "long" * 40
-
-
-@pytest.fixture
-async def works(place: Path) -> AsyncIterator[Town]:
-    """A home whose mates write hello.py, and mend a repository after that."""
-    home = place / "home"
-    home.mkdir()
-    async with town(home, in_order(*HELLO, *STEPS)) as made:
-        yield made
 
 
 async def gives(ana: Person, text: str, repo: str = "") -> str:
