@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import pytest
-from sqlalchemy import create_engine, inspect
+from sqlalchemy import inspect
 from sqlalchemy.engine import Connection
 
 from loopforge.core.people_events import AccountOpened, PersonMet
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Conflict, LedgerBehind
 from loopforge.ledger import schema_migration
-from loopforge.ledger.database.database_engine import settled
 from loopforge.people.accounts.credential_store import Vault, secured, together
 from loopforge.people.identity.person_registry import STREAM
 from tests.ledger.saying import ROOM, Scribbler, opened
+from tests.ledger.test_schema_migration import connected
 from tests.people import house
 
 TABLES = {"accounts", "sessions", "invites", "reads"}
-
-
-@contextmanager
-def connected(url: str) -> Iterator[Connection]:
-    """A plain connection in a transaction that commits."""
-    engine = create_engine(settled(url))
-    try:
-        with engine.begin() as connection:
-            yield connection
-    finally:
-        engine.dispose()
 
 
 async def test_an_older_home_comes_by_the_tables(ledger_url: str) -> None:
