@@ -67,6 +67,26 @@ async def rung(home: Home) -> list[str]:
 TEA = ReminderForm(said="in two hours", after="PT2H", what="tea")
 
 
+async def test_no_routine_keeps_itself_going(tmp_path: Path) -> None:
+    """A mate that is woken, and has itself woken again, pays with the room's energy; it ends."""
+    form = {"what": "the bread", "said": "in two minutes", "in": "PT2M", "act": True}
+
+    def think(question: Question) -> dict[str, object]:
+        seen = str(question.messages)
+        if seen.count("[result of remind") > seen.count("Scheduled for"):
+            return {"say": "", "speak": False}
+        return {"say": "", "speak": False, "tool": "remind", "arguments": json.dumps(form)}
+
+    write_mates(tmp_path, maya=MAYA)
+    async with living(tmp_path, think, clock=SimClock(NOW), energy_capacity=3) as home:
+        await home.hears("ana", "@maya look at the bread in two minutes")
+        for _ in range(9):
+            await passes(home, timedelta(minutes=5))
+        assert await home.said() == []
+        asked = [one.asked for one in await home.bodies(ReminderSet)]
+        assert asked == [True, False, False, False]
+
+
 async def test_a_mate_sets_one_and_says_it_back(tmp_path: Path) -> None:
     """The form is checked, set, and told back in words."""
     form = {"what": "call Anna", "said": "on Friday at nine", "at": "2026-03-27T09:00"}

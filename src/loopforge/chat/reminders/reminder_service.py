@@ -43,11 +43,13 @@ from loopforge.schedule.time_wording import sentence, told_ahead, told_moment
 class Asker:
     """Who wants something done: a person, by a mate or not; `keeper`: they may change the room.
 
-    `cause` is the event that it follows from; done again for the same one, it is done once.
+    `cause` is the event that it follows from; done again for the same one, it is done once. `turn`
+    is the mate's.
     """
 
     person: str
     mate: str = ""
+    turn: str = ""
     cause: str = ""
     keeper: bool = False
 
@@ -146,7 +148,9 @@ class ReminderService:
             if reminders_left(state, asker.person, most) <= 0:
                 raise InputError(f"{most} reminders wait already; cancel one first")
             numbers[:] = [state.reminders.count + 1]
-            whom = _whom(state, form.whom)
+            whom, asked = _whom(state, form.whom), _asked(state, asker.turn)
+            if wakes and not asked and state.energy.left < 1:
+                raise InputError("this room has no energy left; a person has to speak first")
             body = ReminderSet(
                 number=numbers[0],
                 what=Words(what),
@@ -160,6 +164,7 @@ class ReminderService:
                 language=language,
                 mate=asker.mate,
                 wakes=wakes,
+                asked=asked or not wakes,
             )
             return [body]
 
@@ -255,6 +260,14 @@ class ReminderService:
 def reminders_left(state: RoomState, person: str, most: int) -> int:
     """How many more reminders of a person may wait in a room."""
     return most - sum(one.person == person for one in state.reminders.waiting())
+
+
+def _asked(state: RoomState, turn: str) -> bool:
+    """Whether a person's line called this turn: no reminder that rang, no silence."""
+    due = state.open[turn].due if turn in state.open else None
+    if due is None:
+        return True
+    return any(state.lines[line].kind == "heard" for line in due.lines if line in state.lines)
 
 
 def own_waking(

@@ -108,7 +108,7 @@ class ReminderTools:
     def _asker(self, call: ToolCall) -> Asker:
         if not call.people:
             raise InputError("there is nobody here whom it would be for")
-        return Asker(person=call.people[-1], mate=call.mate, cause=call.id)
+        return Asker(person=call.people[-1], mate=call.mate, turn=call.turn, cause=call.id)
 
     def _language(self, call: ToolCall, form: ReminderForm) -> str:
         return str(call.arguments.get("language") or spoken_language(form.said))
