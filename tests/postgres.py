@@ -113,6 +113,17 @@ class Cluster:
                 f"WHERE datname = '{name}'"
             )
 
+    def crash(self) -> None:
+        """Kill one of its processes: it ends all others, and recovers from what it had logged."""
+        here = self.url("postgres")
+        with suppress(psycopg.OperationalError), psycopg.connect(here, autocommit=True) as seen:
+            seen.execute("SELECT pg_switch_wal()")
+            with suppress(psycopg.OperationalError), psycopg.connect(here) as killed:
+                os.kill(killed.info.backend_pid, signal.SIGKILL)
+            while True:
+                seen.execute("SELECT pg_sleep(0.01)")
+        self._wait(self._server)
+
     def stop(self) -> None:
         """End the server at once and remove everything."""
         self._server.send_signal(signal.SIGQUIT)

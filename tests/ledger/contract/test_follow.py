@@ -17,6 +17,7 @@ from loopforge.errors import Conflict, HostTaken
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage import host_claim
 from tests.ledger.saying import ROOM, Scribbler, opened, text_of
+from tests.postgres import Cluster
 
 LET_GO = "SELECT pg_terminate_backend(pid, 9000) FROM pg_locks WHERE locktype = 'advisory'"
 
@@ -190,6 +191,22 @@ async def test_a_host_whose_connection_broke_stays_the_host(postgres_url: str) -
         await mine.release()
         theirs = await two.claim("host")
         await theirs.release()
+
+
+@pytest.mark.postgres
+async def test_a_host_stays_the_host_where_the_server_crashed(
+    postgres: Cluster, postgres_url: str
+) -> None:
+    """A PostgreSQL that crashed and recovered is not taken for another host."""
+    async with opened(postgres_url) as one:
+        mine = await one.claim("host")
+        postgres.crash()
+        assert await one.overtaken() is None
+        await one.append(ROOM, [Scribbler().heard("1")])
+        async with opened(postgres_url) as two:
+            with pytest.raises(HostTaken):
+                await two.claim("host")
+        await mine.release()
 
 
 async def test_sqlite_leaves_it_to_the_home(tmp_path: object) -> None:
