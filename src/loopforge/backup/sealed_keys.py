@@ -13,6 +13,8 @@ from loopforge.runtime.installation.private_file import write_private
 
 NAMES = ("keys.json", "accounts.json")
 """Files of the home's data that hold keys of services and tokens of bots."""
+SHORTEST = 12
+"""Characters of a passphrase: who gets hold of a backup may try for years."""
 
 
 def sealed(data: Path, passphrase: str) -> bytes:

@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from loopforge.backup.backup_store import BackupManifest, BackupStore
 
 
-SHORTEST = 12
-"""Characters of a passphrase: who gets hold of a backup may try for years."""
-
-
 def command(
     context: typer.Context,
     to: Annotated[
@@ -75,6 +71,8 @@ def command(
 
 def asked(what: str, *, again: bool = False) -> str:
     """A passphrase, typed without being shown, or from standard input. Raises InputError."""
+    from loopforge.backup.sealed_keys import SHORTEST
+
     if sys.stdin.isatty():
         found = str(typer.prompt(f"{what} (it is not shown)", hide_input=True))
         if again and typer.prompt("Once more", hide_input=True) != found:

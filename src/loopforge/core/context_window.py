@@ -70,6 +70,13 @@ def sees(mate: str, entry: ContextEntry) -> bool:
 
 # ---------------------------------------------------------------- what stays, what goes
 
+ANSWER_TOKENS = 420
+"""Kept free for the answer and for the second, short question of a small model."""
+TAIL_TOKENS = 120
+"""Kept free for the tail: the time, and what is asked of the mind now."""
+RESERVE = 64
+"""Kept free for what is counted a little too low."""
+
 
 class Size(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One visible entry as the window sees it: its id, its tokens, its mark.

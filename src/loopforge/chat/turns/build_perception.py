@@ -27,7 +27,10 @@ from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.turns.lore_lines import LoreReader, most_lore
 from loopforge.chat.turns.turn_recall import Remembered, TurnRecall
 from loopforge.core.context_window import (
+    ANSWER_TOKENS,
     PICTURE_TOKENS,
+    RESERVE,
+    TAIL_TOKENS,
     ContextEntry,
     Fit,
     Place,
@@ -52,19 +55,14 @@ from loopforge.core.text.prompt_rows import quote
 from loopforge.core.text.quantity_bands import band
 from loopforge.runtime.ports import Clock, ModelFacts, Models, Route, Tool, Tools
 
-ANSWER_TOKENS = 420
-"""Kept free for the answer and for the second, short question of a small model."""
 TALK = 8
 """Lines by which tools are suggested, at most."""
-TAIL_TOKENS = 120
-"""Kept free for the tail: the time, and what is asked of the mind now."""
 PER_LINE = 6
 """Tokens that a chat template and the joints add to each line (measured on ChatML)."""
 PER_FILE = 60
 """Tokens of the two notices around a file."""
 FILE_TOKENS = 3500
 """What the window must have besides lines, for a mate to be offered that it may write files."""
-RESERVE = 64
 SMALL_SEES = 4
 """Lines that a small model is shown of those that fit, about (policies/small_prompt.py)."""
 LONGEST_TITLE = 80
