@@ -40,7 +40,8 @@ from loopforge.tools.mcp.use_result import result_of
 from loopforge.tools.sandbox.call_workspace import FOLDER
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from tests.rooms.conftest import Home, living
-from tests.rooms.test_described_services import MATE, scripted, used
+from tests.rooms.test_described_services import MATE, used
+from tests.said_now import using_what_is_asked
 from tests.tools.conftest import tool_home
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
@@ -92,7 +93,7 @@ async def terminal(place: Path, mode: str = "plain", more: str = "") -> AsyncIte
     (home_at / "mates" / "maya.md").write_text(MATE)
     (home_at / "tools").mkdir(exist_ok=True)
     (home_at / "tools" / "odd.toml").write_text(more + described(place, mode))
-    async with living(home_at, scripted, environ={"ODD_TOKEN": TOKEN}) as home:
+    async with living(home_at, using_what_is_asked, environ={"ODD_TOKEN": TOKEN}) as home:
         await home.app.tools.servers.learn()
         await home.hears("bo", "hello")
         rights = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))

@@ -30,8 +30,8 @@ from loopforge.tools.mcp.server_tools import server_streams
 from loopforge.tools.mcp.use_result import result_of
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from tests.rooms.conftest import Home, living
-from tests.rooms.test_described_services import MATE, scripted, used
-from tests.said_now import said_now
+from tests.rooms.test_described_services import MATE, used
+from tests.said_now import said_now, using_what_is_asked
 from tests.tools.mcp_servers.packages_of_others import PYTHON, fetch_npm, fetch_pypi
 
 pytestmark = [pytest.mark.xdist_group("packages"), pytest.mark.timeout(300)]
@@ -189,10 +189,10 @@ async def test_five_servers_of_others_are_used(place: Path) -> None:
 
 
 def browsing(question: Question) -> ScriptedAnswer:
-    """As `scripted`; but told to leak, it sends for an address that nobody gave."""
+    """As `using_what_is_asked`; but told to leak, it sends for an address that nobody gave."""
     texts = said_now(question)
     if "leak" not in texts[-1]:
-        return scripted(question)
+        return using_what_is_asked(question)
     url = f"https://localhost:{texts[-1].rpartition('leak ')[2].split()[0]}/secret"
     given = json.dumps({"url": url})
     return ScriptedAnswer(data={"say": "", "tool": "browser_navigate", "arguments": given})
