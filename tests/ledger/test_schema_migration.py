@@ -169,14 +169,15 @@ async def test_an_older_ledger_asks_for_a_migration(ledger_url: str) -> None:
             pass
 
 
-def test_a_latin_database_is_refused(postgres: object) -> None:
+@pytest.mark.parametrize("coding", ["LATIN1", "SQL_ASCII"])
+def test_a_database_of_another_encoding_is_refused(postgres: object, coding: str) -> None:
     """A PostgreSQL database that cannot keep every text is refused, with what to do."""
     from tests.postgres import Cluster
 
     assert isinstance(postgres, Cluster)
-    postgres.execute("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0")
-    store = connect(settled(postgres.url("latin")))
-    with pytest.raises(LedgerError, match="keeps texts as LATIN1"):
+    postgres.execute(f"CREATE DATABASE {coding} ENCODING '{coding}' TEMPLATE template0")
+    store = connect(settled(postgres.url(coding.lower())))
+    with pytest.raises(LedgerError, match=f"keeps texts as {coding}"):
         schema_migration.ready(store)
     store.close()
 

@@ -197,7 +197,8 @@ def _postgres(url: URL, patience: float) -> Store:
     from loopforge.ledger.database.liveness_probe import ReachBreaker
 
     known = {**PROBED, "connect_timeout": str(max(2, round(patience)))}
-    url = url.update_query_dict({k: v for k, v in known.items() if k not in url.query})
+    given = {k: v for k, v in known.items() if k not in url.query}
+    url = url.update_query_dict({**given, "client_encoding": "utf8"})
     writer = create_engine(url, **_pool(1))
     reader = create_engine(url, isolation_level="AUTOCOMMIT", **_pool(READERS))
     breaker = ReachBreaker()
@@ -230,7 +231,7 @@ def _session(engine: Engine, patience: float, breaker: ReachBreaker) -> None:
     def settle(dbapi: ProbedConnection, _record: object) -> None:
         was = dbapi.autocommit
         dbapi.autocommit = True
-        dbapi.execute(f"{wanted}; SET client_encoding = 'UTF8'".encode())
+        dbapi.execute(wanted.encode())
         dbapi.meet()
         for session in tuple(broken):
             dbapi.end(session)
