@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 
 import pytest
 
@@ -122,3 +123,18 @@ async def test_a_refusal_and_the_end_are_raised_where_it_was_asked() -> None:
     with pytest.raises(Unreachable):
         outbox.say("more", "", ())
     assert outbox.empty.is_set()
+
+
+async def test_whoever_is_sent_away_when_it_ends_leaves_nothing_behind() -> None:
+    """A question that fails in the moment in which who asked it is cancelled: no error is lost."""
+    lost: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: lost.append(context))
+    outbox, tasks = PendingRequests("c"), Tasks()
+    asking = tasks.spawn(outbox.ask(do="why"), "a question")
+    await asyncio.sleep(0)
+    outbox.fail(Unreachable("This terminal is closed."))
+    asking.cancel()
+    await asyncio.wait([asking])
+    del asking
+    gc.collect()
+    assert lost == []

@@ -48,6 +48,7 @@ class PendingRequest:
             self.answered.set_result(outcome)
         else:
             self.answered.set_exception(outcome)
+            self.answered.exception()  # seen: whoever waits may be sent away in this very moment
 
 
 class PendingRequests:
