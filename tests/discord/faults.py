@@ -39,7 +39,7 @@ class Fault:
     bot: str = ""
     carried: bool = False
     status: int | None = 0
-    body: dict[str, Any] = field(default_factory=dict)
+    body: dict[str, Any] | str = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
     gate: Gate | None = None
     seconds: float = 0.0
@@ -144,6 +144,12 @@ class Faults:
         """
         said = body or {"message": f"{status}: {HTTPStatus(status).phrase}", "code": 0}
         return self._add(Fault("call", route, times, bot, carried, status, said))
+
+    def page(self, route: str, status: int, *, retry_after: str = "") -> Fault:
+        """The page of a gateway before Discord (Cloudflare's), not carried out."""
+        words = f"<!DOCTYPE html><html><title>Access denied</title>error code: {status}</html>"
+        headers = {"Retry-After": retry_after} if retry_after else {}
+        return self._add(Fault("call", route, status=status, body=words, headers=headers))
 
     def lose(self, route: str, *, carried: bool, times: int = 1, bot: str = "") -> Fault:
         """The connection is cut in place of an answer; the call was carried out, or was not."""

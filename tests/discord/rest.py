@@ -196,6 +196,8 @@ class Rest(Gateway):
             headers |= fault.headers
         if out is None:
             return web.Response(status=status or 204, headers=headers)
+        if isinstance(out, str):
+            return web.Response(text=out, status=status, headers=headers, content_type="text/html")
         # The type must be exactly this: with a charset discord.py takes the body for text.
         headers["Content-Type"] = "application/json"
         text = addressed(json.dumps(out), base)

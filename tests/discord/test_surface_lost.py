@@ -43,3 +43,26 @@ async def test_a_word_that_is_refused_too(city: Twin, tmp_path: Path) -> None:
     queued = [b for b in bodies if isinstance(b, Queued) and b.surface == f"discord:{plaza.id}"]
     assert len(queued) == 2
     assert len(city.lines(plaza)) == 1
+
+
+@pytest.mark.parametrize("status", [400, 403, 404])
+async def test_a_page_in_place_of_an_answer(city: Twin, tmp_path: Path, status: int) -> None:
+    """A page of what stands before Discord is not quoted in a room, and nothing is called gone."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        city.faults.page(SEND, status)
+        await home.ask(ben, plaza, "maya, hello")
+        await home.ask(ben, plaza, "maya, and now?")
+    why = f"a gateway or a proxy before Discord refuses it ({status})."
+    assert city.lines(plaza)[1].text == f"-# *What Maya said did not reach #plaza: {why}*"
+    assert [line.by for line in city.lines(plaza)] == ["ben", "Maya", "ben", "Maya"]
+
+
+@pytest.mark.parametrize("wait", ["", "0.5", "Sat, 28 Nov 2026 07:00:00 GMT"])
+async def test_a_page_that_asks_to_wait(city: Twin, tmp_path: Path, wait: str) -> None:
+    """A page of Cloudflare's with 429 puts a line off, however it says for how long; once it is there."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        city.faults.page(SEND, 429, retry_after=wait)
+        await home.ask(ben, plaza, "maya, hello")
+    assert [line.by for line in city.lines(plaza)] == ["ben", "Maya"]

@@ -229,6 +229,7 @@ class City:
         - drop: the connection breaks without an answer, nothing done
         - hold: done; the answer comes only after `release()`
         - refuse: `code` and `description`, nothing done
+        - page: `code` and a page for people, as of a proxy on the way, nothing done
         - again: for getUpdates alone: what it acknowledges is delivered once more
         - spoil: for getUpdates alone: the first update it tells is unreadable from then on
         """

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tests.telegram.records import FaultKind
 from tests.telegram.wire import Refused
 
-NO_ANSWER: frozenset[FaultKind] = frozenset({"flood", "before", "drop", "refuse"})
+NO_ANSWER: frozenset[FaultKind] = frozenset({"flood", "before", "drop", "refuse", "page"})
 """Kinds that strike before anything is done."""
 DOWNLOAD = "download"
 """What the fetching of a file is called here, though it is no method."""

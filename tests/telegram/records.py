@@ -15,7 +15,9 @@ from msgspec import Struct
 Kind = Literal["private", "group", "supergroup", "channel"]
 SHARED = frozenset({"supergroup", "channel"})
 """Kinds of chat whose messages have the same number for everybody."""
-FaultKind = Literal["flood", "before", "after", "cut", "drop", "hold", "refuse", "again", "spoil"]
+FaultKind = Literal[
+    "flood", "before", "after", "cut", "drop", "hold", "refuse", "page", "again", "spoil"
+]
 Body = dict[str, Any]
 
 

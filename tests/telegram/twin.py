@@ -140,6 +140,8 @@ class Twin:
             if fault is not None and fault.kind in NO_ANSWER:
                 if fault.kind == "drop":
                     return _drop(request)
+                if fault.kind == "page":
+                    return _page(fault.code)
                 raise fault.refusal()
             town.floods.weigh(name, bot.id, sent.get("chat_id"))
             result = await self._do(Bots(town, bot, files), method, sent, fault)
@@ -210,6 +212,12 @@ class Twin:
     async def _nowhere(self, request: web.Request) -> web.Response:
         self.town.judge.note(request.path, "there is no such address")
         return self._refuse(Refused(404, "Not Found"))
+
+
+def _page(code: int) -> web.Response:
+    """What a proxy says in place of Telegram."""
+    words = f"<html><head><title>{code}</title></head><body>Ask the desk on floor 4</body></html>"
+    return web.Response(status=code, text=words, content_type="text/html")
 
 
 async def _read(request: web.Request) -> tuple[Body, dict[str, File]]:

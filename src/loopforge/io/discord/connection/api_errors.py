@@ -106,6 +106,9 @@ def _answered(error: discord.HTTPException, place: str) -> SendFailed:
             OUT,
             after=60.0,
         )
+    if "json" not in error.response.headers.get("Content-Type", ""):
+        why = f"a gateway or a proxy before Discord refuses it ({error.status})."
+        return SendFailed(why, final=True)
     if error.status == 404:
         return SendFailed("it is gone from Discord.", final=True)
     return SendFailed(f"Discord refuses it ({error.status}): {said}", final=True)

@@ -5,6 +5,7 @@
     502, cut off, no answer       it may have been sent: look before sending again
     forbidden, chat not found     the place is gone
     migrated                      the place has another number: send it there
+    a page, no answer of the API  a proxy on the way refused: nothing was sent, try again
     any other refusal             trying again would not help
 
 Nothing of an error is passed on that could hold the token, which stands in every address.
@@ -43,6 +44,10 @@ OUT = "Telegram does not let the bot in. The owner of this home finds the reason
 MOVED = "the group became another one; what is said goes on there."
 TOO_LARGE = "(413)"
 """How the library ends the message of an error whose status it does not know."""
+PAGE = "Parsing the server response"
+"""What the library puts into the message of an error whose answer is none of the Bot API's."""
+ON_THE_WAY = "Something on the way to Telegram (a proxy, a firewall) refuses the call."
+BUSY = "too many requests"
 UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
@@ -50,6 +55,12 @@ def patience(seconds: float) -> SendFailed:
     """Telegram wants to be left alone for so long; nothing was sent."""
     why = f"Telegram asks for {math.ceil(seconds)} s of patience."
     return SendFailed(why, unsent=True, after=seconds)
+
+
+def foreign(error: TelegramError) -> bool:
+    """Whether a call was refused by something before Telegram, which says nothing of the bot."""
+    refused = isinstance(error, BadRequest | Forbidden | InvalidToken)
+    return refused and any(PAGE in str(each) for each in (error, error.__cause__))
 
 
 @contextmanager
@@ -65,6 +76,8 @@ def failure(error: TelegramError) -> SendFailed:
     """The failure of a delivery that this error is."""
     if isinstance(error.__cause__, UNSENT):
         return SendFailed("Telegram could not be reached.", unsent=True)
+    if foreign(error):
+        return SendFailed(ON_THE_WAY, unsent=True)
     match error:
         case RetryAfter():
             wait = error.retry_after
@@ -83,5 +96,8 @@ def failure(error: TelegramError) -> SendFailed:
             return SendFailed(f"Telegram refuses it: {said}.", final=True, gone=gone)
         case _ if TOO_LARGE in str(error.message):
             return SendFailed("Telegram refuses it: it is too large.", final=True)
+        case _ if str(error.message).casefold().startswith(BUSY):
+            why = "Telegram asks for patience, and does not say for how long."
+            return SendFailed(why, unsent=True)
         case _:
             return SendFailed("Telegram could not be reached, or did not answer.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from telegram.error import BadRequest, Forbidden, InvalidToken, TelegramError
 
 import telegram
+from loopforge.io.telegram.connection.api_errors import foreign
 from loopforge.runtime.ports import Clock
 
 FRESH, KEEPERS = 180.0, 500
@@ -25,10 +26,9 @@ class GroupAdmins:
             try:
                 found = await self._bot.get_chat_member(chat, self._number)
                 self._members[chat] = found.status not in ("left", "kicked")
-            except (BadRequest, Forbidden, InvalidToken):
-                return False
-            except TelegramError:
-                return before
+            except TelegramError as error:
+                refused = isinstance(error, BadRequest | Forbidden | InvalidToken)
+                return before and (not refused or foreign(error))
         return self._members[chat]
 
     async def keeps(self, message: telegram.Message, *, now: bool = False) -> bool:

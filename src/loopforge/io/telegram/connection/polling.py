@@ -17,18 +17,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from telegram.error import (
-    Conflict,
-    InvalidToken,
-    RetryAfter,
-    TelegramError,
-)
+from telegram.error import Conflict, InvalidToken, TelegramError
 from telegram.request import HTTPXRequest
 
 import telegram
 from loopforge.errors import LedgerError
 from loopforge.io.platforms.bot_tokens import BotAccount
-from loopforge.io.telegram.connection.api_errors import failure
+from loopforge.io.telegram.connection.api_errors import failure, foreign
 from loopforge.io.telegram.connection.api_server import OFFICIAL, title
 from loopforge.io.telegram.connection.group_admins import GroupAdmins
 from loopforge.io.telegram.connection.rate_limit import Flood
@@ -143,17 +138,8 @@ class Poll:
                 self._intake.put(came, offset)
                 await self._intake.settle(AGAIN)
                 self._failures = 0
-            except InvalidToken:
-                self.state = f"{self._server} does not know this token; connect the mate anew"
-                await self._clock.sleep(LONG_PAUSE)
-            except Conflict as error:
-                self.state = HOOKED if "webhook" in str(error.message) else ASKED
-                await self._pause(self.state)
-            except RetryAfter as error:
-                await self._clock.sleep(failure(error).after)
             except TelegramError as error:
-                self.state = str(failure(error))
-                await self._pause(self.state)
+                await self._refused(error)
             except LedgerError as error:
                 self.state = f"what came cannot be kept ({error}); it is tried again"
                 await self._pause(self.state)
@@ -161,6 +147,21 @@ class Poll:
                 self.state = f"something went wrong ({type(error).__name__}); it is tried again"
                 log.exception("a bot of Telegram stumbled")
                 await self._pause(self.state)
+
+    async def _refused(self, error: TelegramError) -> None:
+        """Say how it stands, and wait for as long as Telegram asks, or as it may take."""
+        refused = failure(error)
+        self.state, wait = str(refused), refused.after
+        match error:
+            case InvalidToken() if not foreign(error):
+                self.state = f"{self._server} does not know this token; connect the mate anew"
+                wait = LONG_PAUSE
+            case Conflict():
+                self.state = HOOKED if "webhook" in str(error.message) else ASKED
+        if wait:
+            await self._clock.sleep(wait)
+        else:
+            await self._pause(self.state)
 
     async def _pause(self, why: str) -> None:
         pause = PAUSES[min(self._failures, len(PAUSES) - 1)]
