@@ -125,16 +125,32 @@ async def test_a_refusal_and_the_end_are_raised_where_it_was_asked() -> None:
     assert outbox.empty.is_set()
 
 
-async def test_whoever_is_sent_away_when_it_ends_leaves_nothing_behind() -> None:
-    """A question that fails in the moment in which who asked it is cancelled: no error is lost."""
+async def test_a_question_that_cannot_be_written_is_not_kept() -> None:
+    """Its asker has the error; when the terminal ends nobody is left to be told, and no error lost."""
     lost: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: lost.append(context))
-    outbox, tasks = PendingRequests("c"), Tasks()
+
+    def broken(_data: bytes) -> None:
+        raise RuntimeError("Cannot call write() after write_eof()")
+
+    outbox = PendingRequests("c")
+    outbox.open(broken)
+    with pytest.raises(RuntimeError, match="write_eof"):
+        await outbox.ask(do="why")
+    outbox.fail(Unreachable("This terminal is closed."))
+    del outbox
+    gc.collect()
+    assert lost == []
+
+
+async def test_what_is_asked_while_a_terminal_parts_fails_as_it_ends() -> None:
+    """It is written to no host any more."""
+    outbox, wire, tasks = PendingRequests("c"), Wire(), Tasks()
+    outbox.open(wire)
+    outbox.part()
     asking = tasks.spawn(outbox.ask(do="why"), "a question")
     await asyncio.sleep(0)
     outbox.fail(Unreachable("This terminal is closed."))
-    asking.cancel()
-    await asyncio.wait([asking])
-    del asking
-    gc.collect()
-    assert lost == []
+    with pytest.raises(Unreachable, match="closed"):
+        await asking
+    assert wire.got == []

@@ -48,7 +48,6 @@ class PendingRequest:
             self.answered.set_result(outcome)
         else:
             self.answered.set_exception(outcome)
-            self.answered.exception()  # seen: whoever waits may be sent away in this very moment
 
 
 class PendingRequests:
@@ -90,6 +89,10 @@ class PendingRequests:
             if question.written and not question.again:
                 question.conclude(gone)
 
+    def part(self) -> None:
+        """What was asked may still be answered; nothing more is written to this host."""
+        self._write = None
+
     def fail(self, error: LoopforgeError) -> None:
         """There will be no host any more."""
         self._write, self._error = None, error
@@ -116,8 +119,8 @@ class PendingRequests:
         question = self._numbered(**asked)
         question.answered = asyncio.get_running_loop().create_future()
         self._questions[question.asked.n] = question
-        self._send(question)
         try:
+            self._send(question)
             return await question.answered
         finally:
             del self._questions[question.asked.n]

@@ -149,6 +149,7 @@ class SocketLink:
             self._keeper.cancel()
         else:
             self._acknowledge()
+            self._outbox.part()
             self._writer.write_eof()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(FAREWELL):
