@@ -27,6 +27,7 @@ GONE = {
     50278: "this person takes no direct messages from the bot: they share no server any more.",
 }
 """Codes after which nothing else is worth sending there."""
+BEFORE = "a gateway or a proxy before Discord refuses it ({status})."
 OUT = "Discord does not let the bot in. The owner of this home finds the reason under Admin."
 LOST = "the message it belongs to is gone."
 FINAL = {
@@ -106,12 +107,16 @@ def _answered(error: discord.HTTPException, place: str) -> SendFailed:
             OUT,
             after=60.0,
         )
-    if "json" not in error.response.headers.get("Content-Type", ""):
-        why = f"a gateway or a proxy before Discord refuses it ({error.status})."
-        return SendFailed(why, final=True)
+    if foreign(error):
+        return SendFailed(BEFORE.format(status=error.status), final=True)
     if error.status == 404:
         return SendFailed("it is gone from Discord.", final=True)
     return SendFailed(f"Discord refuses it ({error.status}): {said}", final=True)
+
+
+def foreign(error: discord.HTTPException) -> bool:
+    """Whether a call was refused by something before Discord, which says nothing of a place."""
+    return "json" not in error.response.headers.get("Content-Type", "")
 
 
 def _patience(error: discord.HTTPException) -> float:

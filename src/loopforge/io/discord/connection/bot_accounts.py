@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import discord
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import SendFailed
-from loopforge.io.discord.connection.api_errors import OUT, failed
+from loopforge.io.discord.connection.api_errors import BEFORE, OUT, failed, foreign
 from loopforge.io.discord.connection.gateway_client import Client, Talk
 from loopforge.io.platforms.bot_tokens import EVERYBODY, BotAccount
 from loopforge.runtime.background_tasks import Tasks
@@ -286,7 +286,11 @@ async def find(client: Client, id: int) -> Talk | None:
     if channel is None:
         try:
             channel = await client.fetch_channel(id)
-        except (discord.Forbidden, discord.NotFound, discord.InvalidData):
+        except (discord.Forbidden, discord.NotFound) as error:
+            if foreign(error):
+                raise SendFailed(BEFORE.format(status=error.status)) from None
+            return None
+        except discord.InvalidData:
             return None
         except Exception as error:
             raise failed(error, "the channel") from None
