@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, select
 from sqlalchemy.engine import Connection
 
 from loopforge.chat.room.platform_channels import places
@@ -19,13 +19,13 @@ from loopforge.memory.memory_view import keeping_of
 _CROWD = select(places).where(places.c.stream == bindparam("room"), places.c.kind != "private")
 
 _SPOKEN = (
-    select(events.c.stream, func.max(events.c.seq).label("seq"))
+    select(events.c.stream, events.c.seq)
     .where(
         events.c.id >= bindparam("first"),
         events.c.kind.in_(("room.heard", "room.said")),
         events.c.stream.startswith(PREFIX),
     )
-    .group_by(events.c.stream)
+    .order_by(events.c.id)  # so that the index of ids is taken, and no older event is read
 )
 
 
@@ -37,7 +37,10 @@ def is_crowd(connection: Connection, stream: str) -> bool:
 def spoken_since(connection: Connection, moment: datetime) -> list[tuple[str, int]]:
     """The streams of rooms in which people or mates spoke since, each with its newest line."""
     first = f"{int(moment.timestamp() * 1000):012x}"  # ids begin with the milliseconds
-    return [(row.stream, row.seq) for row in connection.execute(_SPOKEN, {"first": first})]
+    newest: dict[str, int] = {}
+    for stream, seq in connection.execute(_SPOKEN, {"first": first}):
+        newest[stream] = max(seq, newest.get(stream, 0))
+    return list(newest.items())
 
 
 def is_remembered(connection: Connection, stream: str) -> bool:
