@@ -30,7 +30,7 @@ COPIED = 2
 """So many words of a mate's line, from its beginning, are that line again."""
 _STAGE = re.compile(r"^\s*(?:\([^()]{1,60}\)|\*[^*\n]{1,60}\*)\s*(?=\S)")
 """A stage direction before the words: (smiling)."""
-_ROW = re.compile(r"^\s*\[[^\]\n]*(?:\](?!\()|$)")
+_ROW = re.compile(r"^(?:\s*\[[^\]\n]*(?:\](?!\()|(?=\n)|$))+")
 """What it remembers, said again as it was told it: [in another room, 3 May from Ana: ...]."""
 
 
