@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import LineEdited
 from loopforge.ledger.database.table_schema import events
-from loopforge.ledger.erasure.later_quotes import folded
+from loopforge.ledger.erasure.quote_matching import folded
 from loopforge.ledger.search_index import BITS, bits_of, searched
 from loopforge.ledger.storage.revised_lines import by_id, standing
 from loopforge.ledger.storage.row_codec import events_of, mark

@@ -19,7 +19,7 @@ from loopforge.core.events import Erased, Event
 from loopforge.core.room_vocabulary import ROOM_LINES, Heard, LineEdited, Said, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.database.table_schema import Name, metadata
-from loopforge.ledger.erasure.later_quotes import folded
+from loopforge.ledger.erasure.quote_matching import folded
 from loopforge.ledger.storage.row_codec import mark
 
 SEARCHED = (*ROOM_LINES, "room.line_edited")

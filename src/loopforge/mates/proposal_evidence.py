@@ -17,7 +17,7 @@ from loopforge.core.growth.growth_events import TraitProposed
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.database.table_schema import Name, metadata
 from loopforge.ledger.erasure.derived_texts import Grounds
-from loopforge.ledger.erasure.later_quotes import Forgotten, Sieve, Text
+from loopforge.ledger.erasure.quote_matching import Forgotten, Sieve, Text
 from loopforge.ledger.storage.event_reading import read
 from loopforge.mates.version_history import STREAM
 

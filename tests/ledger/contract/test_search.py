@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from loopforge.core.room_vocabulary import File, Told
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.ledger import line_search
-from loopforge.ledger.erasure.later_quotes import folded
+from loopforge.ledger.erasure.quote_matching import folded
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.search_index import bits_of, trigrams
 from tests.ledger.saying import ROOM, Scribbler, opened

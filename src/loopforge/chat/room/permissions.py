@@ -26,9 +26,9 @@ from loopforge.core.context_window import ContextEntry
 from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import Right
-from loopforge.core.text.borrowed_words import borrowed
 from loopforge.core.text.known_address import stands_in
 from loopforge.core.text.spoken_lists import listed
+from loopforge.core.text.taint_tracking import borrowed
 from loopforge.runtime.ports import CallPermission, Tool
 
 RIGHTS: tuple[Right, ...] = ("talk", "stop", "change", "tools")
@@ -277,7 +277,7 @@ def asks_first(state: Held, mate: str, call: Call, tools: Iterable[Tool], gave: 
     return True
 
 
-def borrowed_words(
+def taint_tracking(
     state: Held, mate: str, call: Call, tools: Iterable[Tool], gave: Given = ()
 ) -> Mapping[str, str]:
     """By each argument of a call that holds words nobody here said, where it has them from.

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
 
-from loopforge.chat.room.permissions import Given, answered_people, borrowed_words, once
+from loopforge.chat.room.permissions import Given, answered_people, once, taint_tracking
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.turns.apply_acts import queued, spoken_here
 from loopforge.chat.turns.fallback_mate import notice
@@ -18,9 +18,9 @@ from loopforge.core.events import Fact
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import Told
-from loopforge.core.text.borrowed_words import argument_texts
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.spoken_lists import listed
+from loopforge.core.text.taint_tracking import argument_texts
 from loopforge.runtime.ports import Tools
 from loopforge.runtime.system_clock import Stamp
 
@@ -75,7 +75,7 @@ class ToolQuestions:
         state, mate = asks.state, asks.mate
         number = 1 + max(state.turns.asked, self._last.get(state.stream, 0))
         self._last[state.stream] = number
-        strange = borrowed_words(state, mate.handle, call, self._tools.known(), gave)
+        strange = taint_tracking(state, mate.handle, call, self._tools.known(), gave)
         mind = (MIND.format(which=which, source=source) for which, source in strange.items())
         what = self._tools.shown(call.tool, call.arguments).replace("\n", "\n    ")
         text = QUESTION.format(

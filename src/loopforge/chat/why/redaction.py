@@ -38,7 +38,7 @@ from loopforge.core.memory.memory_vocabulary import PREFIX as MEMORY
 from loopforge.core.perception import Line
 from loopforge.core.room_vocabulary import Heard, PersonJoined, PersonLeft, Said, Told
 from loopforge.core.text.erasable_text import Words, mended
-from loopforge.ledger.erasure.later_quotes import (
+from loopforge.ledger.erasure.quote_matching import (
     CHATTER,
     COMMON,
     RUN,

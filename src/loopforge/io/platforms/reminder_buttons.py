@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from msgspec import Struct
 
-from loopforge.chat.commands.fired_reminders import REMINDER_WAYS, ReminderVerb
+from loopforge.chat.commands.reminder_snooze import REMINDER_WAYS, ReminderVerb
 from loopforge.chat.rooms_api import Front
 from loopforge.core.events import Event
 from loopforge.errors import InputError

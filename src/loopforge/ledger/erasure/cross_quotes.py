@@ -1,8 +1,8 @@
 """Echoes: texts of other streams that repeat what people said in one, when that one is to go.
 
-Within a stream one telling word makes a quote (later_quotes.py). Between streams that would be far
-too much: two rooms that speak of gardens do not quote each other. So a text elsewhere is an echo
-when it came later, and
+Within a stream one telling word makes a quote (quote_matching.py). Between streams that would be
+far too much: two rooms that speak of gardens do not quote each other. So a text elsewhere is an
+echo when it came later, and
 
 * shares six words in a row with a line that a person said, or
 * holds the whole of a shorter one, of three words or more;
@@ -21,7 +21,7 @@ from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard
-from loopforge.ledger.erasure.later_quotes import distinctive, words
+from loopforge.ledger.erasure.quote_matching import distinctive, words
 from loopforge.ledger.storage.event_reading import read
 from loopforge.ledger.storage.row_codec import mark, unkept
 

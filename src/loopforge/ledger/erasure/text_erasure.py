@@ -1,6 +1,6 @@
 """Erasure: texts forgotten truly, on somebody's wish, and the chain still verifies.
 
-    what was named -> what later texts quote it (later_quotes.py) -> Erased events -> texts deleted
+    what was named -> what later texts quote it (quote_matching.py) -> Erased events -> texts gone
       -> views that hold texts folded anew, snapshots dropped -> nothing left in the file
 
 Named may be texts (by ref); events (the words of a line, and those that it was edited to; of a
@@ -31,8 +31,8 @@ from loopforge.core.events import Erased, Event
 from loopforge.core.room_vocabulary import MateJoined
 from loopforge.errors import Unknown
 from loopforge.ledger.erasure.derived_texts import DerivedTexts, Grounds, Reach
-from loopforge.ledger.erasure.later_quotes import Forgotten, Sieve, Text
 from loopforge.ledger.erasure.person_identities import NAMES, Kin, done_by
+from loopforge.ledger.erasure.quote_matching import Forgotten, Sieve, Text
 from loopforge.ledger.storage import state_snapshots
 from loopforge.ledger.storage.event_append import Append, EventWriter, write
 from loopforge.ledger.storage.event_reading import event as event_by_id

@@ -16,7 +16,7 @@ from sqlalchemy.engine import Connection
 from loopforge.core.memory.memory_vocabulary import PREFIX, MemoryCorrected, MemoryKept
 from loopforge.ledger.database.table_schema import events
 from loopforge.ledger.erasure.derived_texts import Grounds
-from loopforge.ledger.erasure.later_quotes import Forgotten, Sieve, Text
+from loopforge.ledger.erasure.quote_matching import Forgotten, Sieve, Text
 from loopforge.ledger.storage.revised_lines import by_id
 from loopforge.memory.memory_view import (
     Memories,

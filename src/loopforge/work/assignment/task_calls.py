@@ -17,7 +17,7 @@ from loopforge.core.events import Event
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.core.policy import Call
-from loopforge.core.text.borrowed_words import argument_texts
+from loopforge.core.text.taint_tracking import argument_texts
 from loopforge.core.work.work_roles import WorkRole, role_of
 from loopforge.runtime.nested_calls import InnerPermission, spent_within
 from loopforge.runtime.ports import CallPermission, Ledger, Tool, Tools

@@ -35,7 +35,7 @@ from loopforge.tools.sandbox.sandbox_limits import SandboxLimits, narrowed
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles, apart
 from loopforge.work.workspace.checkpoint_archive import CheckpointArchive, WorkspaceCheckpoint
 from loopforge.work.workspace.file_markers import named_files, without_marks
-from loopforge.work.workspace.tree_capture import (
+from loopforge.work.workspace.workspace_snapshot import (
     CapturedTree,
     TreeChange,
     between,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from loopforge.ledger.erasure.later_quotes import (
+from loopforge.ledger.erasure.quote_matching import (
     CHATTER,
     Forgotten,
     Sieve,

@@ -1,4 +1,4 @@
-"""Which arguments of a call hold words of a text that nobody here vouches for, decoded ones too.
+"""Taint: which arguments of a call hold words of a text that nobody vouches for, decoded ones too.
 
     borrowed({"url": "https://x.org/?d=aGlkZGVuIG9yZGVycw=="}, {"read_page": ["hidden orders"]})
         -> {"url": "read_page"}
