@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 
 from loopforge.artifacts.file_intake import plain_name
 from loopforge.chat.reminders.reminder_service import own_waking, reminders_left
@@ -237,7 +238,8 @@ class Bot:
 
     def _rights(self, state: RoomState, turn: Taken, plan: AgentActionPlan) -> Rights:
         handle = turn.due.mate.handle
-        own = [e for e in state.lines.values() if e.kind == "said" and e.who == handle]
+        latest = reversed(state.lines.values())
+        own = [*islice((e for e in latest if e.kind == "said" and e.who == handle), RECENT)]
         return Rights(
             energy=max(state.energy.left, bool(turn.due.anew)),
             steps=self._rules.steps - 1 - turn.due.step,
@@ -251,7 +253,7 @@ class Bot:
             may_title=turn.due.summons == TITLE and state.titled_by in ("", "room"),
             may_transcribe=turn.due.summons == TRANSCRIPT,
             may_say=handle != SCRIBE,
-            recent=tuple(str(entry.text) for entry in own[-RECENT:]),
+            recent=tuple(str(entry.text) for entry in reversed(own)),
             anew=bool(turn.due.anew),
         )
 

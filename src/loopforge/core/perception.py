@@ -121,6 +121,10 @@ class SeamValue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise cls.refused(f"This is no {cls.__name__}: {error}.") from error
 
 
+REMEMBERED = ("standing", "recalled")
+"""The kinds of lines that nobody said here just now."""
+
+
 class AgentPerception(SeamValue, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
     """What one mind is shown at one step.
 
@@ -166,13 +170,11 @@ class AgentPerception(SeamValue, frozen=True, kw_only=True, forbid_unknown_field
 
     @cached_property
     def _by_kind(self) -> tuple[tuple[Line, ...], tuple[Line, ...], tuple[Line, ...]]:
-        lines, standing, recalled = list[Line](), list[Line](), list[Line]()
-        for event in self.local_events:
-            if isinstance(event, Line):
-                kind = event.kind
-                of = standing if kind == "standing" else recalled if kind == "recalled" else lines
-                of.append(event)
-        return tuple(lines), tuple(standing), tuple(recalled)
+        every = [event for event in self.local_events if isinstance(event, Line)]
+        kept = [line for line in every if line.kind in REMEMBERED]
+        lines = [line for line in every if line.kind not in REMEMBERED] if kept else every
+        standing = tuple([line for line in kept if line.kind == "standing"])
+        return tuple(lines), standing, tuple([line for line in kept if line.kind == "recalled"])
 
     @property
     def lines(self) -> tuple[Line, ...]:

@@ -8,7 +8,6 @@ likewise. What is read back is what was stored, never computed again.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import chain, repeat
 from operator import is_
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -84,14 +83,8 @@ class Recorder:
     def texts(self, place: tuple[str, str], messages: tuple[Message, ...]) -> Texts:
         """The messages as a model reads them; those of the last question are not laid out anew."""
         known, read = self._texts.get(place, ((), ()))
-        same = chain(map(is_, known, messages), repeat(False))
-        before = chain(read, repeat(("", "")))
-        texts = tuple(
-            [
-                was if again else (one.role, one.text)
-                for one, again, was in zip(messages, same, before, strict=False)
-            ]
-        )
+        same = _common(known, messages)
+        texts = (*read[:same], *[(one.role, one.text) for one in messages[same:]])
         self._texts[place] = (messages, texts)
         return texts
 
