@@ -17,7 +17,7 @@ from loopforge.core.events import Answered, Perceived
 from loopforge.core.work.work_vocabulary import TaskClassified
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.models.scripted_model import ScriptedAnswer
-from loopforge.runtime.ports import Question
+from loopforge.runtime.ports import Question, Tool, ToolCall
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.work import work_parts
 from loopforge.work.task_state import PREFIX, TaskState
@@ -59,6 +59,67 @@ async def test_an_hour_of_work_ends_it_and_resume_gives_another(place: Path) -> 
         await shop.rest(id)
         assert (await shop.state(id)).turns == 6
         assert shop.file(id, "1.txt").exists()
+
+
+async def test_who_wants_it_otherwise_after_a_limit_has_it_go_on(place: Path) -> None:
+    """The limit counts anew, as after `resume`; else it stood still again before its first turn."""
+    clock = LeapingClock()
+
+    def script(asked: Question) -> Step:
+        clock.leapt += timedelta(minutes=25)
+        if "state" in (asked.schema or {}).get("properties", {}):
+            return uses("work_write", path="a.txt", text="x")
+        return "So."
+
+    async with working(place, script, clock=clock) as shop:
+        id = await shop.give("Write a Python file a.py")
+        assert (await shop.state(id)).stage == "stopped"
+        await shop.tasks.say(id, "ana", "no, just answer")
+        await shop.rest(id)
+        assert (await shop.state(id)).stage == "finished"
+
+
+async def test_it_does_not_work_while_it_waits_for_a_yes(place: Path) -> None:
+    """Whoever thinks about a use of a tool for hours finds that it goes on, and no limit met."""
+
+    async def send(_: ToolCall) -> str:
+        return "sent"
+
+    (place / "roles").mkdir()
+    role = "---\nname: Pia\nhandle: python-coder\nrole: coder\ntools: [send]\n---\nYou code."
+    (place / "roles" / "python-coder.md").write_text(role)
+    clock, script = LeapingClock(), in_order(uses("send"), says("done", "Sent."))
+    async with working(place, script, clock=clock) as shop:
+        shop.app.tools.add(Tool(name="send", summary="Sends.", asks=True, owner=True), send)
+        id = await shop.tasks.open("Fix app.py in Python", "ana")
+        await shop.until(id, "turn.ended")
+        clock.leapt += timedelta(hours=3)
+        await shop.tasks.allow(id, "ana", owner=True)
+        await shop.rest(id)
+        state = await shop.state(id)
+        assert (state.stage, state.spent_seconds < 60) == ("finished", True)
+
+
+@pytest.mark.parametrize("at", ["turn.asked", "effect.running"])
+async def test_it_does_not_work_while_its_home_is_down(place: Path, at: str) -> None:
+    """Taken up the next morning it has the time that it had, whatever it was at in the evening."""
+    clock, pace = LeapingClock(), HeldClock()
+
+    def script(_: Question) -> Step:
+        clock.leapt += timedelta(minutes=25)
+        step = uses("work_run", command="sleep 60")
+        return ScriptedAnswer(data=step, wait=1) if at == "turn.asked" else step
+
+    async with working(place, script, clock=clock, pace=pace) as shop:
+        id = await shop.tasks.open("Fix app.py in Python", "ana")
+        await shop.until(id, at)
+    clock.leapt += timedelta(hours=8)
+    async with working(place, in_order(says("done", "Done.")), clock=clock) as shop:
+        await shop.rest(id)
+        state = await shop.state(id)
+        assert state.stage == "finished"
+        assert (state.spent_seconds > 1400) == (at == "effect.running")
+        assert state.spent_seconds < 1800
 
 
 @pytest.mark.parametrize("text", ["Fix app.py in Python", "@tier-3 what is 2 + 2?"])

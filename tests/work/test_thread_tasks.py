@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from loopforge.app import open_aside
 from loopforge.artifacts.file_intake import FileLimits, receive
+from loopforge.artifacts.file_lookup import KeptRoomFiles
 from loopforge.chat.turns import mate_posts
+from loopforge.chat.turns.mate_posts import MatePosts
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import (
     Heard,
@@ -27,8 +30,9 @@ from loopforge.core.room_vocabulary import (
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, NotLetIn
 from loopforge.ledger.erasure.text_erasure import Wish
-from loopforge.runtime.ports import Question
+from loopforge.runtime.ports import Question, RoomLine
 from loopforge.work.task_store import TaskStore
+from loopforge.work.threads.thread_routing import ThreadRouting
 from tests.rooms.conftest import write_mates
 from tests.work.conftest import Script, Step, Workshop, in_order, says, uses, working
 from tests.work.test_task_forgetting import holding
@@ -411,6 +415,22 @@ async def test_commands_written_as_lines_do_the_same(place: Path) -> None:
             "otto: Done",
             "otto: Approved",
         ]
+
+
+async def test_a_task_given_by_a_command_in_a_line_is_given_once(place: Path) -> None:
+    """A room that was ended in between asks about the line again; nobody is told of other work."""
+    async with commons(place, in_order(says("question", "Which port?"))) as room:
+        given = await room.hears(words := "/work otto: write a Python server in serve.py")
+        before, app = await room.said(), room.app
+        files = KeptRoomFiles(app.ledger, app.artifacts)
+        voice = MatePosts(
+            app.ledger, app.rooms.house, app.rooms.surfaces, app.deliveries, app.stamp
+        )
+        route = ThreadRouting(app.ledger, room.shop.tasks, app.rooms.mates, files, voice)
+        line = RoomLine(stream=ROOM, line=given.id, person=room.ana, text=words, here=("otto",))
+        assert await route.line(replace(line, tools=frozenset({"*"}), owner=True))
+        await room.rest()
+        assert (await room.said(), await room.tasks()) == (before, [given.id])
 
 
 async def test_a_repository_gets_what_was_shown_by_the_owners_yes(

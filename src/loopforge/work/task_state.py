@@ -113,6 +113,7 @@ class TaskState(Struct, kw_only=True):
     turns: int = 0
     since: int = 0
     started: datetime | None = None
+    busy: datetime | None = None
     spent_seconds: float = 0.0
     confidence: float = task_confidence.START
     model: str = ""
@@ -214,11 +215,8 @@ class TaskState(Struct, kw_only=True):
         self.seq, self.last, body = event.seq, event.at, event.body
         was = self.stage
         self.stage = next_stage(self.stage, event.kind)
-        if self.stage == "working" and was != "working":
-            self.started = event.at
-        elif was == "working" and self.stage != "working" and self.started:
-            self.spent_seconds += (event.at - self.started).total_seconds()
-            self.started = None
+        if was == "working" and isinstance(body, TaskLeased) and self.started:
+            self._clocked_until(self.busy or self.started)  # the process before it ended
         match body:
             case TaskOpened():
                 self.opened = event
@@ -229,6 +227,8 @@ class TaskState(Struct, kw_only=True):
                 self._proposed(event, proposed)
             case TaskClassified() | TaskQueued() | TaskLeased() | PlanSet() | TaskProgressed():
                 self._going(body)
+                if was == "stopped" and self.stage != was:  # by a person who wants it otherwise
+                    self._anew()
             case TaskSteered():
                 self.pending[event.id], self.steered = body, event.seq
                 self._enter("heard", body.person, body.text, event)
@@ -269,6 +269,22 @@ class TaskState(Struct, kw_only=True):
                     self._after(event)
         if isinstance(body, WorkEvent):
             self.attempts.take(body, self.turns, event.id, event.seq)
+        self._clock(event)
+
+    def _clock(self, event: Event) -> None:
+        """Count the time in which it works: not that in which it waits for the yes of a person."""
+        asks = bool(self.running) and len(self.allowing) == len(self.running)
+        if self.stage != "working" or (asks and not self.open):
+            self._clocked_until(event.at)
+        elif self.started is None:
+            self.started = event.at
+        if not (event.actor.startswith("person:") or isinstance(event.body, EffectEnd)):
+            self.busy = event.at  # else a program that died has perhaps not been at it until then
+
+    def _clocked_until(self, at: datetime) -> None:
+        if self.started is not None:
+            self.spent_seconds += max(0.0, (at - self.started).total_seconds())
+            self.started = None
 
     def _after(self, event: Event) -> None:
         """What came of it, and what people said of that."""

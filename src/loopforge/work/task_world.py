@@ -129,7 +129,7 @@ class TaskWorld:
         if not self.hosted or state.opened is None:
             return None
         if state.open:
-            return self._again(state)
+            return await self._resumed(state)
         if state.forgotten:
             if state.at_work or state.stage == "waiting":
                 return [self._fact(TaskStopped(kind="lost", why=Words(FORGOTTEN)), state)]
@@ -142,7 +142,7 @@ class TaskWorld:
             return None  # its end wakes the task
         if state.classified is None:  # nor need it be new: it may have been stopped before
             return self._triage(state)
-        if not self._leases.mine(state.thread, state.id, state.fence) or state.stage != "working":
+        if not self._holds(state) or state.stage != "working":
             return await self._lease(state)
         if not await self._leases.renew(state.thread):
             return await self._lease(state)
@@ -163,6 +163,18 @@ class TaskWorld:
             actor="runtime",
             cause=cause or state.opened.id,
         )
+
+    async def _resumed(self, state: TaskState) -> TurnDue | Sequence[Fact]:
+        """A turn that was broken off; before it the thread, if it is free: its time counts anew."""
+        if state.stage == "working" and not (state.forgotten or self._holds(state)):
+            leased = await self._lease(state)
+            if not isinstance(leased, datetime):
+                return leased
+        return self._again(state)
+
+    def _holds(self, state: TaskState) -> bool:
+        """Whether this process holds its thread for it."""
+        return self._leases.mine(state.thread, state.id, state.fence)
 
     def _again(self, state: TaskState) -> TurnDue:
         """A turn that was broken off."""

@@ -80,10 +80,10 @@ class ThreadRouting:
         """See `LineRoute.line`."""
         if not may_give(line.tools):
             return False
-        if (typed := _TYPED.fullmatch(line.text)) and await self._typed(line, typed):
-            return True
         tasks = await self._store.of_thread(line.stream)
         if any(state.id == line.line for state in tasks):
+            return True
+        if (typed := _TYPED.fullmatch(line.text)) and await self._typed(line, typed):
             return True
         meant = await self._meant(line, tasks)
         if meant is not None:
@@ -229,7 +229,7 @@ class ThreadRouting:
                 raise NotLetIn("Work on a repository is for the owner of this home to give.")
         if going(await self._store.of_thread(order.stream)) is not None:
             raise InputError(BUSY)
-        await self._open(order, text, mate, repo=repo)
+        await self._open(order, text, mate, line=order.line, repo=repo)
         return f"{self._mates[mate].name} takes it up."
 
     def _chosen(self, order: RoomOrder) -> tuple[str, str]:
