@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.room_vocabulary import ConversationBegan, Titled
-from loopforge.people.accounts.guess_limit import FREE
+from loopforge.people.accounts.guess_lockout import FREE
 from loopforge.runtime.background_tasks import Tasks
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin

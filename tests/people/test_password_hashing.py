@@ -6,7 +6,7 @@ import pytest
 from argon2 import PasswordHasher
 
 from loopforge.errors import NotLetIn, TooEarly
-from loopforge.people.accounts.guess_limit import FORGIVEN, FREE, LONGEST, NAMES, Guesses
+from loopforge.people.accounts.guess_lockout import FORGIVEN, FREE, LONGEST, NAMES, Guesses
 from loopforge.people.accounts.password_hashing import Passwords
 from loopforge.runtime.system_clock import SeededDice, SimClock
 from tests.ledger.saying import NOON

@@ -11,7 +11,7 @@ from argon2 import PasswordHasher
 from loopforge.core.people_events import SignedIn
 from loopforge.errors import BadAccount, NotLetIn, Unknown
 from loopforge.people.accounts.credential_store import Vault, secured
-from loopforge.people.accounts.login_queue import EACH, FREE, LONGEST
+from loopforge.people.accounts.login_throttle import EACH, FREE, LONGEST
 from loopforge.people.identity.person_registry import STREAM
 from loopforge.runtime.background_tasks import Tasks
 from tests.ledger.saying import NOON

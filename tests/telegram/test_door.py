@@ -8,7 +8,7 @@ import pytest
 
 from loopforge.core.room_vocabulary import Heard
 from loopforge.io.telegram.connection.rate_limit import WRONG
-from loopforge.people.accounts.guess_limit import FREE
+from loopforge.people.accounts.guess_lockout import FREE
 from tests.telegram.city import City
 from tests.telegram.homes import Home, on_telegram, pair
 from tests.telegram.records import Bot

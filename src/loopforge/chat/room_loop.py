@@ -30,6 +30,7 @@ from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import House
 from loopforge.chat.room.turn_queue import ANEW, GREETING, TITLE, TRANSCRIPT, Due, OpenTurn
 from loopforge.chat.speaking import addressee_detection, triggers
+from loopforge.chat.speaking.line_debounce import settle
 from loopforge.chat.speaking.line_routing import LineRouting, posted
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.turns import room_titles
@@ -139,7 +140,7 @@ class Conduct:
 
     async def _weighed(self, state: RoomState) -> list[Fact]:
         """Wait for the rest of what somebody is saying, then weigh it all."""
-        await self._gather(state)
+        await settle(state, self._rules, self._stamp.clock)
         pending = state.pending()
         if not pending or self._unheard(state):
             return []
@@ -192,17 +193,6 @@ class Conduct:
         It may have come while others were waited for.
         """
         return unheard(state) if self._rules.transcriber else ""
-
-    async def _gather(self, state: RoomState) -> None:
-        clock = self._stamp.clock
-        waited = 0.0
-        while (pending := state.pending()) and pending[-1].kind == "heard":
-            since = (clock.now() - pending[-1].at).total_seconds()
-            left = min(self._rules.debounce - since, self._rules.patience - waited)
-            if left <= 0:
-                return
-            await clock.sleep(left)
-            waited += left
 
     # ------------------------------------------------------------ turns
 

@@ -22,7 +22,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, NotLetIn, Unknown
 from loopforge.people.accounts.account_decisions import AccountDecisions, Decision
 from loopforge.people.accounts.credential_store import LINKING, nothing, spent
-from loopforge.people.accounts.guess_limit import Guesses
+from loopforge.people.accounts.guess_lockout import Guesses
 from loopforge.people.accounts.typed_codes import digest
 from loopforge.people.identity.person_registry import Person, Registry
 from loopforge.runtime.ports import Clock

@@ -40,12 +40,12 @@ from loopforge.errors import (
 from loopforge.web.account import account_pages as door
 from loopforge.web.account import linked_accounts
 from loopforge.web.admin import (
+    admin_pages,
     budgets_page,
     first_steps,
     ledger_page,
     model_files,
     model_keys,
-    owner_pages,
     people_invites,
     settings_page,
     tools_page,
@@ -98,7 +98,7 @@ PAGES = (
     *(lab_pages, run_viewer, side_panels, story_page, fork_compare),
 )
 ADMIN = (
-    *(owner_pages, undelivered_page, first_steps, model_keys, model_files),
+    *(admin_pages, undelivered_page, first_steps, model_keys, model_files),
     *(people_invites, usage_page, budgets_page, ledger_page, settings_page, tools_page),
 )
 """The modules whose handlers are the pages; those of Admin are the owner's alone."""

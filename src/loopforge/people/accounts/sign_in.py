@@ -21,9 +21,9 @@ from loopforge.people.accounts.credential_store import (
     unchanged,
     voided,
 )
-from loopforge.people.accounts.guess_limit import Guesses
-from loopforge.people.accounts.login_queue import FairQueue
+from loopforge.people.accounts.guess_lockout import Guesses
 from loopforge.people.accounts.login_sessions import UNUSED
+from loopforge.people.accounts.login_throttle import FairQueue
 from loopforge.people.identity.account_names import folded
 from loopforge.people.identity.password_rules import fitting
 from loopforge.runtime.ports import Clock
@@ -52,8 +52,8 @@ class Signing:
     ) -> tuple[Visitor, str]:
         """Sign in by name and password; with the session's token. Raises NotLetIn.
 
-        After wrong tries at a name it waits its turn among them (see login_queue.py): by `place`,
-        an address; a `device` that this name signed in with before has a queue of its own.
+        After wrong tries at a name it waits its turn among them (see login_throttle.py): by
+        `place`, an address; a `device` that this name signed in with before has a queue of its own.
         """
         decisions, wanted = self._decisions, folded(name[:200])
         key = f"{wanted}\n{device}"

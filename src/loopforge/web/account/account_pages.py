@@ -89,11 +89,11 @@ def inside(path: str) -> str:
 async def enter_page(request: Asked, site: Site, token: str) -> Template:
     """Ask the owner's name, the first time; a button that spends the link."""
     if not await site.accounts.links.waits(token):
-        return page("door-spent.html", await visitor_of(request, site), status=404)
+        return page("link-spent.html", await visitor_of(request, site), status=404)
     new = not site.accounts.decisions.book.owner()
     name = site.live.now.person
     proposed = "" if name == NAMELESS else name
-    return page("door-enter.html", None, token=token, new=new, name=proposed)
+    return page("sign-in-link.html", None, token=token, new=new, name=proposed)
 
 
 @post("/enter/{token:str}")
@@ -109,7 +109,7 @@ async def enter(request: Asked, site: Site, token: str, data: Fields) -> Respons
     except InputError as error:
         new = not site.accounts.decisions.book.owner()
         shown: dict[str, Any] = {"token": token, "new": new, "name": name, "error": str(error)}
-        return page("door-enter.html", None, status=400, **shown)
+        return page("sign-in-link.html", None, status=400, **shown)
     try:
         await site.front.rooms.come_in(site.live.now.room, visitor.person, visitor.name)
     except Unknown:
@@ -147,8 +147,10 @@ async def join_page(request: Asked, site: Site, token: str) -> Template:
     invite = await good(site, token)
     visitor = await visitor_of(request, site)
     if invite is None:
-        return page("door-spent.html", visitor, status=404)
-    return page("door-join.html", visitor, token=token, invite=invite, **await _where(site, invite))
+        return page("link-spent.html", visitor, status=404)
+    return page(
+        "invite-accept.html", visitor, token=token, invite=invite, **await _where(site, invite)
+    )
 
 
 @post("/join/{token:str}")
@@ -157,7 +159,7 @@ async def join(request: Asked, site: Site, token: str, data: Fields) -> Response
     visitor, session = await visitor_of(request, site), ""
     invite = await good(site, token)
     if invite is None:
-        return page("door-spent.html", visitor, status=404)
+        return page("link-spent.html", visitor, status=404)
     try:
         if visitor is not None:
             invite = await site.accounts.links.take_as(token, visitor)
@@ -170,7 +172,7 @@ async def join(request: Asked, site: Site, token: str, data: Fields) -> Response
     except InputError as error:
         shown: dict[str, Any] = {"token": token, "invite": invite, "typed": data.get("name", "")}
         shown |= {**await _where(site, invite), "error": str(error)}
-        return page("door-join.html", visitor, status=400, **shown)
+        return page("invite-accept.html", visitor, status=400, **shown)
     to = "/"
     if invite.room:
         await site.front.bring(
@@ -190,8 +192,8 @@ async def renew_page(request: Asked, site: Site, token: str) -> Template:
     """A new password to choose; nothing is spent by looking."""
     person = await site.accounts.links.renewing(token)
     if not person:
-        return page("door-spent.html", await visitor_of(request, site), status=404)
-    return page("door-renew.html", None, token=token, name=name_of(site, person))
+        return page("link-spent.html", await visitor_of(request, site), status=404)
+    return page("password-renew.html", None, token=token, name=name_of(site, person))
 
 
 @post("/renew/{token:str}")
@@ -199,14 +201,14 @@ async def renew(request: Asked, site: Site, token: str, data: Fields) -> Respons
     """Set the new password, and come in."""
     person = await site.accounts.links.renewing(token)
     if not person:
-        return page("door-spent.html", await visitor_of(request, site), status=404)
+        return page("link-spent.html", await visitor_of(request, site), status=404)
     try:
         visitor, session = await site.accounts.links.renew(
             token, data.get("password", ""), agent_of(request), seal_of(request)
         )
     except InputError as error:
         shown = {"token": token, "name": name_of(site, person), "error": str(error)}
-        return page("door-renew.html", None, status=400, **shown)
+        return page("password-renew.html", None, status=400, **shown)
     return let_in(request, site, visitor, session, "/")
 
 
@@ -218,8 +220,8 @@ async def device_page(request: Asked, site: Site, token: str) -> Template:
     """A button that signs somebody in here, too; nothing is spent by looking."""
     person = await site.accounts.links.joining(token)
     if not person:
-        return page("door-spent.html", await visitor_of(request, site), status=404)
-    return page("door-device.html", None, token=token, name=name_of(site, person))
+        return page("link-spent.html", await visitor_of(request, site), status=404)
+    return page("sign-in-device.html", None, token=token, name=name_of(site, person))
 
 
 @post("/device/{token:str}")
@@ -230,7 +232,7 @@ async def device(request: Asked, site: Site, token: str) -> Response[Any]:
             token, agent_of(request), seal_of(request)
         )
     except NotLetIn:
-        return page("door-spent.html", await visitor_of(request, site), status=404)
+        return page("link-spent.html", await visitor_of(request, site), status=404)
     return let_in(request, site, visitor, session, "/")
 
 
@@ -243,7 +245,7 @@ async def sign_in_page(request: Asked, site: Site, next: str = "/") -> Response[
     if await visitor_of(request, site) is not None:
         return Redirect(inside(next), status_code=303)
     return page(
-        "door-sign-in.html",
+        "sign-in.html",
         None,
         next=inside(next),
         owner=bool(site.accounts.decisions.book.owner()),
@@ -266,7 +268,7 @@ async def sign_in(request: Asked, site: Site, signer: Signer, data: Fields) -> R
         )
     except InputError as error:
         shown: dict[str, Any] = {"next": to, "name": name, "owner": True, "error": str(error)}
-        return page("door-sign-in.html", None, status=400, **shown)
+        return page("sign-in.html", None, status=400, **shown)
     return let_in(request, site, visitor, session, to)
 
 

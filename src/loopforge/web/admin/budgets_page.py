@@ -68,7 +68,7 @@ async def budgets(site: Site, owner: Visitor) -> Template:
 async def _budgets(site: Site, owner: Visitor, **more: Any) -> Template:
     veil = await veil_of(site.ledger, owner.person)
     return page(
-        "owner-budgets.html",
+        "admin-budgets.html",
         owner,
         here="admin",
         section="budgets",

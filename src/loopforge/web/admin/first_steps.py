@@ -14,7 +14,7 @@ from litestar.response import Redirect, Template
 
 from loopforge.errors import InputError
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.web.admin.owner_pages import FORMS
+from loopforge.web.admin.admin_pages import FORMS
 from loopforge.web.server.flash_messages import Notes
 from loopforge.web.server.page_context import Asked, Fields, Site, page
 

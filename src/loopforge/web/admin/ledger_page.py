@@ -144,7 +144,7 @@ async def ledger(
     entries = [entry(event, veil, names, open=open) for event, open in found[:PAGE]]
     heads = await site.ledger.heads()
     return page(
-        "owner-ledger.html",
+        "admin-ledger.html",
         owner,
         here="admin",
         section="ledger",
@@ -233,7 +233,7 @@ async def verify(request: Asked, owner: Visitor) -> Redirect:  # noqa: ARG001
 async def verified(request: Asked, site: Site, owner: Visitor) -> Template:
     """How far it is, as a fragment."""
     veil = await veil_of(site.ledger, owner.person)
-    return page("owner-verified.html", owner, **shown(examiner_of(request), veil))
+    return page("admin-ledger-verified.html", owner, **shown(examiner_of(request), veil))
 
 
 async def close(app: Any) -> None:

@@ -20,8 +20,8 @@ from loopforge.errors import InputError
 from loopforge.models.files.file_shelf import free_memory
 from loopforge.models.files.gguf_file import check_loads
 from loopforge.people.accounts.account_values import Visitor
+from loopforge.web.admin.admin_pages import models_page
 from loopforge.web.admin.first_steps import back
-from loopforge.web.admin.owner_pages import models_page
 from loopforge.web.server.access_guards import provide_owner, provide_visitor
 from loopforge.web.server.page_context import Asked, Fields, Site, page
 
@@ -34,7 +34,7 @@ async def files(site: Site, owner: Visitor) -> Template:
     shelf = site.shelf
     rows = shelf.rows(site.live.saved.embedded_file)
     more: dict[str, Any] = {"shelf": shelf, "switch": site.switch, "free": free_memory()}
-    return page("owner-model-files.html", owner, files=rows, **more)
+    return page("admin-model-files.html", owner, files=rows, **more)
 
 
 @post("/admin/models/files/upload", request_max_body_size=None)

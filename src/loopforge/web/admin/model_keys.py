@@ -14,8 +14,8 @@ from loopforge.errors import BadSettings, InputError
 from loopforge.models.model_tiers import COUNT
 from loopforge.models.providers.known_services import PLACES
 from loopforge.people.accounts.account_values import Visitor
+from loopforge.web.admin.admin_pages import models_page
 from loopforge.web.admin.first_steps import BACK, back, first_page
-from loopforge.web.admin.owner_pages import models_page
 from loopforge.web.server.page_context import Asked, Fields, Site
 
 ADDRESS, KEY = "OPENAI_BASE_URL", "OPENAI_API_KEY"

@@ -63,7 +63,7 @@ async def _people(site: Site, owner: Visitor, **more: Any) -> Template:
         shown["answers"][each.person] = await site.front.rooms.quota.had(f"person:{each.person}")
         selves = [one for one in site.people.selves(each.person) if one.linked]
         shown["selves"][each.person] = ", ".join(f"{one.surface} {one.account}" for one in selves)
-    return page("owner-people.html", owner, here="admin", section="people", **shown)
+    return page("admin-people.html", owner, here="admin", section="people", **shown)
 
 
 @post("/admin/knocks/admit")
@@ -118,7 +118,7 @@ async def _account(site: Site, owner: Visitor, person: str) -> Account:
 async def closing(site: Site, owner: Visitor, person: str) -> Template:
     """Are you sure?"""
     account = await _account(site, owner, person)
-    return page("owner-close.html", owner, here="admin", section="people", account=account)
+    return page("admin-account-close.html", owner, here="admin", section="people", account=account)
 
 
 @post("/admin/people/{person:str}/close")
@@ -135,7 +135,9 @@ async def renewal(site: Site, owner: Visitor, person: str) -> Template:
     account = await _account(site, owner, person)
     token = await site.accounts.links.renewal(account.person, owner.person)
     shown: dict[str, Any] = {"account": account, "path": f"/renew/{token}"}
-    return page("owner-renewal.html", owner, here="admin", section="people", status=201, **shown)
+    return page(
+        "admin-password-link.html", owner, here="admin", section="people", status=201, **shown
+    )
 
 
 class Reach(Struct, frozen=True, kw_only=True):
@@ -159,7 +161,7 @@ async def forgetting(site: Site, owner: Visitor, person: str) -> Template:
     veil = await veil_of(site.ledger, owner.person)
     would = await site.ledger.erase(Wish(person=person), pretend=True)
     return page(
-        "owner-forget.html",
+        "admin-account-erase.html",
         owner,
         here="admin",
         section="people",
@@ -215,7 +217,7 @@ async def _invites(site: Site, owner: Visitor, **more: Any) -> Template:
         "allowed": site.front.rooms.guests,
         **more,
     }
-    return page("owner-invites.html", owner, here="admin", section="invites", **shown)
+    return page("admin-invites.html", owner, here="admin", section="invites", **shown)
 
 
 class InviteRow(Struct, frozen=True, kw_only=True):

@@ -57,7 +57,7 @@ async def _settings(site: Site, owner: Visitor, **more: Any) -> Template:
     states = site.live.states()
     groups = [(name, list(each)) for name, each in groupby(states, lambda each: each.row.group)]
     return page(
-        "owner-settings.html",
+        "admin-settings.html",
         owner,
         here="admin",
         section="settings",

@@ -32,7 +32,7 @@ async def tools(request: Asked, site: Site, owner: Visitor, told: str = "") -> T
     said = notes.read(owner.person, told)
     more: dict[str, Any] = {"servers": servers, "kinds": kinds, "flaws": flaws, "told": said}
     more["written"] = written
-    return page("owner-tools.html", owner, here="admin", section="tools", **more)
+    return page("admin-tools.html", owner, here="admin", section="tools", **more)
 
 
 @post("/admin/tools/{name:str}/revoke", status_code=200)

@@ -62,7 +62,7 @@ async def owed(site: Site, owner: Visitor) -> Template:
         if veil.here(one.stream) and veil.sees(one.stream, one.seq):
             scene = await site.front.rooms.scene(room, owner.person)
         rows.append(_row(site, one, scene))
-    return page("owner-undelivered.html", owner, here="admin", section="owed", rows=rows)
+    return page("admin-undelivered.html", owner, here="admin", section="owed", rows=rows)
 
 
 @post("/admin/owed")

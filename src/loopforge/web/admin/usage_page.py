@@ -93,7 +93,7 @@ async def usage(
     past = {key: await _past(site, key, since, first, today) for key in DRAWN}
     people = await site.usage.by(("person",), since)
     return page(
-        "owner-usage.html",
+        "admin-usage.html",
         owner,
         here="admin",
         section="usage",

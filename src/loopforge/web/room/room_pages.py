@@ -509,7 +509,9 @@ async def invite(site: Site, place: RoomAccess, data: Fields, paces: Paces) -> T
     person = place.visitor.person
     made, token = await site.front.inviting.invite(person, place.room, past=past, owner=place.owner)
     path = f"/join/{token}"
-    return page("invited.html", place.visitor, here="rooms", place=place, invite=made, path=path)
+    return page(
+        "invite-link.html", place.visitor, here="rooms", place=place, invite=made, path=path
+    )
 
 
 @post("/rooms/{room:str}/leave")

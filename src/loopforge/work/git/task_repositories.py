@@ -31,7 +31,7 @@ from msgspec.structs import replace
 from loopforge.core.mates.mate_file import slug
 from loopforge.errors import BadSettings, Changed, InputError, RepositoryError, Unknown
 from loopforge.runtime.ports import Clock
-from loopforge.work.docstrings.docstring_check import FilePair, only_docstrings
+from loopforge.work.docstrings.docstring_process import FilePair, only_docstrings
 from loopforge.work.git.bare_repository import TaskShelf
 from loopforge.work.git.change_review import FILE, PROGRAM, shown_path
 from loopforge.work.git.commit_messages import branch_name

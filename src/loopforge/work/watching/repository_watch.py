@@ -24,7 +24,7 @@ from loopforge.core.work.watch_events import (
 from loopforge.errors import LoopforgeError
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
-from loopforge.work.docstrings.docstring_check import MOST_FILES, FilePair, missing_docstrings
+from loopforge.work.docstrings.docstring_process import MOST_FILES, FilePair, missing_docstrings
 from loopforge.work.git.change_review import FILE, NOTHING, PROGRAM, PathChange, shown_path
 from loopforge.work.git.person_repository import PersonRepository
 from loopforge.work.task_service import TaskService

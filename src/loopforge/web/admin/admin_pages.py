@@ -40,7 +40,7 @@ async def overview(request: Asked, site: Site, owner: Visitor) -> Template:
     models = site.models.rows()
     closed = await site.ledger.look(closed_rooms)
     return page(
-        "owner.html",
+        "admin.html",
         owner,
         here="admin",
         section="admin",
@@ -118,7 +118,7 @@ async def rooms(site: Site, owner: Visitor, sizes: bool = False) -> Template:
     rows = [await _room(site, owner, veil, census, stream) for stream in streams]
     rows.sort(key=lambda row: (row.last is not None, row.last), reverse=True)
     return page(
-        "owner-rooms.html",
+        "admin-rooms.html",
         owner,
         here="admin",
         section="rooms",
@@ -176,7 +176,7 @@ async def models_page(site: Site, owner: Visitor, **more: Any) -> Template:
     """The page of models; `more` is what came of what was done there."""
     rows = site.models.rows()
     return page(
-        "owner-models.html",
+        "admin-models.html",
         owner,
         here="admin",
         section="models",
@@ -201,7 +201,7 @@ async def check(request: Asked, site: Site, owner: Visitor, data: Fields) -> Tem
     """Ask one model whether it is there; a fragment for a script, else the page."""
     found = await site.models.check(data.get("name", ""))
     if request.headers.get("hx-request"):
-        return page("owner-sounded.html", owner, found=found, status=200)
+        return page("admin-model-answer.html", owner, found=found, status=200)
     return await models_page(site, owner, found=found, status=200)
 
 

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from loopforge.errors import NotLetIn
-from loopforge.people.accounts import login_queue
-from loopforge.people.accounts.login_queue import (
+from loopforge.people.accounts import login_throttle
+from loopforge.people.accounts.login_throttle import (
     ALL,
     EACH,
     FORGIVEN,
@@ -61,7 +61,7 @@ async def test_guesses_of_a_day_are_few(places: int) -> None:
 @pytest.fixture
 def many(monkeypatch: pytest.MonkeyPatch) -> int:
     """What counts as many is less here, for the sake of time."""
-    monkeypatch.setattr(login_queue, "MANY", 20)
+    monkeypatch.setattr(login_throttle, "MANY", 20)
     return 20
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from loopforge.core.work.watch_events import CodePlace
-from loopforge.work.docstrings import docstring_check
-from loopforge.work.docstrings.docstring_check import (
+from loopforge.work.docstrings import docstring_process
+from loopforge.work.docstrings.docstring_process import (
     LARGEST,
     FilePair,
     missing_docstrings,
@@ -89,7 +89,7 @@ async def test_a_file_that_ends_its_reader_holds_up_no_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It is found by halving, and what waited in it waits on; a change of it is not offered."""
-    monkeypatch.setattr(docstring_check, "MEMORY", 120 << 20)
+    monkeypatch.setattr(docstring_process, "MEMORY", 120 << 20)
     heavy = b"x = [" + b"1, " * 300_000 + b"]\n"
     waits = (CodePlace(path="heavy.py", name="big"), CodePlace(path="a.py", name="bare"))
     pairs = [FilePair("heavy.py", b"", heavy), *(FilePair(f"{n}.py", None, BEFORE) for n in "abc")]
