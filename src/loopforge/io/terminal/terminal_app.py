@@ -47,12 +47,12 @@ from loopforge.io.terminal.screen_support import suits
 from loopforge.io.terminal.side_panes import (
     OverlayPage,
     QuestionPage,
-    RoomBar,
     Side,
     WelcomePane,
     hints,
 )
 from loopforge.io.terminal.slash_completion import Given, parse
+from loopforge.io.terminal.status_bar import RoomBar
 from loopforge.io.terminal.terminal_wording import quotation
 from loopforge.io.terminal.transcript_view import Notice, Transcript, TranscriptEntry
 from loopforge.io.terminal.transcript_writer import TranscriptWriter
