@@ -10,7 +10,7 @@ from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.events import Judged, Perceived
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import as_policy
-from loopforge.core.room_vocabulary import Say, Schedule, StaySilent
+from loopforge.core.room_vocabulary import Say, Schedule, StaySilent, Told
 from loopforge.core.schedule.reminder_events import ReminderSet
 from loopforge.runtime.system_clock import SimClock
 from tests.rooms.conftest import Home, living, write_mates
@@ -51,6 +51,9 @@ async def test_a_mind_has_itself_woken(tmp_path: Path) -> None:
         assert first.due.replace(microsecond=0) == NOW + timedelta(hours=2)
         assert second.due == datetime(2026, 3, 26, 8, tzinfo=UTC)
         assert first.person == second.person == home.people["ana"]
+        told = [str(word.text) for word in await home.bodies(Told)]
+        assert "Maya has itself woken Wednesday 25 March, 16:00: the bread" in told[0]
+        assert "/reminders cancel 2 ends it." in told[1]
         listed = await home.does("ana", "reminders")
         assert "1. the bread: Wednesday 25 March, 16:00, in 2 hours" in listed
         await passes(home, timedelta(hours=3))

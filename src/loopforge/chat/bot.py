@@ -11,7 +11,7 @@ from functools import partial
 from itertools import islice
 
 from loopforge.artifacts.file_intake import plain_name
-from loopforge.chat.reminders.reminder_service import own_waking, reminders_left
+from loopforge.chat.reminders.reminder_service import own_waking, reminders_left, waking_told
 from loopforge.chat.reminders.reminder_tools import REMIND
 from loopforge.chat.room.participants import namesakes
 from loopforge.chat.room.permissions import (
@@ -55,6 +55,7 @@ from loopforge.core.model_trouble import MEND, Delay, Trouble, for_everybody, wo
 from loopforge.core.perception import Line
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import ConversationBegan, Noted, Said, Schedule
+from loopforge.core.schedule.reminder_events import ReminderSet
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.draft_stream import KEPT_DRAFT
 from loopforge.runtime.effect_worker import ENDS
@@ -296,7 +297,7 @@ class Bot:
             return [*relief, *self._told(state, turn, fallback, trouble)]
 
         gone = "" if done.spoke else refused or "it decided to say nothing"
-        facts = done.facts
+        facts = [*done.facts, *self._wakings_told(state, turn, done.facts)]
         if done.spoke and not state.conversation:  # it speaks up after a long silence
             facts = [self._ports.stamp.fact(ConversationBegan(why="idle"), actor="room"), *facts]
         return Applied(facts=facts, after=after, withdrawn=gone)
@@ -388,6 +389,12 @@ class Bot:
                 text = f"{name} found no other words ({why})."
             facts += self._notice(state, turn, text, turn.troubles, anew=True)
         return facts
+
+    def _wakings_told(self, state: RoomState, turn: Taken, facts: Sequence[Fact]) -> list[Fact]:
+        """What people should know of what it has set itself."""
+        name, now = turn.due.mate.name, self._ports.stamp.clock.now()
+        told = [waking_told(name, e.body, now) for e in facts if isinstance(e.body, ReminderSet)]
+        return [fact for text in told for fact in self._notice(state, turn, text, [])]
 
     def _notice(
         self,

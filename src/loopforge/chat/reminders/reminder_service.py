@@ -290,6 +290,14 @@ def own_waking(
     )
 
 
+def waking_told(name: str, one: ReminderSet, now: datetime) -> str:
+    """What a room is told of it, so that nobody is surprised, and whoever minds cancels it."""
+    zone = ZoneInfo(one.zone)
+    moment = told_moment(one.due.astimezone(zone), now.astimezone(zone), "en")
+    listed = f"/reminders lists it, /reminders cancel {one.number} ends it."
+    return f"{name} has itself woken {moment}: {one.what} ({listed})"
+
+
 def _whom(state: RoomState, said: str) -> str:
     """Whom a form means: "me", "room", or a person of the room by name. Raises InputError."""
     name = said.strip().removeprefix("@").casefold() or "me"
