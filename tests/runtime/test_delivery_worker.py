@@ -282,6 +282,21 @@ async def test_a_ledger_that_fails_for_a_while_delays_and_doubles_nothing(stage:
     assert (await became(stage))[-1] == "accepted"
 
 
+async def test_what_a_platform_took_was_not_seen_on_a_screen_by_that(stage: Stage) -> None:
+    """A line that goes to both arrives on the screen when the screen has shown it, not before."""
+    async with posting(stage, Wall()) as deliveries:
+        said = stage.stamp.fact(ONE, actor="room")
+        owed = [Queued(surface=each, of=said.id) for each in ("wall", "terminal")]
+        facts = [said, *(stage.stamp.fact(one, actor="runtime", cause=said.id) for one in owed)]
+        line, *_ = await stage.ledger.append(STREAM, facts)
+        await stage.clock.advance(10)
+        assert deliveries.waiting(STREAM) == 1
+        await deliveries.seen(STREAM, "terminal", line.seq - 1, "ana")
+        assert deliveries.waiting(STREAM) == 1
+        await deliveries.seen(STREAM, "terminal", line.seq, "ana")
+        assert deliveries.waiting(STREAM) == 0
+
+
 async def test_two_terminals_that_saw_it_at_once_accept_it_once(stage: Stage) -> None:
     """Of two acknowledgements at the same moment neither is refused, and none counts twice."""
     async with posting(stage, Wall()) as deliveries:

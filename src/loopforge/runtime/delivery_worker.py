@@ -155,7 +155,7 @@ class Deliveries:
         """Take up what was open when the last process ended."""
         for pending in await outbox.outbox():
             if self._surface(pending.surface) is None:
-                self._seqs[pending.of] = (await self._ledger.event(pending.of)).seq
+                self._seqs[pending.delivery] = (await self._ledger.event(pending.of)).seq
             self._add(pending)
 
     async def close(self) -> None:
@@ -182,7 +182,7 @@ class Deliveries:
         for event in events:
             match event.body:
                 case Queued(surface=surface, of=of, what=what):
-                    self._seqs[of] = seqs.get(of, event.seq)
+                    self._seqs[event.id] = seqs.get(of, event.seq)
                     self._add(Pending(event.id, stream, surface, of, what, "queued", 0))
                 case Attempting(delivery=id, nth=nth):
                     self._tried(stream, id, nth)
@@ -205,8 +205,8 @@ class Deliveries:
     def _drop(self, stream: str, delivery: str) -> None:
         for (where, surface), table in self._open.items():
             if where == stream and delivery in table:
-                gone = table.pop(delivery)
-                self._seqs.pop(gone.of, None)
+                del table[delivery]
+                self._seqs.pop(delivery, None)
                 self._mistakes.pop(delivery, None)
                 self._late[where, surface].words.discard(delivery)
                 if not table:
@@ -256,7 +256,7 @@ class Deliveries:
             bodies: list[Body] = [
                 Accepted(delivery=pending.delivery, message_id=by)
                 for pending in self._open.get(place, OrderedDict()).values()
-                if self._seqs.get(pending.of, 0) <= upto
+                if self._seqs.get(pending.delivery, 0) <= upto
             ]
             if bodies:
                 facts = [self._stamp.fact(body, actor="runtime") for body in bodies]
@@ -347,7 +347,7 @@ class Deliveries:
     async def _first(self, pending: Pending) -> str:
         """The id of the event of its first attempt, which another process may have made."""
         kinds = ("delivery.attempting",)
-        after = self._seqs.get(pending.of, 0)
+        after = self._seqs.get(pending.delivery, 0)
         for event in await self._ledger.read(pending.stream, after=after, kinds=kinds):
             if isinstance(event.body, Attempting) and event.body.delivery == pending.delivery:
                 return event.id
