@@ -7,8 +7,10 @@ from msgspec.structs import replace
 
 from loopforge.chat.room.room_state import RoomState, fold
 from loopforge.chat.room.turn_queue import RANK, Due, Turns
+from loopforge.chat.room_loop import GONE, SENT, why_halted
+from loopforge.chat.turns.memory_evidence import wishes_in
 from loopforge.core.events import LineRun, Perceived, Recollection
-from loopforge.core.room_vocabulary import Reacted, TurnDropped, Weight
+from loopforge.core.room_vocabulary import LineDeleted, MateLeft, Reacted, TurnDropped, Weight
 from loopforge.core.text.erasable_text import public
 from tests.strategies import Chronicle
 
@@ -249,3 +251,35 @@ def test_who_comes_in_while_a_turn_is_prepared_has_it_begin_anew() -> None:
         assert turns.open["t"].overtaken is overtaken
         turns.came_in(9)
         assert turns.open["t"].overtaken is (recalled is some)
+
+
+def test_a_line_that_was_deleted_before_it_was_weighed_calls_nobody() -> None:
+    """It was there when the weighing began; nor does anything else of it count, such as a wish."""
+    story = Chronicle()
+    line = story.hear("maya, remember that I am vegetarian").id
+    pending = state_of(story).pending()
+    weights = [Weight(mate="maya", line=line, score=95, verdict="speak")]
+    assert len(list(wishes_in(state_of(story), pending, weights, lambda _: []))) == 1
+    story.add(LineDeleted(line=line, by="person:p-ada"))
+    assert not list(wishes_in(state_of(story), pending, weights, lambda _: []))
+    story.weigh(("maya", line, "speak"))
+    assert not state_of(story).due
+
+
+def test_what_was_called_off_while_a_turn_was_prepared_halts_it() -> None:
+    """Its line was deleted, or its mate was sent out, before it began; what else is due stays due."""
+    deleted, sent = (called("maya", "merlin")[0] for _ in range(2))
+    line = deleted.called["maya"][0]
+    more = deleted.hear("and what else, maya?").id
+    deleted.weigh(("maya", more, "speak"))
+    deleted.add(LineDeleted(line=more, by="person:p-ada"))
+    turn = deleted.perceive("maya").id
+    state = state_of(deleted)
+    assert why_halted(state, state.open[turn]) == GONE
+    assert [(due.mate, due.lines) for due in state.due] == [("maya", (line,)), ("merlin", (line,))]
+
+    sent.add(MateLeft(mate="maya"))
+    turn = sent.perceive("maya").id
+    state = state_of(sent)
+    assert why_halted(state, state.open[turn]) == SENT
+    assert [due.mate for due in state.due] == ["merlin"]

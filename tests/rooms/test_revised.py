@@ -154,6 +154,19 @@ async def test_a_turn_whose_only_line_is_deleted_comes_to_its_end(tmp_path: Path
         assert ended[0].outcome == "stopped"
 
 
+async def test_a_mate_that_is_sent_out_says_nothing_more(tmp_path: Path) -> None:
+    """Also where it is in the middle of its turn; what it had shown of it is taken back."""
+    slow = ScriptedAnswer(text="So it is, as far as I can tell.", pieces=4, pause=10)
+    async with living(tmp_path, lambda _: slow) as home:
+        await home.says("ana", "@maya what do you think?")
+        await home.clock.advance(15)
+        assert home.models.asked
+        assert await home.does("ana", "remove", "maya") == "maya has left."
+        await home.rest()
+        assert "maya" not in await home.said()
+        assert [one.outcome for one in await home.bodies(TurnEnded)][0] == "stopped"
+
+
 async def test_a_record_shows_the_line_as_it_was_and_says_that_it_was_edited(home: Home) -> None:
     """The turn's record keeps the words it answered; story, text and record say it was edited."""
     line = await home.hears("ana", "@maya I grow turnips")

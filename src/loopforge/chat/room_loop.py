@@ -50,13 +50,23 @@ from loopforge.runtime.world import ERASED, OVERTAKEN, TurnDue
 SCRIBE = "room"
 """The handle under which the room itself thinks (it names conversations)."""
 HALTING = (
-    *("room.heard", "room.stopped", "room.closed", "room.line_deleted"),
+    *("room.heard", "room.stopped", "room.closed", "room.line_deleted", "room.mate_left"),
     *("room.person_joined", "room.place_joined", "turn.perceived"),
 )
 """What may make mates leave off, or begin."""
 STOPPED = "a person said stop"
 GONE = "what it was to answer was deleted"
+SENT = "it was sent out of the room"
 SPENT = "the room has no energy left; a line of a person gives some back"
+
+
+def why_halted(state: RoomState, turn: OpenTurn) -> str:
+    """Why a turn that has begun goes no further; "" where it may."""
+    if not turn.halted:
+        return OVERTAKEN if turn.overtaken else ""
+    if state.stopped:
+        return STOPPED
+    return GONE if turn.mate in (*state.mates, SCRIBE) else SENT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,9 +235,7 @@ class Conduct:
         if turn.summons == TRANSCRIPT:
             mate = self._listener()
         due = turn.due or Due(mate=turn.mate, lines=(turn.line,), summons=turn.summons)
-        over = (STOPPED if state.stopped else GONE) if turn.halted else ""
-        if turn.overtaken:
-            over = over or OVERTAKEN
+        over = why_halted(state, turn)
         if turn.mate not in (*self._mates, SCRIBE):
             over = over or ERASED
         return self._taken(mate, "", due, open=turn.id, over=over, halted=turn.halted)

@@ -25,7 +25,7 @@ from loopforge.chat.room.room_snapshot import MateCard, Scene
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, House, stream_of
 from loopforge.chat.room.turn_queue import GREETING
-from loopforge.chat.room_loop import GONE, HALTING, SCRIBE, STOPPED
+from loopforge.chat.room_loop import HALTING, SCRIBE, STOPPED, why_halted
 from loopforge.chat.speaking.line_sanitizing import (
     file_as_kept,
     line_as_kept,
@@ -68,7 +68,6 @@ from loopforge.people.identity.person_registry import Registry
 from loopforge.runtime.plugins.setting_checks import SLUG
 from loopforge.runtime.ports import Lanes, Ledger, Listening, Signals
 from loopforge.runtime.system_clock import Stamp
-from loopforge.runtime.world import OVERTAKEN
 
 T = TypeVar("T")
 MOVED = "the group became another one"
@@ -113,21 +112,23 @@ class Rooms:
     # ------------------------------------------------------------ starting
 
     def _follow(self, stream: str, events: Sequence[Event]) -> None:
-        """Halt what a person's line or stop wants halted, once it is in the ledger.
+        """Halt what is to go no further by what happened, once it is in the ledger.
 
         Here, not where it is heard: whoever waited for that may have gone away meanwhile.
         """
         kinds = {event.kind for event in events}
         if "room.stopped" in kinds:
             self._signals.halt(stream, STOPPED)
-        elif "room.closed" in kinds:
+            return
+        if "room.closed" in kinds:
             self._signals.halt(stream, "the room was deleted")
-        elif "room.heard" in kinds:
+            return
+        if "room.heard" in kinds:
             self._signals.halt(stream, "somebody spoke", SCRIBE)  # its own work can wait
-        elif state := self.house.known(stream):
-            for turn in state.open.values():  # halted: what it was to answer was deleted
-                if why := GONE if turn.halted else OVERTAKEN if turn.overtaken else "":
-                    self._signals.halt(stream, why, turn.id)
+        state = self.house.known(stream)
+        for turn in state.open.values() if state else ():
+            if why := why_halted(state, turn):
+                self._signals.halt(stream, why, turn.id)
 
     async def names(self) -> list[str]:
         """The slugs of all rooms that are not closed."""

@@ -493,9 +493,12 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
     def _weighed(self, body: Weighed) -> None:
         self.weighed = max(self.weighed, body.upto)
         for weight in body.weights:
-            line = self.lines.get(weight.caller)
-            void = line is not None and line.seq <= self.stopped_seq
-            if weight.summons in UNCALLED:
+            line, uncalled = self.lines.get(weight.caller), weight.summons in UNCALLED
+            if line is None:  # what waits to be weighed is held, unless it was deleted
+                void = weight.caller in self.authors and not uncalled
+            else:
+                void = line.seq <= self.stopped_seq
+            if uncalled:
                 self.unprompted = replace(self.unprompted, woken=True)
             if weight.mate in self.mates and not self.stopped and not void:
                 self.turns.call(weight)

@@ -75,10 +75,10 @@ class OpenTurn(Struct, kw_only=True, omit_defaults=True):
     """A turn that has begun and not ended.
 
     `again`: the guard allowed another step. `effects`: something of it is in the room already;
-    `spoke`: it said something. `halted`: a person said stop, or the lines it answers were deleted;
-    it must be closed as stopped, also after a crash. `reminded`: what was recalled for it, by a
-    tool or before it began, is for those who were present; `overtaken`: somebody came in since, so
-    that it must end, and begin anew.
+    `spoke`: it said something. `halted`: a person said stop, the lines it answers were deleted, or
+    its mate was sent out; it must be closed as stopped, also after a crash. `reminded`: what was
+    recalled for it, by a tool or before it began, is for those who were present; `overtaken`:
+    somebody came in since, so that it must end, and begin anew.
     """
 
     id: str
@@ -179,8 +179,13 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
         return None
 
     def begin(self, id: str, body: Perceived) -> None:
-        """A turn begins. One that begins anew takes the place of the one before."""
-        due = None if body.summons in (TITLE, TRANSCRIPT) else self.take(body.mate, body.line)
+        """A turn begins. One that begins anew takes the place of the one before.
+
+        One that was no longer due (stopped, its line deleted, its mate sent out while it was
+        prepared) is halted.
+        """
+        own = body.summons in (TITLE, TRANSCRIPT)
+        due = None if own else self.take(body.mate, body.line)
         if due is not None and 0 < body.upto < due.after[0]:  # it ended while the turn was prepared
             _, lines, step = due.after
             self._first(
@@ -198,6 +203,7 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
             summons=body.summons,
             step=body.step,
             due=due,
+            halted=due is None and not own,
             reminded=reminded,
             overtaken=reminded and 0 < body.upto < self.joined,
         )
@@ -274,6 +280,8 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
     def leave(self, mate: str) -> None:
         """A mate is here no longer."""
         self.due = [due for due in self.due if due.mate != mate]
+        for turn in self.open.values():
+            turn.halted = turn.halted or turn.mate == mate
         for effect in self.effects.values():
             effect.lines = effect.lines if effect.mate != mate else ()
 

@@ -99,6 +99,8 @@ def wishes_in(
     for entry in pending if state.mates else ():
         if entry.kind != "heard" or entry.bot or entry.text.text is None:
             continue
+        if entry.id not in state.lines:  # deleted while it was weighed
+            continue
         if (wish := memory_wish(entry.text.text)) is None:
             continue
         own = [w for w in weights if w.line == entry.id] or alone(entry)
