@@ -253,6 +253,20 @@ def test_who_comes_in_while_a_turn_is_prepared_has_it_begin_anew() -> None:
         assert turns.open["t"].overtaken is (recalled is some)
 
 
+@pytest.mark.parametrize("upto", [4, 5])
+def test_what_a_tool_had_recalled_counts_as_what_a_turn_was_reminded_of(upto: int) -> None:
+    """Also where it left the page while the turn was prepared: that was made with it."""
+    for gone in (True, False):
+        story, _ = called("maya")
+        turns = Turns()
+        turns.came_in(5, bound=gone)
+        body = replace(story.perceive("maya").body, upto=upto)  # type: ignore[type-var]
+        turns.begin("t", body, bound=not gone)  # type: ignore[arg-type]
+        assert turns.open["t"].overtaken is (upto == 4)
+        turns.came_in(9)
+        assert turns.open["t"].overtaken is (upto == 4 or not gone)
+
+
 def test_a_line_that_was_deleted_before_it_was_weighed_calls_nobody() -> None:
     """It was there when the weighing began; nor does anything else of it count, such as a wish."""
     story = Chronicle()

@@ -156,6 +156,26 @@ async def test_what_a_tool_recalled_before_leaves_with_whom_may_know(tmp_path: P
         assert WORD not in str([one.messages for one in asked])
 
 
+async def test_what_a_tool_recalled_before_is_not_said_in_a_later_turn_either(
+    tmp_path: Path,
+) -> None:
+    """Its result is before her eyes still when bo comes in: that turn begins anew without it."""
+
+    def later(question: Question) -> Answer:
+        if "good evening" in str(question.messages):
+            return telling(question)
+        found = looking(question)
+        return _say("") if isinstance(found, ScriptedAnswer) else found
+
+    async with scene(tmp_path, later, keeps=False) as home:
+        await home.hears("ana", "@maya look up what I build")
+        await home.says("ana", "@maya good evening")
+        found = await brought(home, 10)
+        assert WORD in str(home.models.asked)
+        assert not [text for text in found if WORD in text]
+        assert any("I know of" in text for text in found)
+
+
 async def test_who_may_know_it_all_does_not_disturb(tmp_path: Path) -> None:
     """Nothing was recalled that they may not be told: the turn goes on as it was."""
     async with scene(tmp_path, telling, keeps=False) as home:

@@ -454,7 +454,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
             case TurnDropped():
                 self.turns.take(body.mate, body.line)
             case Perceived():
-                self.turns.begin(event.id, body)
+                self.turns.begin(event.id, body, bound=self.page.binds(body.mate))
                 if body.summons == "title":
                     self.untried = 0
             case Judged():
@@ -487,7 +487,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
 
     def _came_in(self) -> None:
         """Somebody came in, who may not know what was recalled for those who were here."""
-        self.turns.came_in(self.seq)
+        self.turns.came_in(self.seq, bound=bool(self.page.bound))
         self.page.came_in()
 
     def _weighed(self, body: Weighed) -> None:

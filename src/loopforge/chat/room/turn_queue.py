@@ -124,7 +124,8 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
     """The turns of one room: `due` in order, `open` by id, and by id the `effects` of turns.
 
     `asked` counts the questions to people whether a mate may use a tool. `joined` is the sequence
-    number of the last event by which somebody came in. `listened`: the last lines whose voice notes
+    number of the last event by which somebody came in, `parted` of the last after which a mate had
+    no longer before its eyes what a tool had recalled. `listened`: the last lines whose voice notes
     were given to a model, whatever came of it.
     """
 
@@ -133,6 +134,7 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
     effects: dict[str, AwaitedEffect] = {}
     asked: int = 0
     joined: int = 0
+    parted: int = 0
     listened: list[str] = []
 
     def lines(self) -> set[str]:
@@ -178,11 +180,11 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
                 return self.due.pop(place)
         return None
 
-    def begin(self, id: str, body: Perceived) -> None:
+    def begin(self, id: str, body: Perceived, *, bound: bool = False) -> None:
         """A turn begins. One that begins anew takes the place of the one before.
 
         One that was no longer due (stopped, its line deleted, its mate sent out while it was
-        prepared) is halted.
+        prepared) is halted. `bound`: its mate sees what a tool recalled in an earlier turn.
         """
         own = body.summons in (TITLE, TRANSCRIPT)
         due = None if own else self.take(body.mate, body.line)
@@ -195,7 +197,8 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
             same = (turn.mate, turn.line, turn.summons, turn.step)
             if same == (body.mate, body.line, body.summons, body.step):
                 due = self.open.pop(turn.id).due or due
-        reminded = any(not one.left for one in body.recalled)
+        bound = bound or 0 < body.upto < self.parted
+        reminded = bound or any(not one.left for one in body.recalled)
         self.open[id] = OpenTurn(
             id=id,
             mate=body.mate,
@@ -208,9 +211,13 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
             overtaken=reminded and 0 < body.upto < self.joined,
         )
 
-    def came_in(self, seq: int) -> None:
-        """Somebody came in: what was recalled for turns under way was not for them."""
+    def came_in(self, seq: int, *, bound: bool = False) -> None:
+        """Somebody came in: what was recalled for turns under way was not for them.
+
+        `bound`: nor is what some mate saw that a tool had recalled.
+        """
         self.joined = seq
+        self.parted = seq if bound else self.parted
         for turn in self.open.values():
             turn.overtaken = turn.overtaken or turn.reminded
 

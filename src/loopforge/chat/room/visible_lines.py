@@ -81,6 +81,11 @@ class VisibleLines(Struct, kw_only=True, omit_defaults=True):
                 found.append(entry)
         return found[::-1]
 
+    def binds(self, mate: str) -> bool:
+        """Whether a mate has before its eyes what only who is present now may know."""
+        gone = self.purged.get(mate, ())
+        return any(self.lines[id].who == mate and id not in gone for id in self.bound)
+
     def words(self) -> Iterator[Words]:
         """Every text on the page."""
         for entry in self.lines.values():
