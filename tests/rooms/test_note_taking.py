@@ -303,6 +303,29 @@ async def test_a_mate_that_came_back_looks_back_on_what_it_said_before(tmp_path:
         assert "Ana lives in Riga" in await held(home)
 
 
+async def test_a_mate_that_was_sent_out_looks_back_on_what_it_heard_alone(tmp_path: Path) -> None:
+    """What is said in the room after that is not for it, although the talk goes on."""
+    later = "Ana bakes a cake with fireworks"
+    notes = {**NOTES, "notes": [*NOTES["notes"], {"text": later, "lines": []}]}
+    async with noted(tmp_path, notes) as home:
+        for line in ("I live in Riga now", "I promise to bring you quince jam"):
+            await home.hears("ana", f"@maya {line}")
+        for nth in range(14):
+            await home.says("ana", f"nice weather, the {nth}th time")
+        await home.does("ana", "remove", "maya")
+        await home.hears("ana", "now that she is gone: I bake a cake with fireworks")
+        await home.clock.advance(600)
+        await home.rest()
+        kept = await held(home)
+        assert "Ana lives in Riga" in kept
+        assert later not in kept
+        looks = [str(one.messages) for one in home.models.asked if "You are Maya" in str(one)]
+        assert not [text for text in looks if "fireworks" in text]
+        await home.hears("ana", "it is the best cake there is")
+        await home.clock.advance(600)
+        assert len(await turns(home)) == 1
+
+
 async def test_a_talk_that_ended_before_the_home_did_is_looked_at(tmp_path: Path) -> None:
     """Also where no model answered until it ended; and once."""
     down = True

@@ -21,6 +21,7 @@ from itertools import islice
 
 from loopforge.chat.remembering.note_checks import CheckedNote, NotedTalk, checked, lessons
 from loopforge.chat.remembering.remembered_rooms import is_remembered, spoken_since
+from loopforge.chat.room.member_visibility import stays_of_mate
 from loopforge.chat.room.permissions import charged
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX as ROOMS
@@ -205,7 +206,8 @@ class NoteWorld:
     ) -> NoteTurn | datetime | None:
         """A turn on this room, when to look again, or None where nothing is to be noted of it."""
         room = await self._house.state(stream)
-        entries = self._entries(room, state.covered.get(stream, 0))
+        upto = await self._was_there(mate.handle, room)
+        entries = self._entries(room, state.covered.get(stream, 0), upto)
         ended = not room.conversation
         enough = len(entries) >= (LEAST if ended else self._settings().lines)
         spoke = any(entry.kind == "said" and entry.who == mate.handle for entry in entries)
@@ -228,8 +230,15 @@ class NoteWorld:
         summons = "final" if final else "note"
         return NoteTurn(mate=mate, policy=POLICY, line=line, summons=summons, room=room, open=open)
 
+    async def _was_there(self, mate: str, room: RoomState) -> int:
+        """Up to where a mate was in a room; 0 where it is there. One that only stood in: nowhere."""
+        if mate in room.mates:
+            return 0
+        stays = await self._ledger.look(lambda tables: stays_of_mate(tables, mate))
+        return max((stay.until for stay in stays.get(room.stream, ())), default=-1)
+
     def _entries(self, room: RoomState, after: int, upto: int = 0) -> list[ContextEntry]:
-        """The lines of a room after a place, the newest MOST."""
+        """The lines of a room after a place, and up to another if one is named; the newest MOST."""
         spoken = (
             entry
             for entry in reversed(room.lines.values())
@@ -245,7 +254,8 @@ class NoteWorld:
     async def perceive(self, state: NoteState, due: NoteTurn) -> OpeningView:
         """See `World.perceive`."""
         room = await self._house.state(due.room)
-        entries = await self._kept_of(self._entries(room, state.covered.get(due.room, 0)))
+        after, last = state.covered.get(due.room, 0), await self._ledger.event(due.line)
+        entries = await self._kept_of(self._entries(room, after, last.seq))
         names = {handle: public(one.name) for handle, one in self._mates.items()}
         mate = due.mate
         route = Route.of(mate)
@@ -263,7 +273,7 @@ class NoteWorld:
             },
             tools=(),
         )
-        return OpeningView(perception=perception, upto=entries[-1].seq if entries else 0)
+        return OpeningView(perception=perception, upto=last.seq)
 
     async def _kept_of(self, entries: Sequence[ContextEntry]) -> list[ContextEntry]:
         """Without the lines of people of whom nothing is kept."""
