@@ -16,6 +16,7 @@ from loopforge.chat.why.flight_record import AskedStep, Calling, LineRecord, Tur
 from loopforge.chat.why.plain_summary import story
 from loopforge.chat.why.record_building import gather, gather_for
 from loopforge.chat.why.record_text import told
+from loopforge.core.delivery_states import Attempting, Queued, Uncertain
 from loopforge.core.events import Event, Fact
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words
@@ -118,6 +119,20 @@ async def test_a_record_is_complete(tmp_path: Path) -> None:
     assert record.timeline[-1].what.startswith("it arrived")
     assert record.withheld == ""
     assert record.replay == f"loopforge turn replay {record.turn}"
+
+
+async def test_a_record_says_that_nobody_knows_whether_a_line_arrived(tmp_path: Path) -> None:
+    """A delivery that broke off and cannot be looked for is over, and not on its way."""
+    async with living(tmp_path, Telling()) as home:
+        line = await ask(home, "ana", "@maya what broke?")
+        (sent,) = [e for e in await home.events() if isinstance(e.body, Queued)]
+        for body in (Attempting(delivery=sent.id, nth=1), Uncertain(delivery=sent.id)):
+            fact = home.app.stamp.fact(body, actor="runtime", cause=sent.id)
+            await home.app.ledger.append(STREAM, [fact])
+        record = await turn(home, line.id)
+    assert [one.state for one in record.deliveries] == ["uncertain"]
+    assert record.timeline[-1].what.startswith("nobody knows whether it arrived")
+    assert "Nobody knows whether its line arrived" in "\n".join(story(record, UTC))
 
 
 async def test_the_guards_notes_and_refusals_are_in_it(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar, get_args
 
-from loopforge.core.delivery_states import Accepted, Failed, Queued
+from loopforge.core.delivery_states import Accepted, Failed, Queued, Uncertain
 from loopforge.core.effect_states import EffectEnd, EffectProposed
 from loopforge.core.events import Asked, Event, Perceived, TextPiece, TurnEnded
 from loopforge.core.perception import Line
@@ -39,6 +39,7 @@ DELIVERIES = (
     "delivery.accepted",
     "delivery.put_off",
     "delivery.failed",
+    "delivery.uncertain",
 )
 THOUGHT = (
     "effect.proposed",
@@ -177,7 +178,7 @@ async def turn_trace(ledger: Ledger, event: Event) -> TurnTrace:
     used = [event for event in own if isinstance(event.body, EffectProposed)]
     found.events = [
         *own,
-        *await _stages(ledger, sent, DELIVERIES[1:], (Accepted, Failed)),
+        *await _stages(ledger, sent, DELIVERIES[1:], (Accepted, Failed, Uncertain)),
         *await _stages(ledger, used, EFFECTS, get_args(EffectEnd)),
     ]
     for event in own:

@@ -290,7 +290,8 @@ class RecordStage(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Delivery(Struct, frozen=True, kw_only=True):
-    """What became of one thing on one surface. `state`: queued, attempting, accepted, failed.
+    """What became of one thing on one surface. `state`: queued, attempting, accepted, failed,
+    uncertain.
 
     `place` is what people call that place of a platform, its name and where that is.
     """

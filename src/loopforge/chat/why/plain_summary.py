@@ -235,12 +235,15 @@ def _arrived(record: TurnRecord) -> Iterator[str]:
     lines = [one for one in record.deliveries if one.what == "line"]
     there = [_place(one) for one in lines if one.state == "accepted"]
     lost = [_place(one) for one in lines if one.state == "failed"]
+    unsure = [_place(one) for one in lines if one.state == "uncertain"]
     if there:
         yield f"Its line arrived: {listed(dict.fromkeys(there))}."
-    elif lines and not lost:
+    elif lines and not (lost or unsure):
         yield "It is not known yet whether anybody has seen its line."
     if lost:
         yield f"Its line did not arrive: {listed(dict.fromkeys(lost))}."
+    if unsure:
+        yield f"Nobody knows whether its line arrived: {listed(dict.fromkeys(unsure))}."
 
 
 def _place(one: Delivery) -> str:

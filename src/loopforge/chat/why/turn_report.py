@@ -33,7 +33,7 @@ from loopforge.chat.why.redaction import RecordRedaction
 from loopforge.chat.why.unproven_claims import unproven_claims
 from loopforge.core.act_guard import RULES, notes
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.delivery_states import Accepted, Attempting, Failed, PutOff, Queued
+from loopforge.core.delivery_states import Accepted, Attempting, Failed, PutOff, Queued, Uncertain
 from loopforge.core.effect_states import (
     EffectApproved,
     EffectEnd,
@@ -370,6 +370,8 @@ def _delivery(began: Event, queued: Queued, found: TurnTrace, view: RecordRedact
                 state, detail = "put off", view.words(why)
             case Failed(why=why):
                 state, detail = "failed", view.words(why)
+            case Uncertain(why=why):
+                state, detail = "uncertain", view.words(why)
             case _:
                 continue
         stages.append(RecordStage(what=state, at=event.at, detail=detail))
@@ -448,6 +450,8 @@ def _what(event: Event, found: TurnTrace, name: str) -> str:
             return f"put off: {_surface(found, id)}"
         case Failed(delivery=id):
             return f"it will not arrive: {_surface(found, id)}"
+        case Uncertain(delivery=id):
+            return f"nobody knows whether it arrived: {_surface(found, id)}"
         case TurnEnded(outcome=outcome):
             return f"the turn was over: {outcome}"
         case Said():
