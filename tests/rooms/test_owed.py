@@ -194,3 +194,17 @@ async def test_patience_ends(tmp_path: Path, place: str) -> None:
     assert told[0].startswith("What Ana said did not reach Ana: ")
     assert told[0].endswith("It was tried for 0.5 hours. Ask again for what you still need.")
     assert wall.lines == [told[0], "Here is no3"]
+
+
+async def test_who_left_meanwhile_is_named_still(tmp_path: Path) -> None:
+    """What somebody said arrives late, or never, by their name, although they are not there."""
+    place = "telegram:1@42"
+    wall = Wall(place)
+    async with beside(tmp_path, place, wall, platform_patience_hours=0.5) as home:
+        wall.away = unreachable_telegram
+        await home.enter("Ben")
+        await home.says("Ben", "say no1")
+        await home.app.front.rooms.leave(home.room, home.people["Ben"])
+        await home.clock.advance(1.5 * HOURS)
+        told = [str(one.text) for one in await home.bodies(Told)]
+    assert told[0].startswith("What Ben said did not reach Ana: ")

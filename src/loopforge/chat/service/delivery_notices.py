@@ -72,7 +72,7 @@ class LostNotices:
 
     def _lost(self, lost: Undelivered, state: RoomState | None, where: str) -> str:
         if isinstance(lost.event.body, Told) and lost.pending.what == "reminder":
-            whose = self._whose(lost.event.body, state)
+            whose = _name(state, lost.event.body.person)
             return f"A reminder of {whose} did not reach {where}: {lost.why}"
         if isinstance(lost.event.body, Told) or lost.pending.what == "approval":
             return ""  # of a word that is lost, and of an answer that was told, nothing is said
@@ -83,10 +83,6 @@ class LostNotices:
         who = listed(dict.fromkeys(self._who(event, state) for event in late.events))
         most = "up to " if len(late.events) > 1 else ""
         return f"What {who} said reached {where} {most}{_span(late.by)} late: {late.why}"
-
-    def _whose(self, told: Told, state: RoomState | None) -> str:
-        known = (state.people | state.former).get(told.person) if state else None
-        return str(known.name) if known else "somebody"
 
     def _who(self, event: Event, state: RoomState | None) -> str:
         match event.body:
@@ -101,8 +97,13 @@ class LostNotices:
         kind, _, name = who.partition(":")
         if kind == "mate":
             return self._mates[name].name if name in self._mates else name
-        known = state.people.get(name) if state else None
-        return str(known.name) if known else "somebody"
+        return _name(state, name)
+
+
+def _name(state: RoomState | None, person: str) -> str:
+    """What somebody is called who is in the room, or was."""
+    known = (state.people | state.former).get(person) if state else None
+    return str(known.name) if known else "somebody"
 
 
 def _span(by: timedelta) -> str:
