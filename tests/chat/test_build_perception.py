@@ -9,12 +9,20 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loopforge.chat.room.room_state import fold
+from loopforge.chat.room.turn_queue import Due
+from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.turns import build_perception
-from loopforge.chat.turns.build_perception import LineCounter, ShownContext
+from loopforge.chat.turns.build_perception import LineCounter, ShownContext, Viewer
 from loopforge.core.context_window import ContextEntry, as_lines
+from loopforge.core.limits.budget_limits import Charge
+from loopforge.core.mates.mate_file import Mate
 from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.ports import Route
+from loopforge.runtime.system_clock import SimClock
+from loopforge.tools.tool_registry import Toolbox
+from tests.strategies import Chronicle
 
 START = datetime(2026, 11, 21, 22, 0, tzinfo=UTC)
 
@@ -91,6 +99,32 @@ async def test_counts_that_were_let_go_are_asked_anew() -> None:
     assert len(after) == build_perception.REMEMBERED + 1
     assert before.items() <= after.items()
     assert before == await counter.entries(Route(), "maya", many)
+
+
+async def test_what_is_said_while_a_view_is_made_was_not_withheld() -> None:
+    """A line that came after the look began is in the next view, and is none that did not fit."""
+    story, clock = Chronicle(), SimClock(START)
+    story.hear("well, maya?")
+    state = fold(story.events)
+
+    class Slow(ScriptedModels):
+        """Somebody speaks while lines are counted."""
+
+        async def count(self, route: Route, texts: Sequence[str]) -> list[int]:
+            state.apply(story.hear("are you there?"))
+            return await super().count(route, texts)
+
+    async def left(_: Charge) -> str:
+        """No budget binds anybody."""
+        return ""
+
+    maya = Mate(name="Maya", handle="maya", role="", prompt="You are Maya.", hash="0" * 16)
+    viewer = Viewer(Slow(), Toolbox(), clock, Rules(), {"maya": maya}, left)
+    due = Due(mate="maya", lines=(story.lines[0],), summons="name")
+    seen = await viewer.view(state, maya, due)
+    assert [line.id for line in seen.perception.lines if line.id] == story.lines[:1]
+    assert len(story.lines) > 1
+    assert seen.edits == ()
 
 
 async def test_counts_of_two_rooms_at_once_do_not_miss_each_other() -> None:

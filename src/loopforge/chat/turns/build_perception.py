@@ -228,7 +228,7 @@ class Viewer:
         """What this mate is shown now, called by this; of `entries`, if not all it may see."""
         route = Route.of(mate)
         facts = self._models.facts(route)
-        whole = entries is None
+        whole, said = entries is None, state.spoken
         entries = state.visible(mate.handle) if entries is None else entries
         due, since = _as_then(state, due)
         later = {entry.id for entry in since}
@@ -295,7 +295,7 @@ class Viewer:
         spoken = len([entry for entry in seen if entry.kind in SPOKEN])
         short = [entry.id for entry in seen if entry.short]
         after = sum(entry.kind in SPOKEN for entry in since)
-        gone = max(state.spoken - spoken - after, len(fitted.purged))
+        gone = max(said - spoken - after, len(fitted.purged))
         edits = (*_edits(gone, fitted.cuts, short), *([AS_THEN] if since else []))
         return RoomView(perception, edits, purged, system + fitted.after, memory.notes)
 
