@@ -164,7 +164,7 @@ async def test_a_mate_that_is_sent_out_says_nothing_more(tmp_path: Path) -> None
         assert await home.does("ana", "remove", "maya") == "maya has left."
         await home.rest()
         assert "maya" not in await home.said()
-        assert [one.outcome for one in await home.bodies(TurnEnded)][0] == "stopped"
+        assert next(iter(await home.bodies(TurnEnded))).outcome == "stopped"
 
 
 async def test_a_record_shows_the_line_as_it_was_and_says_that_it_was_edited(home: Home) -> None:

@@ -231,7 +231,7 @@ class NoteWorld:
         return NoteTurn(mate=mate, policy=POLICY, line=line, summons=summons, room=room, open=open)
 
     async def _was_there(self, mate: str, room: RoomState) -> int:
-        """Up to where a mate was in a room; 0 where it is there. One that only stood in: nowhere."""
+        """Up to where a mate was in a room; 0: it is there. Nowhere, where it only stood in."""
         if mate in room.mates:
             return 0
         stays = await self._ledger.look(lambda tables: stays_of_mate(tables, mate))

@@ -290,10 +290,10 @@ class RecordStage(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Delivery(Struct, frozen=True, kw_only=True):
-    """What became of one thing on one surface. `state`: queued, attempting, accepted, failed,
-    uncertain.
+    """What became of one thing on one surface.
 
-    `place` is what people call that place of a platform, its name and where that is.
+    `state`: queued, attempting, accepted, put off, failed, uncertain. `place` is
+    what people call that place of a platform, its name and where that is.
     """
 
     surface: str
