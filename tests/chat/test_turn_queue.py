@@ -260,8 +260,9 @@ def test_what_a_tool_had_recalled_counts_as_what_a_turn_was_reminded_of(upto: in
         story, _ = called("maya")
         turns = Turns()
         turns.came_in(5, bound=gone)
-        body = replace(story.perceive("maya").body, upto=upto)  # type: ignore[type-var]
-        turns.begin("t", body, bound=not gone)  # type: ignore[arg-type]
+        begun = story.perceive("maya").body
+        assert isinstance(begun, Perceived)
+        turns.begin("t", replace(begun, upto=upto), bound=not gone)
         assert turns.open["t"].overtaken is (upto == 4)
         turns.came_in(9)
         assert turns.open["t"].overtaken is (upto == 4 or not gone)

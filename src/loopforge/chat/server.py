@@ -125,10 +125,10 @@ class Rooms:
             return
         if "room.heard" in kinds:
             self._signals.halt(stream, "somebody spoke", SCRIBE)  # its own work can wait
-        state = self.house.known(stream)
-        for turn in state.open.values() if state else ():
-            if why := why_halted(state, turn):
-                self._signals.halt(stream, why, turn.id)
+        if state := self.house.known(stream):
+            for turn in state.open.values():
+                if why := why_halted(state, turn):
+                    self._signals.halt(stream, why, turn.id)
 
     async def names(self) -> list[str]:
         """The slugs of all rooms that are not closed."""
