@@ -174,6 +174,19 @@ async def test_an_inner_life_is_looked_into(site: Town, ana: Person) -> None:
     await expect(pane.locator(".charts")).to_contain_text("heat")
 
 
+async def test_what_the_map_opens_is_of_the_step_that_it_shows(site: Town, ana: Person) -> None:
+    """A robot or a place that is opened from the map stands there as of the step one has gone to."""
+    await played(site)
+    page, pane = ana.page, ana.page.locator("[data-detail]")
+    await watches(ana, "spun", 5)
+    await page.locator("[data-act=on]").click()
+    await stands_at(ana, 6)
+    await page.locator('[data-place][data-name="press hall"]').click()
+    await expect(pane.locator("h2 + p")).to_contain_text("after step 6")
+    await page.locator('[data-bot][data-name="Halide"]').click()
+    await expect(pane.locator(".drift figcaption")).to_contain_text("after step 6")
+
+
 async def stands_at_pane(person: Person, step: int) -> None:
     """Wait until the page is at this step, whatever stands beside the map."""
     await expect(person.page.locator(CLOCK)).to_have_text(re.compile(rf"step {step}$"))

@@ -154,6 +154,9 @@ class Stage {
     const step = await this.step(n);
     if (!step) return;
     this.city.show(step, Math.abs(n - this.shown) === 1);
+    for (const link of this.root.querySelectorAll("[data-bot], [data-place]")) {
+      link.setAttribute("href", link.getAttribute("href").replace(/\?.*|$/, `?step=${n}`));
+    }
     this.shown = n;
     if (this.floor) {
       const top = this.floor.contains(document.activeElement);
