@@ -83,6 +83,8 @@ async def test_a_task_is_given_answered_and_taken(works: Town) -> None:
     assert state.stage == "finished"
     page = words(await owner.get(at))
     assert "It prints 42: hello.py." in page
+    assert "$0, at most $0.5" in page  # a model that costs nothing is none without a price
+    assert "no price" not in page
     assert "olu: 7" in page
     file = await owner.get(f"{at}/files/hello.py")
     assert file.content == b"print(42)\n"

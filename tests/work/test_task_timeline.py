@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.work.task_confidence import START
+from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.work.task_timeline import TaskNote, TurnShown, diff_rows, timeline_of
 from tests.work.conftest import in_order, says, uses, working
 
@@ -45,6 +46,19 @@ async def test_a_turn_tells_what_it_changed_and_what_it_saw(place: Path) -> None
     notes = [one for one in drawn if isinstance(one, TaskNote)]
     assert notes[0].kind == "classified"
     assert "copy 1" in next(one.text for one in notes if one.kind == "workspace_saved")
+
+
+async def test_what_costs_nothing_is_not_without_a_price(place: Path) -> None:
+    """Only what a model took whose price nobody knows is counted as without one."""
+    unknown = ScriptedAnswer(data=says("done", "Written."), cost="")
+    script = in_order(uses("work_write", path="a.py", text="print(1)\n"), unknown)
+    async with working(place, script) as shop:
+        id = await shop.give("Write a Python script a.py")
+        drawn = timeline_of(await shop.events(id), START)
+        state = await shop.state(id)
+    free, other = (one for one in drawn if isinstance(one, TurnShown) and one.nth)
+    assert (free.unpriced, free.cost, other.cost) == (0, 0, 0)
+    assert 0 < other.unpriced == state.unpriced < state.tokens
 
 
 async def test_what_was_taken_back_is_marked(place: Path) -> None:

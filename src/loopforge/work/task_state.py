@@ -128,6 +128,7 @@ class TaskState(Struct, kw_only=True):
     written: dict[str, None] = field(default_factory=dict)
     cost: int = 0
     tokens: int = 0
+    unpriced: int = 0
     tokens_before: int = 0
     extra: float = 0.0
     progress: list[TaskProgressed] = field(default_factory=list)
@@ -328,6 +329,7 @@ class TaskState(Struct, kw_only=True):
                 cost, tokens = spent_of(answered)
                 self.cost += cost
                 self.tokens += tokens
+                self.unpriced += unpriced_of(answered)
                 if self.open_summons != "reflect":  # that is by the planner's model
                     self.model_seen = answered.model or self.model_seen
             case Returned(cost=cost):
@@ -427,3 +429,8 @@ def spent_of(body: Answered) -> tuple[int, int]:
     usages = body.usages
     cost = sum(picos(one.cost) or 0 for one in usages)
     return cost, sum(one.read + one.written for one in usages)
+
+
+def unpriced_of(body: Answered) -> int:
+    """The tokens of an answer whose price is not known, over all its tries."""
+    return sum(one.read + one.written for one in body.usages if picos(one.cost) is None)

@@ -54,7 +54,8 @@ def settled(state: TaskState) -> bool:
 
 
 def _head(state: TaskState) -> str:
-    cost = rounded(state.cost) if state.cost else "nothing that has a price"
+    free = "nothing that has a price" if state.unpriced else "nothing"
+    cost = rounded(state.cost) if state.cost else free
     turns = counted(state.turns, "turn")
     if state.halted is not None and state.stage == "stopped":
         return f"Stopped after {turns} ({state.halted.why}); it cost {cost}."

@@ -34,7 +34,7 @@ from loopforge.core.work.work_vocabulary import (
     WorkspaceSaved,
 )
 from loopforge.runtime.effect_worker import TOLD
-from loopforge.work.task_state import ToolUse, argument, paths_of, spent_of
+from loopforge.work.task_state import ToolUse, argument, paths_of, spent_of, unpriced_of
 from loopforge.work.task_transcript import lines_of
 from loopforge.work.workspace.file_markers import without_marks
 
@@ -74,8 +74,8 @@ class StepShown(Struct, kw_only=True):
 class TurnShown(Struct, kw_only=True):
     """One turn. `nth` is 0 for one that is none of the task's own (as what it is taken).
 
-    `before` is the confidence before it; `cost` is of this turn alone, in US dollars. `undone`: it
-    was taken back.
+    `before` is the confidence before it; `cost` is of this turn alone, in US dollars;
+    `unpriced` are its tokens whose price is not known. `undone`: it was taken back.
     """
 
     turn: str
@@ -91,7 +91,7 @@ class TurnShown(Struct, kw_only=True):
     estimate: float = -1
     signals: tuple[ConfidenceSignal, ...] = ()
     cost: Decimal = Decimal(0)
-    tokens: int = 0
+    unpriced: int = 0
     steps: list[StepShown] = field(default_factory=list)
     outcome: str = ""
     why: str = ""
@@ -160,9 +160,8 @@ class _Drawing:
                 turn.mode = mode
                 turn.narrative = without_marks(str(narrative), {})
             case Answered() as answered:
-                cost, tokens = spent_of(answered)
-                turn.cost += Decimal(cost) / 10**12
-                turn.tokens += tokens
+                turn.cost += Decimal(spent_of(answered)[0]) / 10**12
+                turn.unpriced += unpriced_of(answered)
                 turn.model = answered.model or turn.model
             case Returned(cost=cost):
                 turn.cost += Decimal(str(cost))

@@ -100,7 +100,7 @@ def who_does(site: Site, state: TaskState) -> str:
 
 def cost_of(state: TaskState) -> str:
     """What it cost so far, as far as prices are known."""
-    return rounded(state.cost) if state.cost else "no price" if state.tokens else "$0"
+    return rounded(state.cost) if state.cost else "no price" if state.unpriced else "$0"
 
 
 def _row(site: Site, access: TaskAccess) -> TaskRow:
