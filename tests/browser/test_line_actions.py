@@ -92,3 +92,21 @@ async def test_getting_about_by_keys(site: Town, ana: Person) -> None:
     await ana.is_in()
     await ana.turns_phone()
     assert await ana.sideways() == []
+
+
+async def test_what_a_command_told_is_closed(site: Town, ana: Person) -> None:
+    """Escape closes it and stops nobody, as its cross does; the field has the focus again."""
+    room = await ana.makes_room("Tea", "maya")
+    told, cross = ana.page.locator("#told"), ana.page.get_by_label("Close this answer")
+    await expect(cross).to_be_hidden()
+    await ana.says("/help")
+    await expect(told).to_contain_text("/stop")
+    await ana.page.keyboard.press("Escape")
+    await expect(told).to_be_hidden()
+    await ana.page.keyboard.press("Escape")
+    await ana.says("/help")
+    await expect(told).to_contain_text("/stop")
+    await cross.click()
+    await expect(told).to_be_hidden()
+    await expect(ana.page.locator("#text")).to_be_focused()
+    assert not [event for event in await site.events(room) if event.kind == "room.stopped"]

@@ -105,6 +105,11 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
 
   /* What begins with a slash is for the room, as in a terminal; its answer is for this person alone. */
   const told = (answer) => { $("told").textContent = answer; $("told").hidden = !answer; };
+  const away = (event) => { event.preventDefault(); told(""); text.focus(); };
+  $("close-told").addEventListener("click", away);
+  composer.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && !event.defaultPrevented && !$("told").hidden) away(event);
+  });
   async function order(words) {
     try {
       const answered = await post("/command", new URLSearchParams({ text: words })), { error, told: answer } = await answered.json();
