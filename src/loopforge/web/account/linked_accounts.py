@@ -36,7 +36,7 @@ async def claim(site: Site, visitor: Visitor, data: Fields) -> Template:
     new = site.people.selves(visitor.person)[before:]
     names = ", ".join(f"{one.name or one.account} on {one.surface}" for one in new)
     told = f"{names} is you from now on. If that is not your account, unlink it at once."
-    return await your_page(site, visitor, told=told)
+    return await your_page(site, visitor, linked=told)
 
 
 @post("/you/unlink")
