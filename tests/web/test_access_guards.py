@@ -140,6 +140,13 @@ async def test_the_owner_reads_no_room_they_are_not_in(
             assert answer.status_code == 404, path
 
 
+async def test_what_is_not_there_is_told_of_rooms_where_it_may_be_one(owner: Guest) -> None:
+    """An invite is spoken of where a room was asked for, not for a mate, a run or a page."""
+    for path, advised in (("/rooms/none", True), ("/mates/none", False), ("/lab/none", False)):
+        answer = await owner.get(path)
+        assert (answer.status_code, "ask them for an invite" in answer.text) == (404, advised)
+
+
 async def test_every_answer_is_guarded(site: Town, every: list[Route], owner: Guest) -> None:
     """Each page and each error carries a strict policy, and none asks for inline script or style."""
     room, event = await owner_room(site, owner)
