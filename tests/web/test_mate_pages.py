@@ -95,6 +95,9 @@ async def test_a_broken_file_is_explained_at_its_line(site: Town) -> None:
     check = await owner.get("/mates/bob.md/edit")
     assert "2 things are in the way" in check.text
     assert typed(check) == BROKEN
+    file_of(site, "bob.md").write_text("---\nname: Bob\nrle: x\n---\nx\n")
+    assert "did you mean role ?" in (told := words(await owner.get("/mates/bob")))
+    assert "?." not in told
 
 
 async def test_a_guest_is_not_told_what_the_owner_has_to_mend(site: Town, owner: Guest) -> None:

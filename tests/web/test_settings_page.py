@@ -37,6 +37,18 @@ async def test_what_people_look_for_stands_first(site: Town, owner: Guest) -> No
     assert led <= set(re.findall(r'id="([^"]+)"', answer.text))
 
 
+async def test_what_is_code_in_a_sentence_is_shown_as_code(owner: Guest) -> None:
+    """Helps of settings and summaries of tools have no backtick on the owner's pages."""
+    for path, code in (
+        ("/admin/settings", "loopforge up"),
+        ("/admin/tools", "refresh"),
+        ("/mates/maya", "refresh"),
+    ):
+        page = (await owner.get(path)).text
+        assert f"<code>{code}</code>" in page
+        assert "`" not in re.sub(r"<pre.*?</pre>|<textarea.*?</textarea>", "", page, flags=re.S)
+
+
 async def test_what_cannot_be_is_said_beside_it(site: Town, owner: Guest) -> None:
     """What was typed stands there still, and nothing has changed."""
     answer = await owner.post("/admin/settings/line_limit", {"value": "<many>"})

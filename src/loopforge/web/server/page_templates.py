@@ -7,6 +7,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup, escape
 
 from loopforge.web.rendering.avatar_faces import Faces
 from loopforge.web.rendering.markdown_html import render
@@ -49,5 +50,14 @@ def environment(
         made.globals.update(reach=site.reach, setting=site.setting, qr_svg=qr_svg)
         made.globals.update(guests=lambda: site.front.rooms.guests)
         made.globals.update(OPENING=OPENING, OPENED=OPENED)
-    made.filters["local"] = local
+    made.filters.update(local=local, coded=coded)
     return made
+
+
+def coded(text: str) -> Markup:
+    """A sentence in which what stands between backticks is code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # one of them stands alone
+        return escape(text)
+    code = Markup("<code>{}</code>")
+    return Markup("").join(code.format(part) if nth % 2 else part for nth, part in enumerate(parts))
