@@ -46,7 +46,9 @@ async def test_what_is_code_in_a_sentence_is_shown_as_code(owner: Guest) -> None
     ):
         page = (await owner.get(path)).text
         assert f"<code>{code}</code>" in page
-        assert "`" not in re.sub(r"<pre.*?</pre>|<textarea.*?</textarea>", "", page, flags=re.S)
+        assert "`" not in re.sub(
+            r"<pre.*?</pre>|<textarea.*?</textarea>", "", page, flags=re.DOTALL
+        )
 
 
 async def test_what_cannot_be_is_said_beside_it(site: Town, owner: Guest) -> None:
