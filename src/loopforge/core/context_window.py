@@ -63,9 +63,13 @@ class ContextEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     transcribed: bool = False
 
 
+PRIVATE = ("note", "result")
+"""The kinds of entries that only their own mate sees."""
+
+
 def sees(mate: str, entry: ContextEntry) -> bool:
     """Whether a mate may see an entry at all: notes and results are their own mate's alone."""
-    return entry.kind not in ("note", "result") or entry.who == mate
+    return entry.kind not in PRIVATE or entry.who == mate
 
 
 # ---------------------------------------------------------------- what stays, what goes

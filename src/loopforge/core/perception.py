@@ -7,7 +7,9 @@ is named by `perception_mode`; the typed list of edits is the ledger's, not the 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Self, get_args
+from itertools import compress, repeat
+from operator import attrgetter, is_, not_
+from typing import Any, ClassVar, Literal, Self, cast, get_args
 
 import msgspec
 from msgspec import Struct
@@ -121,6 +123,7 @@ class SeamValue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise cls.refused(f"This is no {cls.__name__}: {error}.") from error
 
 
+KIND = attrgetter("kind")
 REMEMBERED = ("standing", "recalled")
 """The kinds of lines that nobody said here just now."""
 
@@ -170,11 +173,13 @@ class AgentPerception(SeamValue, frozen=True, kw_only=True, forbid_unknown_field
 
     @cached_property
     def _by_kind(self) -> tuple[tuple[Line, ...], tuple[Line, ...], tuple[Line, ...]]:
-        every = [event for event in self.local_events if isinstance(event, Line)]
-        kept = [line for line in every if line.kind in REMEMBERED]
-        lines = [line for line in every if line.kind not in REMEMBERED] if kept else every
-        standing = tuple([line for line in kept if line.kind == "standing"])
-        return tuple(lines), standing, tuple([line for line in kept if line.kind == "recalled"])
+        every = self.local_events
+        are_lines = map(is_, map(type, every), repeat(Line))
+        lines = cast("list[Line]", [*compress(every, are_lines)])
+        kinds = [*map(KIND, lines)]
+        now = tuple(compress(lines, map(not_, map(REMEMBERED.__contains__, kinds))))
+        standing = tuple(compress(lines, map("standing".__eq__, kinds)))
+        return now, standing, tuple(compress(lines, map("recalled".__eq__, kinds)))
 
     @property
     def lines(self) -> tuple[Line, ...]:

@@ -6,7 +6,7 @@ been made just now. Does not know why somebody is missing (mate_roster.py does).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 
 from loopforge.core.mates.mate_file import Mate
 from loopforge.mates.mate_roster import Roster
@@ -33,6 +33,14 @@ class Cast(Mapping[str, Mate]):
     def __getitem__(self, handle: str) -> Mate:
         mates = self._now()
         return mates[handle] if handle in mates else self._now(anew=True)[handle]
+
+    def items(self) -> ItemsView[str, Mate]:
+        """As of one look."""
+        return self._now().items()
+
+    def values(self) -> ValuesView[Mate]:
+        """As of one look."""
+        return self._now().values()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._now())

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from itertools import islice
+from itertools import compress, islice
 from typing import Any
 
-from loopforge.core.perception import FINDER, READER, AgentPerception
+from loopforge.core.perception import FINDER, KIND, READER, AgentPerception
 from loopforge.core.policy import Prompts
 from loopforge.policies.prompt_building import MODE_FIELDS, fields_of, fill, form_of, may_pass
 
@@ -140,8 +140,9 @@ class AnswerForm:
     @cached_property
     def attaches(self) -> bool:
         """Whether a tool gave a file that could go with what it says."""
-        gave = (str(line.text) for line in self.seen.lines if line.kind == "result")
-        return any(map(HANDLED.search, gave))
+        lines = self.seen.lines
+        gave = compress(lines, map("result".__eq__, map(KIND, lines)))
+        return any(HANDLED.search(str(line.text)) for line in gave)
 
     @cached_property
     def notes(self) -> bool:

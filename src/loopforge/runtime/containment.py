@@ -16,6 +16,8 @@ from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
+from itertools import compress, repeat
+from operator import is_not
 from signal import SIGINT, default_int_handler, getsignal
 from typing import Any, TypeVar
 
@@ -138,7 +140,8 @@ def _parts(request: object, most: int) -> Parts | None:
 def _ask_laws(ask: Ask) -> Iterator[tuple[bool, str]]:
     """What must be true of a question before it can be put, each with what is said otherwise."""
     yield type(ask.messages) is tuple, "the messages of a question are no tuple"
-    strange = [message for message in ask.messages if type(message) is not Message]
+    others = map(is_not, map(type, ask.messages), repeat(Message))
+    strange = [*compress(ask.messages, others)]
     yield not strange, f"a {kind(strange[0] if strange else None)} is no message"
     for text in (ask.purpose, ask.field, ask.fits):
         yield is_text(text), f"a {kind(text)} is no word of a question"

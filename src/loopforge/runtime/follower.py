@@ -20,6 +20,8 @@ from loopforge.core.events import Event
 from loopforge.runtime.background_tasks import Tasks
 
 log = logging.getLogger(__name__)
+REMEMBERED = 1000
+"""Sets of kinds that came together, of which it is remembered who wants any."""
 Handler = Callable[[str, Sequence[Event]], None]
 """Is given a stream and what is new in it."""
 
@@ -46,6 +48,7 @@ class Follower:
         self._ahead: dict[str, int] = {}
         self._reading: dict[str, asyncio.Task[None]] = {}
         self._subscriptions: list[_Subscription] = []
+        self._wanting: dict[frozenset[str], tuple[_Subscription, ...]] = {}
         self._tasks = Tasks()
 
     def subscribe(
@@ -54,7 +57,13 @@ class Follower:
         """See `Ledger.subscribe`."""
         one = _Subscription(handler, streams, frozenset(kinds))
         self._subscriptions.append(one)
-        return lambda: self._subscriptions.remove(one)
+        self._wanting.clear()
+
+        def leave() -> None:
+            self._subscriptions.remove(one)
+            self._wanting.clear()
+
+        return leave
 
     def appended(self, stream: str, events: Sequence[Event]) -> None:
         """This process appended; told at once where nobody else wrote before."""
@@ -108,16 +117,26 @@ class Follower:
         self._told[stream] = head = fresh[-1].seq
         if self._ahead.get(stream, 0) <= head:
             self._ahead.pop(stream, None)
-        kinds = [event.kind for event in fresh]
-        for one in tuple(self._subscriptions):
+        kinds = frozenset([event.kind for event in fresh])
+        for one in self._wanted(kinds):
             if not stream.startswith(one.streams):
                 continue
             wanted: Sequence[Event] = fresh
-            if one.kinds:
-                if one.kinds.isdisjoint(kinds):
-                    continue
+            if one.kinds and not one.kinds >= kinds:
                 wanted = [event for event in fresh if event.kind in one.kinds]
             try:
                 one.handler(stream, wanted)
             except Exception:
                 log.exception("a follower of the ledger failed")
+
+    def _wanted(self, kinds: frozenset[str]) -> tuple[_Subscription, ...]:
+        """Who wants any of these kinds, in the order in which they came."""
+        if kinds not in self._wanting:
+            if len(self._wanting) >= REMEMBERED:
+                self._wanting.clear()
+            self._wanting[kinds] = tuple(
+                one
+                for one in self._subscriptions
+                if not one.kinds or not one.kinds.isdisjoint(kinds)
+            )
+        return self._wanting[kinds]

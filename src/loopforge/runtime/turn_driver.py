@@ -15,6 +15,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
+from operator import attrgetter
 from typing import Any, Literal, assert_never
 
 from msgspec.structs import replace
@@ -73,6 +75,8 @@ from loopforge.runtime.ports import (
 from loopforge.runtime.system_clock import Stamp
 from loopforge.runtime.turn_meter import TurnMeter
 from loopforge.runtime.turn_record import Recorder, Texts
+
+PICTURES = attrgetter("pictures")
 
 TurnOutcome = Literal["planned", "stopped", "diverged", "failed"]
 
@@ -544,7 +548,7 @@ def question_of(
         longest=longest if part.aloud else 0,
         pictures=tuple(
             Pictured(message=nth, hash=one.hash.text, media=one.media)
-            for nth, message in enumerate(part.messages)
+            for nth, message in compress(enumerate(part.messages), map(PICTURES, part.messages))
             for one in message.pictures
             if one.hash.text
         ),

@@ -15,6 +15,7 @@ from loopforge.core.text.name_labels import row_name
 from loopforge.people.identity.account_names import likeness
 
 OF_ROWS = ("you", "the room", "the house")
+_ALIKE_ROWS = frozenset(map(likeness, OF_ROWS))
 """What rows call the mate that reads them, and the house; nobody else is called so unmarked."""
 
 
@@ -76,7 +77,7 @@ def namesakes(people: Mapping[str, Participant], mates: Mapping[str, str]) -> di
         bearers.setdefault(likeness(row_name(name)), []).append(handle)
     for handles in bearers.values():
         which |= {handle: f"the mate {handle}" for handle in handles[1:]}
-    taken = bearers.keys() | {likeness(name) for name in (*mates, *OF_ROWS)}
+    taken = {*bearers, *map(likeness, mates), *_ALIKE_ROWS}
     called: dict[str, list[str]] = {}
     for id, person in sorted(people.items(), key=lambda one: (one[1].since, one[0])):
         called.setdefault(likeness(row_name(str(person.name))), []).append(id)

@@ -9,13 +9,14 @@ Knows the rules of who sees what (notes and results are their own mate's alone),
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from itertools import islice
+from itertools import compress, islice
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from loopforge.core.context_window import ContextEntry, Mark, readable, sees
+from loopforge.core.context_window import PRIVATE, ContextEntry, Mark, readable, sees
 from loopforge.core.events import Event
+from loopforge.core.perception import KIND
 from loopforge.core.room_vocabulary import Heard, LineEdited, Noted, Said, Told, ToolUsed
 from loopforge.core.text.erasable_text import Words, public
 
@@ -58,8 +59,10 @@ class VisibleLines(Struct, kw_only=True, omit_defaults=True):
         """What a mate still has in its context."""
         gone = self.purged.get(mate, ())
         lines = self.lines.values()
-        there = [e for e in lines if e.id not in gone] if gone else lines
-        return [e for e in there if e.kind in SPOKEN or sees(mate, e)]
+        there = [e for e in lines if e.id not in gone] if gone else [*lines]
+        private = {e.id for e in compress(there, map(PRIVATE.__contains__, map(KIND, there)))}
+        unseen = {id for id in private if not sees(mate, self.lines[id])}
+        return [e for e in there if e.id not in unseen] if unseen else there
 
     def recent(self, count: int) -> list[ContextEntry]:
         """The last lines of people and mates, oldest first."""

@@ -12,6 +12,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import tzinfo
+from itertools import compress
 from operator import attrgetter, is_
 from typing import NamedTuple
 
@@ -47,7 +48,7 @@ from loopforge.core.events import Recollection
 from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.mates import unprompted_times
 from loopforge.core.mates.mate_file import Mate
-from loopforge.core.perception import AgentPerception, Edit, Line, ToolOffer
+from loopforge.core.perception import KIND, AgentPerception, Edit, Line, ToolOffer
 from loopforge.core.room_vocabulary import Purged
 from loopforge.core.text.erasable_text import public
 from loopforge.core.text.name_labels import one_line, row_name
@@ -82,6 +83,7 @@ AS_THEN = Edit(
 )
 SHORT_LINES = 3
 """Energy that has to be left for several short lines in place of one: none is lost then."""
+SHORT = attrgetter("short")
 REMEMBERED = 20_000
 PROMPTS = 200
 """How many counts of lines, and of mates' prompts, are remembered."""
@@ -176,7 +178,7 @@ class ShownContext:
         """The entries as this mate sees them; the same lines again as far as nothing changed."""
         called = {handle: public(name) for handle, name in names.items()}
         # a cut text is a copy, which forgetting does not reach: it is not held
-        if cuts or any(map(attrgetter("short"), entries)):
+        if cuts or any(map(SHORT, entries)):
             return as_lines(entries, mate, called, self.zone, cuts, pictures=pictures)
         last = self._last.get((stream, mate)) or _Shown((), names, ())
         known = last.entries
@@ -258,7 +260,8 @@ class Viewer:
         if spent:
             entries = [replace(e, short=True) if e.id in spent else e for e in entries]
         names = {handle: one.name for handle, one in self._mates.items()}
-        seen = tuple([entry for entry in entries if entry.id in stay])
+        all_stay = len(stay) == len(entries)
+        seen = tuple(entries if all_stay else [entry for entry in entries if entry.id in stay])
         pictures = frozenset(place for place in pictures if place[0] in stay)
         which = namesakes(
             state.former | state.people, {handle: self._called(handle) for handle in self._mates}
@@ -292,8 +295,8 @@ class Viewer:
             | await self._spendable(state, mate, due),
             tools=tools,
         )
-        spoken = len([entry for entry in seen if entry.kind in SPOKEN])
-        short = [entry.id for entry in seen if entry.short]
+        spoken = sum(map(SPOKEN.__contains__, map(KIND, seen)))
+        short = [entry.id for entry in compress(seen, map(SHORT, seen))]
         after = sum(entry.kind in SPOKEN for entry in since)
         gone = max(said - spoken - after, len(fitted.purged))
         edits = (*_edits(gone, fitted.cuts, short), *([AS_THEN] if since else []))
@@ -482,10 +485,12 @@ def own_tools(mate: Mate, known: Collection[Tool]) -> list[str]:
 
     An entry of its file may be a pattern, such as `github_*`.
     """
+    if not mate.tools:
+        return []
     known = [tool for tool in known if not tool.mates or mate.handle in tool.mates]
     names = [tool.name for tool in known]
     own = [name for entry in mate.tools for name in (fnmatch.filter(names, entry) or [entry])]
-    always = [tool.name for tool in known if tool.always and mate.tools]
+    always = [tool.name for tool in known if tool.always]
     return list(dict.fromkeys((*own, *always)))
 
 

@@ -17,6 +17,7 @@ import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import NamedTuple
 
 from loopforge.chat.room.permissions import answered_people
@@ -74,6 +75,8 @@ LAYERS = {
 }
 
 
+ID, SEQ = attrgetter("id"), attrgetter("seq")
+
 Seen = Sequence[ContextEntry]
 """The lines before a mate's eyes, as they came."""
 
@@ -120,7 +123,7 @@ class TurnRecall:
             log.warning("A turn goes without memory. %s", error)
             return Remembered()
         asked = [state.lines[id].text for id in due.lines if id in state.lines]
-        shown = [one.id for one in seen] + [one.id for one in standing]
+        shown = [*map(ID, seen), *map(ID, standing)]
         told = _Told(shown, [*asked, *(line.text for line in standing)])
         since = self._clock.now() - CLEAN
         lines = [one for one in lines if not _put_aside(one, state, since)]
@@ -157,7 +160,7 @@ class TurnRecall:
             asker=f"person:{people[0]}" if len(people) == 1 else "",
             names={who: one for who, one in names.items() if who != f"mate:{mate.handle}"},
             everywhere=True,
-            seen=frozenset([entry.seq for entry in seen]),
+            seen=frozenset(map(SEQ, seen)),
             upto=seen[-1].seq if seen else EVER,
             limit=LOOKED,
         )

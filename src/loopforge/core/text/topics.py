@@ -93,16 +93,16 @@ def written_words(text: str) -> list[str]:
 
 def words(text: str) -> list[str]:
     """The words that carry a topic, as they are written, in order, repeated ones too."""
-    return [
-        word
-        for word in _WORD.findall(text)
-        if len(word) >= _SHORTEST and not word.isdigit() and folded(word) not in COMMON
-    ]
+    found = [one for one in _WORD.findall(text) if len(one) >= _SHORTEST and not one.isdigit()]
+    plain = found if text.islower() and text.isascii() else map(folded, found)
+    return [word for word, one in zip(found, plain, strict=True) if one not in COMMON]
 
 
 def topics(text: str) -> frozenset[str]:
     """The stems of a text's words."""
-    return frozenset(stem(folded(word)) for word in words(text))
+    if text.isascii():
+        return frozenset(map(stem, words(text.lower())))
+    return frozenset([stem(folded(word)) for word in words(text)])
 
 
 class Subject(NamedTuple):

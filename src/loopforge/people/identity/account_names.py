@@ -70,6 +70,8 @@ def _scripts(name: str) -> set[str]:
 
 def folded(name: str) -> str:
     """The same for all spellings that count as one name: by case, width and composition."""
+    if name.isascii():
+        return " ".join(name.lower().split())
     name = unicodedata.normalize("NFD", name)
     for _ in range(2):
         name = unicodedata.normalize("NFKC", name.casefold())
