@@ -22,6 +22,7 @@ from loopforge.core.events import (
     TurnEnded,
     Verdict,
 )
+from loopforge.core.room_vocabulary import Weighed, Weight
 from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import Script, ScriptedAnswer
 from loopforge.policies.prompt_building import LISTING
@@ -281,7 +282,9 @@ async def test_a_turn_of_before_that_died_while_its_acts_tool_ran_is_closed(
             Called(turn=turn, nth=1000, tool="oven", arguments=Words("{}")),
         )
         await home.app.lanes.close()
-        facts = [began, *(stamp.fact(body, actor=actor) for body in bodies)]
+        called = Weight(mate="maya", line=line.id, score=90, summons="name", verdict="speak")
+        weighed = stamp.fact(Weighed(upto=line.seq, weights=(called,)), actor="room")
+        facts = [weighed, began, *(stamp.fact(body, actor=actor) for body in bodies)]
         await home.app.ledger.append(stream_of(home.room), facts)
     async with kitchen(tmp_path, start=START + timedelta(hours=1)) as (home, oven):
         await home.rest()
