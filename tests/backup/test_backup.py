@@ -37,6 +37,16 @@ from tests.rooms.conftest import START, Home, living
 from tests.still import still
 
 PICTURE = b"\x89PNG a slug"
+OWN = (
+    "roles/python-coder.md",
+    "repositories/parser.toml",
+    "experiments/mine.toml",
+    "tools/written/greet.json",
+    "data/mcp/odd.json",
+    "data/runs/one/rows.jsonl",
+    "data/sweeps/mine/tapes/one.jsonl",
+)
+"""Files of a home that nothing else makes anew."""
 
 
 async def talk(home: Home) -> str:
@@ -86,8 +96,9 @@ async def test_a_home_is_itself_again(home: Home, tmp_path: Path, way: str) -> N
     zuzu = home.path / "mates/zuzu.md"
     zuzu.rename(tmp_path / "zuzu.md").chmod(0o600)
     zuzu.symlink_to(tmp_path / "zuzu.md")  # as people do whose mates lie in a repository of theirs
-    (home.path / "data/runs/one").mkdir(parents=True)
-    (home.path / "data/runs/one/rows.jsonl").write_text("{}\n")
+    for path in OWN:
+        (home.path / path).parent.mkdir(parents=True, exist_ok=True)
+        (home.path / path).write_text(f"{path}\n")
     hash = await talk(home)
     place = tmp_path / "kept"
     (place / "files").mkdir(parents=True)  # a bucket has no folders; file:// makes none
@@ -99,7 +110,7 @@ async def test_a_home_is_itself_again(home: Home, tmp_path: Path, way: str) -> N
 
     settings, done = await restored(store, tmp_path / "new", tmp_path / "parts")
     assert (settings.history_lines, settings.line_limit, done) == (7, 70, (0, 0))
-    assert (tmp_path / "new/data/runs/one/rows.jsonl").read_text() == "{}\n"
+    assert [(tmp_path / "new" / path).read_text() for path in OWN] == [f"{path}\n" for path in OWN]
     assert sorted(path.name for path in (tmp_path / "new/mates").iterdir()) == [
         "maya.md",
         "merlin.md",

@@ -57,7 +57,18 @@ from loopforge.setting_defaults import Settings
 from loopforge.settings import SAVED
 
 log = logging.getLogger(__name__)
-FOLDERS = ("mates", "prompts", "scenarios", "tools", "data/runs")
+FOLDERS = (
+    "mates",
+    "roles",
+    "prompts",
+    "scenarios",
+    "experiments",
+    "tools",
+    "repositories",
+    "data/mcp",
+    "data/runs",
+    "data/sweeps",
+)
 """What of a home is in its backup, besides its settings, its ledger and its files."""
 WORK = "backup-"
 """How the folder begins, in the home's data, in which one is made."""
