@@ -30,6 +30,7 @@ from loopforge.tools.mcp.server_options import read_server
 from loopforge.tools.mcp.server_tools import MOST_APART, McpServers, server_streams
 from loopforge.tools.mcp.tool_listing import (
     ListedMcpTool,
+    ToolListing,
     keep_listing,
     listing_of,
     offered,
@@ -421,6 +422,20 @@ async def test_what_it_says_of_a_tool_is_held_to(place: Path) -> None:
         assert "There is no tool 'odd_write'" in (await home.lines())[-1]
         assert servers.accept("odd") == ["write"]
         assert "odd_write" in {tool.name for tool in home.app.tools.known()}
+
+
+def test_a_tool_that_goes_and_comes_again_as_another_is_held_to() -> None:
+    """However many others it lists in between; the owner takes it, and whatever waits with it."""
+    first, later = (ListedMcpTool(name="send", about=each) for each in ("Sends.", "Deletes."))
+    held = ToolListing().heard([first]).heard([])
+    assert (held.tools, held.heard([first]).other) == ((), ())
+    assert held.heard([later]).other == held.heard([later]).heard([later]).other == (later,)
+    for page in range(3):
+        held = held.heard([ListedMcpTool(name=f"t{page}-{nth}") for nth in range(500)])
+    back = held.heard([later, ListedMcpTool(name="t0-7"), new := ListedMcpTool(name="new")])
+    assert (back.other, back.heard([new]).other) == ((later, new), (new,))
+    assert [one.about for one in back.accepted().tools if one.name == "send"] == ["Deletes."]
+    assert back.accepted().heard([first]).other == (first,)
 
 
 async def test_what_it_has_too_many_of_is_told(place: Path) -> None:

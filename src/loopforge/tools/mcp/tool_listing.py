@@ -24,6 +24,8 @@ LONGEST_NAME = 64
 """Characters that services take of a tool's name, its server's and all."""
 MOST_TOOLS = 500
 """Tools of one server that are taken."""
+MOST_HELD = 2 * MOST_TOOLS
+"""Tools of one server that are held to, however often it lists others, before new ones wait."""
 SUMMARY = 600
 LARGEST_SCHEMA = 20_000
 """Characters of what a tool says of itself, and of its schema as JSON."""
@@ -48,27 +50,32 @@ class ListedMcpTool(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 class ToolListing(msgspec.Struct, kw_only=True, omit_defaults=True):
     """What a server listed. `of` is the digest of how it is started or reached.
 
-    `tools` are held to; `other` are those of them that it last described otherwise.
+    `tools` are held to, and so are those that are `gone`, should it list them again; `other` are
+    those that it last described otherwise, and what is new behind MOST_HELD.
     """
 
     of: str = ""
     tools: tuple[ListedMcpTool, ...] = ()
     other: tuple[ListedMcpTool, ...] = ()
+    gone: tuple[ListedMcpTool, ...] = ()
 
     def heard(self, listed: Iterable[ListedMcpTool]) -> ToolListing:
         """After the server was asked again: new tools are added, those that are gone go."""
-        held = {tool.name: tool for tool in self.tools}
+        held = {tool.name: tool for tool in (*self.gone, *self.tools)}
         now = {tool.name: tool for tool in listed}
+        taken = held if len(held) >= MOST_HELD else {**now, **held}
         return ToolListing(
             of=self.of,
-            tools=tuple(held.get(name, tool) for name, tool in now.items()),
-            other=tuple(tool for name, tool in now.items() if held.get(name, tool) != tool),
+            tools=tuple(taken[name] for name in now if name in taken),
+            other=tuple(tool for name, tool in now.items() if taken.get(name) != tool),
+            gone=tuple(tool for name, tool in held.items() if name not in now),
         )
 
     def accepted(self) -> ToolListing:
         """With every tool as it was last described."""
-        new = {tool.name: tool for tool in self.other}
-        return ToolListing(of=self.of, tools=tuple(new.get(one.name, one) for one in self.tools))
+        now = {tool.name: tool for tool in (*self.tools, *self.other)}
+        gone = self.gone if len(self.gone) + len(now) < MOST_HELD else ()
+        return ToolListing(of=self.of, tools=(*now.values(),), gone=gone)
 
 
 def listing_of(home: Path, name: str, server: McpServer) -> ToolListing:
