@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.core.events import Usage
 from loopforge.models.providers.answer_cost import by_price, cost, plain
 from loopforge.models.providers.model_spec import ModelSpec, Price
+from tests.models.server import Behaviour
+from tests.models.test_model_attempt import ask, piece
 
 
 def spec(price: Price | None, vendor: str = "", id: str = "x") -> ModelSpec:
@@ -46,3 +50,13 @@ def test_caching_never_costs_more(read: int, cached: int, written: int) -> None:
     amount = by_price(price, Usage(read=read, cached=cached, written=written))
     assert amount <= by_price(price, Usage(read=read, written=written))
     assert Decimal(plain(amount)) == amount
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer")
+async def test_usage_in_parts_of_tokens_can_be_read_again() -> None:
+    """A server that tells 7.5 tokens, or 2.0, makes no record that nobody can read any more."""
+    shares = {"prompt_tokens": 7.5, "completion_tokens": 2.0, "total_tokens": 9.5}
+    told = piece({"content": "Hi!"}) + piece({}, "stop", usage=shares)
+    usage = (await ask("chat", Behaviour(raw=told))).usage
+    assert msgspec.json.decode(msgspec.json.encode(usage), type=Usage) == usage
+    assert (usage.read, usage.written) == (7, 2)

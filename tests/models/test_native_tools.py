@@ -118,6 +118,20 @@ def calls_in_chat(*deltas: tuple[int | None, str, str, str]) -> bytes:
             (1, "b", "clock", '{"zone"'),
             (1, "b", "", ': "UTC"}'),
         ],
+        [(0, "a", "clock", '{"zone": "Asia/Tokyo"}'), (0, "a", "clock", '{"zone": "UTC"}')],
+        [(0, "", "clock", '{"zone": "Asia/Tokyo"}'), (0, "", "clock", '{"zone": "UTC"}')],
+        [
+            (0, "a", "clock", '{"zone": "Asia'),
+            (0, "a", "clock", '/Tokyo"}'),
+            (0, "", "clock", '{"zone"'),
+            (0, "", "clock", ': "UTC"}'),
+        ],
+        [
+            (0, "a", "clock", '{"zone": "Asia/Tokyo"}'),
+            (0, "a", "clock", '{"zone": "Asia/Tokyo"}'),
+            (1, "b", "clo", ""),
+            (1, "b", "ck", '{"zone": "UTC"}'),
+        ],
     ],
     ids=[
         "whole, one index",
@@ -125,6 +139,10 @@ def calls_in_chat(*deltas: tuple[int | None, str, str, str]) -> bytes:
         "each piece an id",
         "no index",
         "an id that comes late",
+        "one id for all",
+        "no ids, one index",
+        "each piece its name",
+        "all of it twice, and a name in pieces",
     ],
 )
 async def test_several_uses_of_tools_stay_apart(

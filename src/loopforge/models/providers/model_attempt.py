@@ -340,8 +340,9 @@ def _came(heard: StreamedText) -> str:
     )
 
 
-def _believed(tokens: int) -> int:
-    return min(max(tokens, 0), MOST_TOKENS)
+def _believed(tokens: float) -> int:
+    """Whole, whatever a server tells: no record holds half of one."""
+    return int(min(max(tokens, 0), MOST_TOKENS))
 
 
 def _milliseconds(now: float, began: float) -> int:
