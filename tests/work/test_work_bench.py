@@ -129,3 +129,19 @@ def test_what_is_no_instance_is_named(tmp_path: Path) -> None:
     assert f"clone it to {tmp_path / 'repos' / 'a__b'}" in told(whole)
     (tmp_path / "repos" / "a__b").mkdir(parents=True)
     assert "more than once" in told([whole, whole])
+
+
+def test_a_text_with_a_break_of_unicode_is_one_line(tmp_path: Path) -> None:
+    """In a file of lines of JSON, where it may stand as it is."""
+    (tmp_path / "repos" / "a__b").mkdir(parents=True)
+    whole = {
+        "instance_id": "a-1",
+        "repo": "a/b",
+        "base_commit": "0" * 40,
+        "problem_statement": "It fails\u2028here.",
+        "test_patch": "",
+        "FAIL_TO_PASS": ["t"],
+    }
+    rows = [json.dumps(whole | {"instance_id": f"a-{n}"}, ensure_ascii=False) for n in range(2)]
+    (tmp_path / "two.jsonl").write_text("\n".join(rows) + "\n")
+    assert len(read_instances(tmp_path)) == 2

@@ -16,6 +16,7 @@ import pytest
 from loopforge.errors import Changed, InputError, RepositoryError
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.work.git.bare_repository import TaskShelf
+from loopforge.work.git.change_review import FILE, NOTHING, PathChange, objections
 from loopforge.work.git.commit_messages import NAME
 from loopforge.work.git.proposal_making import ResultNote, make_proposal
 from loopforge.work.git.task_clone import REF
@@ -66,6 +67,11 @@ REFUSED = {
     "a driver for differences": "echo '*.py diff=evil' >> .gitattributes",
     "a driver for merges": "mkdir -p sub; echo '* merge=evil' > sub/.gitattributes",
     "an encoding": "echo 'a.py working-tree-encoding=ISO-8859-1' >> .gitattributes",
+    "a filter behind a break that git knows none of": "printf '[!\\342\\200\\250#]*.py filter=evil\\n' > "
+    ".gitattributes",
+    "a filter behind a zero byte": "printf '#\\0\\n*.py filter=evil\\n' > .gitattributes",
+    "a filter behind a million signs": "(head -c 1100000 /dev/zero | tr '\\0' '#'; printf '\\n*.py "
+    "filter=evil\\n') > .gitattributes",
     "attributes in capitals": "echo '* filter=evil' > .GitAttributes",
     "a link to a commit": "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub; "
     "git commit -qm sub; mkdir -p sub; git init -q sub; git -C sub -c user.name=x -c user.email=x@y "
@@ -143,6 +149,18 @@ async def test_what_a_clone_is_set_up_to_do_is_done_by_nobody(
     assert git(bench.project, "rev-list", "--count", "main") == "2"
     assert git(bench.project, "for-each-ref", "--format=%(refname)") == before
     assert (bench.project / ".git/config").read_text() == config
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["# none\n*.py filter=lfs", "[!\u2028#]*.py filter=lfs", "[!\x0b#]*.py\ttext merge=x", None],
+)
+def test_attributes_are_read_as_git_reads_them(text: str | None) -> None:
+    """Of all breaks it knows one; and it goes by a file that is no text as well."""
+    change = PathChange(".gitattributes", NOTHING, FILE, "1" * 40, "0" * 40)
+    texts = {} if text is None else {change.path: text}
+    assert len([*objections([change], [change.path], texts)]) == 1
+    assert not [*objections([change], [change.path], {change.path: "# filter=lfs\n*.py text"})]
 
 
 @pytest.mark.patient

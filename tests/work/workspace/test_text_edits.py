@@ -6,6 +6,7 @@ import pytest
 
 from loopforge.errors import InputError
 from loopforge.work.workspace.text_edits import edited, recounted
+from loopforge.work.workspace.workspace_tools import lines_from
 
 TEXT = "def f(x):\n    return x + 1\n\n\ndef g(x):\n    return x + 1\n"
 
@@ -53,3 +54,13 @@ def test_the_counts_of_a_patch_are_set_right() -> None:
     heads = [line for line in recounted(patch).splitlines() if line.startswith("@@")]
     assert heads == ["@@ -1,3 +1,3 @@ def f", "@@ -0,0 +1,1 @@"]
     assert recounted("no patch at all\n") == "no patch at all\n"
+
+
+@pytest.mark.parametrize("sign", ["\f", "\v", "\u2028", "\x85", "\r"])
+def test_no_other_break_than_a_line_feed_ends_a_line(sign: str) -> None:
+    """As git and grep have it: a patch of a file with a form feed fits, and lines are where it says."""
+    patch = f"--- a/a\n+++ b/a\n@@ -1,9 +1,9 @@\n one\n two{sign}x\n-three\n+drei\n"
+    assert recounted(patch) == patch.replace("1,9", "1,3")
+    assert (
+        lines_from("a", f"one\ntwo{sign}x\nthree\n", 3) == "a, lines 3 to 3 of 3, its end:\nthree\n"
+    )

@@ -85,7 +85,7 @@ def _raw(path: Path) -> list[Any]:
     text = path.read_text("utf-8", errors="replace")
     try:
         if path.suffix == ".jsonl":
-            return [json.loads(line) for line in text.splitlines() if line.strip()]
+            return [json.loads(line) for line in text.split("\n") if line.strip()]
         whole = json.loads(text)
     except ValueError as error:
         raise InputError(f"{path.name} is no JSON: {error}.") from error

@@ -106,6 +106,8 @@ def _objections(
     if change.mode == LINK and (why := _leads_out(path, texts.get(path, "/"))):
         yield why
     if _fold(name) == ".gitattributes":
+        if path not in texts:
+            yield "git goes by it, and it is no text that could be looked at"
         yield from _drivers(texts.get(path, ""))
 
 
@@ -144,8 +146,8 @@ def _leads_out(path: str, target: str) -> str:
 
 
 def _drivers(text: str) -> Iterator[str]:
-    for line in text.splitlines():
-        for word in line.split()[1:] if not line.lstrip().startswith("#") else ():
+    for line in text.split("\n"):  # of all breaks git knows this one
+        for word in line.split()[1:] if not line.lstrip(" \t\r").startswith("#") else ():
             if _DRIVER.match(word):
                 yield f"it has git run something, or rewrite files ({word[:60]})"
 

@@ -73,9 +73,14 @@ def _alike(one: str, other: str) -> float:
     return matcher.ratio()
 
 
+def text_lines(text: str) -> list[str]:
+    """The lines of a text, each with its end, as git and grep count them: by line feeds alone."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
 def recounted(patch: str) -> str:
     """A unified patch whose heads say how many lines there are; where they begin stays."""
-    lines, done, at = patch.splitlines(keepends=True), list[str](), 0
+    lines, done, at = text_lines(patch), list[str](), 0
     while at < len(lines):
         head = _HUNK.match(lines[at])
         at += 1

@@ -15,7 +15,7 @@ from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolHome, ToolResu
 from loopforge.tools.sandbox.workspace_files import WorkspaceEntry
 from loopforge.tools.shell import told_of
 from loopforge.work.workspace.task_workspace import GIT, TaskWorkspace
-from loopforge.work.workspace.text_edits import edited, recounted
+from loopforge.work.workspace.text_edits import edited, recounted, text_lines
 from loopforge.work.workspace.workspace_settings import LONGEST_RUN, workspaces_of
 
 LISTED, LOOKED_AT = 150, 20_000
@@ -160,7 +160,7 @@ class WorkRead:
 
 def lines_from(path: str, text: str, first: int) -> str:
     """Lines of a text from this one on, as many as are told at once, and where they stand."""
-    lines = text.splitlines(keepends=True)
+    lines = text_lines(text)
     if not lines:
         return f"{path} is empty."
     if first > len(lines):
@@ -229,7 +229,7 @@ class WorkWrite:
             place, path = await place_of(home, call), _inner(str(call.arguments["path"]))
             text = str(call.arguments["text"])
             await asyncio.to_thread(_put, place, path, text)
-            return f"{path} is written: {len(text.splitlines()):,} lines."
+            return f"{path} is written: {len(text_lines(text)):,} lines."
 
         return write
 
