@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.factory_vocabulary import INTENTS, Decided
+from loopforge.core.factory_vocabulary import INTENTS, Decided, Incident, Stepped
 from loopforge.core.perception import AgentPerception
 from loopforge.errors import BadRun
 from loopforge.lab import run_simulation
@@ -24,19 +24,23 @@ from loopforge.lab.story.claims import (
     BelievedClaim,
     Bent,
     BrokeOff,
+    ClaimLink,
     Did,
     Forked,
     Gap,
     HappenedClaim,
     HeardClaim,
+    Made,
+    Morning,
     Quoted,
     SilentClaim,
     TallyClaim,
+    Tense,
     Turned,
     Unseen,
     when,
 )
-from loopforge.lab.story.number_wording import articled, direction, number, ordinal, quote
+from loopforge.lab.story.number_wording import articled, direction, number, ordinal, quote, signed
 from loopforge.lab.story.story_checker import check
 from loopforge.lab.story.story_teller import tell
 from loopforge.lab.story.story_text import Sentence, mark, plain
@@ -281,13 +285,72 @@ def test_words_for_numbers() -> None:
     assert said == (
         "first second third fifth eighth ninth twelfth twentieth twenty-third ninety-ninth"
     )
+    said = ", ".join(ordinal(n) for n in (100, 101, 112, 183))
+    assert said == (
+        "one hundredth, one hundred and first, one hundred and twelfth, one hundred and eighty-third"
+    )
+    assert [signed(n) for n in (-3, 0, 3)] == ["minus 3", "in sum nothing", "plus 3"]
     assert quote("a “b”\n c") == 'a "b" c'
     assert len(quote("x" * 999)) == 160
+
+
+def test_one_of_something_was_and_is() -> None:
+    """A day of one piece, one act and one error is told in the singular."""
+    one = Morning(0, 1, 3, quota_before=-1, pressure_before=-1)
+    assert "One piece was wanted, under a pressure of three in ten." in phrases(one)
+    assert "None of one piece: the day came up one short." in phrases(Made(0, 0, 1))
+    assert "One act, and none went wrong." in phrases(TallyClaim(0, 1, 0, 0, 0, 0, 0))
+    for kept in (0, 1):
+        for said in phrases(TallyClaim(0, 5, 1, kept, 1 - kept, 0, 0)):
+            assert "acts were" not in said
+            assert "each of them" not in said
+            assert "every one" not in said
+
+
+def test_a_peak_at_either_end_of_a_day_is_told_once() -> None:
+    """Where tension was highest at the first or the last bell, no bell is told of twice."""
+    for first, peak, bell, last in ((9, 9, 1, 3), (3, 9, 8, 9), (3, 9, 4, 5)):
+        for said in phrases(Tense(0, first, peak, bell, last, 5)):
+            assert said.count("first bell") < 2
+            assert said.count(" 9") == 1
+
+
+def test_a_link_is_dated_from_the_link_before_it() -> None:
+    """What is told behind "one bell before" as "two bells before" is three before what happened."""
+    near = ClaimLink("i3", "i2", "seizure", "", "hall", 0, 6)
+    far = ClaimLink("i2", "i1", "flood", "", "pit", 0, 4)
+    same = ClaimLink("i1", "i0", "fire", "", "hall", 0, 4)
+    claim = HappenedClaim("i3", 0, 7, "fire", "hall", "", (near, far, same))
+    assert (
+        "the seizure at hall one bell before; behind that, the flood at pit two bells before; "
+        "behind that, the fire at hall in that same bell" in phrases(claim)[0]
+    )
+
+
+def test_no_thread_is_longer_than_the_longest() -> None:
+    """The longest thread is judged by all its links, of which only the nearest are told."""
+    taken = run("rules_in_blood", seed=11, policy="guardrail")
+    told = tell(taken)
+    (claim,) = [s.claim for s in told.sentences if getattr(s.claim, "longest", False)]
+    assert isinstance(claim, HappenedClaim)
+    incidents = {e.id: e for row in rows(taken) if isinstance(row, Stepped) for e in row.incidents}
+
+    def depth(each: Incident | None) -> int:
+        others = (
+            [ref for ref in each.causes if not each.who or ref != each.causes[0]] if each else []
+        )
+        return (
+            1 + depth(incidents.get(min(others, key=lambda r: "irf".find(r[0])))) if others else 0
+        )
+
+    assert depth(incidents[claim.id]) == max(map(depth, incidents.values())) > len(claim.links)
+    assert check(told, taken) == []
 
 
 def test_every_template_can_be_filled() -> None:
     """Templates name blanks and ways that there are, and each claim has one way to be said."""
     known = {*WAYS, *templates()["words"], "robot", "place", "bell", "piece", "act", "incident"}
+    known |= {"link"}
     for kind, cases in templates().items():
         if kind in ("words", "link"):
             continue

@@ -28,7 +28,13 @@ from loopforge.lab.story.claims import (
     Turned,
     Unseen,
 )
-from loopforge.lab.story.moment_watching import Known, StoryWatch, Streak, sentences_of
+from loopforge.lab.story.moment_watching import (
+    Known,
+    StoryWatch,
+    Streak,
+    leading,
+    sentences_of,
+)
 from loopforge.lab.story.number_wording import direction, quote
 from loopforge.lab.world.protocols import told
 from loopforge.lab.world.robot_perception import BAND_OF, LEVEL
@@ -167,49 +173,45 @@ def happened(
         who=incident.who,
         links=links,
         longest=longest,
+        depth=seen.depths[incident.id] if longest else 0,
     )
     own = [int(incident.causes[0][1:])] if incident.who else []
     return claim, ids(known.row, *rows, *own)
 
 
 def thread(seen: StoryWatch, incident: Incident) -> tuple[tuple[ClaimLink, ...], list[int]]:
-    """What an incident hung on, back to where it began, and the rows of each link.
-
-    An incident's own act is no link of it; among several causes incidents go first: they lead on.
-    """
+    """What an incident hung on, back to where it began or DEEP links, and the rows of each."""
     found = [link(seen, effect, ref) for effect, ref in chain(seen, incident)]
     links = [each for each in found if each is not None]
     return tuple(each for each, _ in links), [row for _, row in links]
 
 
 def chain(seen: StoryWatch, incident: Incident) -> list[tuple[Incident, str]]:
-    """What an incident hung on, back to where it began: each effect with its cause's id."""
+    """What an incident hung on, the nearest DEEP links: each effect with its cause's id."""
     found: list[tuple[Incident, str]] = []
     known: Known | None = Known(incident, -1, -1)
     while known is not None and len(found) < DEEP:
-        now = known.incident
-        others = [ref for ref in now.causes if not _own(now, ref)]
-        if not others:
+        ref = leading(known.incident)
+        if not ref:
             break
-        ref = min(others, key=lambda ref: "irf".find(ref[0]))
-        found.append((now, ref))
+        found.append((known.incident, ref))
         known = seen.incidents.get(ref)
     return found
 
 
 def root(seen: StoryWatch, incident: Incident) -> Told | None:
-    """The act that ended in the last incident of a thread, where the thread ends in one."""
+    """The act that ended in the last incident of a thread, where the thread ends in one.
+
+    Of a thread that is told in part, nothing: there is something behind what is told last.
+    """
     links, _ = thread(seen, incident)
+    if seen.depths[incident.id] > len(links):
+        return None
     known = seen.incidents.get(links[-1].ref) if links else None
     if known is None or not known.incident.who:
         return None
     row = int(known.incident.causes[0][1:])
     return (seen.hands[row], ids(row)) if row in seen.hands else None
-
-
-def _own(incident: Incident, ref: str) -> bool:
-    """Whether this cause is the very act that ended in the incident."""
-    return bool(incident.who) and ref == incident.causes[0]
 
 
 def link(seen: StoryWatch, effect: Incident, ref: str) -> tuple[ClaimLink, int] | None:

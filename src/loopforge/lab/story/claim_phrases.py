@@ -52,6 +52,7 @@ from loopforge.lab.story.number_wording import (
     plural,
     signed,
     times,
+    were,
 )
 from loopforge.lab.world.robot_perception import BAND_OF
 
@@ -152,6 +153,7 @@ WAYS: dict[str, Callable[[Any], str]] = {
     "struck": _struck,
     "times": times,
     "value": _value,
+    "were": were,
 }
 """How a template may ask for a fact to be put."""
 
@@ -212,13 +214,18 @@ def _world(claim: AnyClaim) -> Case | None:
         case Tense():
             rose = claim.last - claim.first
             ended = "sank" if rose <= -60 else "ended near where it began"
-            return ("any",), {"way": "climbed" if rose >= 60 else ended}
+            case_ = "sank" if claim.peak_bell == 1 else "between"
+            if claim.peak_bell > 1 and claim.peak == claim.last:
+                case_ = "rose"
+            return (case_,), {"way": "climbed" if rose >= 60 else ended}
         case HappenedClaim():
             broke = templates()["words"]["broke"].get(claim.kind, "")
             case_ = ("ended" if claim.who else "alone") + ("_with_thread" if claim.links else "")
-            return ("longest" if claim.longest else case_,), {
+            if claim.longest:
+                case_ = "longest" if claim.depth <= len(claim.links) else "longest_cut"
+            return (case_,), {
                 "broke": f"{claim.at} {broke}" if broke else f"came {an(claim.kind)} at {claim.at}",
-                "thread": "; behind that, ".join(_link(link, claim) for link in claim.links),
+                "thread": _thread(claim),
             }
         case _:
             return None
@@ -229,6 +236,7 @@ def _counted(claim: AnyClaim) -> Case | None:
     match claim:
         case TallyClaim():
             case_ = "some" if claim.kept and claim.broke else "kept" if claim.kept else "broke"
+            case_ += "_one" if claim.wrong == 1 else ""
             evening = "evenings" if claim.day == EVER else "evening"
             return (case_ if claim.wrong else "none",), {"evening": evening}
         case CountedClaim(what, day):
@@ -247,13 +255,21 @@ def _counted(claim: AnyClaim) -> Case | None:
             return None
 
 
-def _link(link: ClaimLink, claim: HappenedClaim) -> str:
-    if link.day != claim.day:
+def _thread(claim: HappenedClaim) -> str:
+    """The links, each dated from the one before it: a reader counts back from there."""
+    bells = [claim.bell, *(link.bell for link in claim.links)]
+    told = (_link(link, claim.day, bell) for link, bell in zip(claim.links, bells, strict=False))
+    return "; behind that, ".join(told)
+
+
+def _link(link: ClaimLink, day: int, bell: int) -> str:
+    """One link, behind what happened on this day at this bell."""
+    if link.day != day:
         when = f"at {_hour(link.day, link.bell)}"
-    elif link.bell == claim.bell:
+    elif link.bell == bell:
         when = "in that same bell"
-    elif claim.bell - link.bell <= SHORTLY:
-        when = f"{plural(claim.bell - link.bell, 'bell')} before"
+    elif bell - link.bell <= SHORTLY:
+        when = f"{plural(bell - link.bell, 'bell')} before"
     else:
         when = f"at {_clock(link.bell)}"
     way = {"r": "act", "f": "fault"}.get(link.ref[0], "brought" if link.who else "incident")

@@ -96,9 +96,8 @@ class ClaimEvidence:
         yield from self._moved(EVER, watch.accounts)
         for step, (row, faults) in watch.faults.items():
             yield from (found.struck(watch, row, step, what) for what in faults)
-        happened = watch.incidents.values()
-        most = max((len(found.chain(watch, each.incident)) for each in happened), default=0)
-        for known in happened:
+        most = max(watch.depths.values(), default=0)
+        for known in watch.incidents.values():
             yield from (found.happened(watch, known, threaded=way) for way in (True, False))
-            if len(found.chain(watch, known.incident)) == most:
+            if watch.depths[known.incident.id] == most:
                 yield found.happened(watch, known, longest=True)

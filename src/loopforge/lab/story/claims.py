@@ -141,7 +141,8 @@ class ClaimLink(Struct, frozen=True):
 class HappenedClaim(Struct, frozen=True, tag_field="claim", tag="happened"):
     """Something went wrong, and what it hung on, the nearest first.
 
-    `longest`: no other thread of the run is longer.
+    `longest`: no other thread of the run is longer. Then `depth` is how many links it has, those
+    that are not told among them.
     """
 
     id: str
@@ -152,6 +153,7 @@ class HappenedClaim(Struct, frozen=True, tag_field="claim", tag="happened"):
     who: str
     links: tuple[ClaimLink, ...]
     longest: bool = False
+    depth: int = 0
 
 
 class Struck(Struct, frozen=True, tag_field="claim", tag="struck"):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from loopforge.core.factory_vocabulary import Reflected, RunLastRow
 from loopforge.lab.inspect.robot_lives import strongest
-from loopforge.lab.story.act_findings import Told, chain, ids
+from loopforge.lab.story.act_findings import Told, ids
 from loopforge.lab.story.claims import (
     EVER,
     BrokeOff,
@@ -134,7 +134,7 @@ def wrong_ever(watch: StoryWatch, who: str) -> Told | None:
 
 
 def ranked(watch: StoryWatch) -> Told | None:
-    """Who was wrong least often, and who most often."""
+    """Who was wrong least often, and who most often; nothing where all were as often."""
     sums = {
         who: (sum(each[2] for each in found), sum(each[1] for each in found))
         for who, found in watch.evenings.items()
@@ -146,12 +146,14 @@ def ranked(watch: StoryWatch) -> Told | None:
     if len(order) < 2:
         return None
     best, worst = order[0], order[-1]
+    if sums[best][0] * sums[worst][1] == sums[worst][0] * sums[best][1]:
+        return None
     rows = [each[0] for who in (best, worst) for each in watch.evenings[who]]
     return Ranked(best, *sums[best], worst, *sums[worst]), ids(*rows)
 
 
 def longest(watch: StoryWatch, known: Iterable[Known]) -> Known | None:
     """The incident with the longest thread behind it, where one has two links or more."""
-    found = [(len(chain(watch, each.incident)), -nth, each) for nth, each in enumerate(known)]
+    found = [(watch.depths[each.incident.id], -nth, each) for nth, each in enumerate(known)]
     best = max(found, key=lambda each: each[:2], default=None)
     return best[2] if best and best[0] >= 2 else None

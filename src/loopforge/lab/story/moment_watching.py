@@ -159,6 +159,8 @@ class StoryWatch:
         self.rules = self.scenario.rules
         self.bells = self.scenario.steps_per_day
         self.incidents: dict[str, Known] = {}
+        self.depths: dict[str, int] = {}
+        """How many links the thread behind each incident has."""
         self.hands: dict[int, Did] = {}
         """By row: the acts that did harm."""
         self.faults: dict[int, tuple[int, tuple[str, ...]]] = {}
@@ -264,6 +266,8 @@ class StoryWatch:
         counts.incidents += len(row.incidents)
         for incident in row.incidents:
             known = self.incidents[incident.id] = Known(incident, row.n, row.step)
+            behind = leading(incident)
+            self.depths[incident.id] = 1 + self.depths.get(behind, 0) if behind else 0
             if not incident.who:
                 today.broke.append(known)
         if row.faults:
@@ -332,6 +336,16 @@ class StoryWatch:
             return None
         self.streaks[row.who] = Streak(kept, 1, row.n, row.n, pure=False)
         return streak
+
+
+def leading(incident: Incident) -> str:
+    """The cause by which an incident's thread goes on, or "". Its own act is none.
+
+    Among several causes incidents go first: they lead on.
+    """
+    own = incident.causes[0] if incident.who else ""
+    others = [ref for ref in incident.causes if ref != own]
+    return min(others, key=lambda ref: "irf".find(ref[0]), default="")
 
 
 def level(band: str) -> int:

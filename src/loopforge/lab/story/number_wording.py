@@ -46,18 +46,21 @@ def number(count: int) -> str:
 
 
 def ordinal(count: int) -> str:
-    """Which one, in words up to the ninety-ninth."""
-    if not 1 <= count < 100:
-        return f"{count}th"
-    head, dash, last = number(count).rpartition("-")
+    """Which one of less than a thousand, in words."""
+    head, last = re.fullmatch(r"(.*[ -])?(\w+)", number(count)).groups("")
     if last in ENDED:
-        return head + dash + ENDED[last]
-    return head + dash + (last[:-1] + "ieth" if last.endswith("y") else last + "th")
+        return head + ENDED[last]
+    return head + (last[:-1] + "ieth" if last.endswith("y") else last + "th")
 
 
 def times(count: int) -> str:
     """How often."""
     return {0: "never", 1: "once", 2: "twice"}.get(count, f"{number(count)} times")
+
+
+def were(count: int) -> str:
+    """What goes with so many."""
+    return "was" if count == 1 else "were"
 
 
 def plural(count: int, one: str) -> str:
@@ -77,7 +80,9 @@ def an(kind: str) -> str:
 
 def signed(delta: int) -> str:
     """A change, as it is read aloud."""
-    return f"{'plus' if delta >= 0 else 'minus'} {abs(delta)}"
+    if not delta:
+        return "in sum nothing"
+    return f"{'plus' if delta > 0 else 'minus'} {abs(delta)}"
 
 
 def lowered(text: str, names: Sequence[str]) -> str:

@@ -35,9 +35,9 @@ from loopforge.lab.world.robot_perception import BAND_OF
 
 MOST_SCENES, FEWEST_SCENES = 5, 2
 FAMILIAR = {"rule": 150, "who": 90, "angle": 100, "kind": 110, "moved": 180}
+"""By how much a moment is worth less for each time that something of it was told before."""
 ACROSS = 200
 """What a band crossed counts for, in thousandths."""
-"""By how much a moment is worth less for each time that something of it was told before."""
 ALONE = 540
 """What an incident is worth that came of itself, before its thread is counted."""
 LUCK = 330
