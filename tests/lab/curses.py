@@ -241,11 +241,15 @@ def _elsewhere() -> str:
         (n for n, _, _ in PLACES), "\u6728\u9aa8\u706b\u6c34\u571f\u91d1", strict=True
     ):
         text = text.replace(f'"{place}"', f'"{other}"')
-    for robot, other in (("Ada", "\u306f\u306a"), ("Bo", "\u305d\u3089"), ("Cy", "\u3086\u304d")):
+    for robot, other in (
+        ("Ada", "\u30a2\u30fc\u30c0"),
+        ("Bo", "\u305d\u3089"),
+        ("Cy", "\u3086\u304d"),
+    ):
         text = text.replace(f'"{robot}"', f'"{other}"')
     for word, other in (("Overseer Dee", "\u89aa\u65b9"), ("maintenance", "\u4fee\u7406")):
         text = text.replace(f'"{word}"', f'"{other}"')
-    return text.replace('"guard"', '"\u756a"').replace('role = "supervisor"', 'role = "\u9577"')
+    return text.replace('"guard"', '"\u756a"')
 
 
 def _ablated() -> str:

@@ -34,7 +34,9 @@ MOST_DAYS, MOST_STEPS = 400, 200
 ABLATIONS = ("emotions", "traits", "scars", "bonds", "reflection", "voice", "cue")
 LONGEST_NAME = 40
 NAMED = "`name` is 1 to 60 letters, digits, hyphens and underscores; folders are named so."
-SCRIPT_OF = {"HIRAGANA": "CJK", "KATAKANA": "CJK"}
+SUPERVISOR = "supervisor"
+"""The one role that is written so in every city, whatever the script of its names."""
+SCRIPT_OF = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK"}
 UNSEEN = frozenset("\u115f\u1160\u3164\uffa0")
 """Letters, by the book, that are drawn as nothing."""
 TAKEN = ("city",)
@@ -103,7 +105,7 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     @property
     def overseer(self) -> str:
         """The name of the Supervisor, or "" where there is none."""
-        return next((robot.name for robot in self.robots if robot.role == "supervisor"), "")
+        return next((robot.name for robot in self.robots if robot.role == SUPERVISOR), "")
 
     def pressure_on(self, day: int) -> int:
         """The dose of quota pressure on this day, 0 to 10."""
@@ -185,7 +187,8 @@ def _names(made: Scenario) -> str:
     for name in (*names, *(robot.role for robot in made.robots)):
         if not is_name(name):
             return f"{name[:50]!r} is no name here: letters, spaces and hyphens, 40 at most."
-    if not one_script([*names, *(robot.role for robot in made.robots)]):
+    roles = [robot.role for robot in made.robots]
+    if not one_script([*names, *(role for role in roles if role != SUPERVISOR)]):
         return "its names mix scripts, and then they may look alike; write all of them in one."
     alike = [name.casefold() for name in names]
     twice = next((name for name in names if alike.count(name.casefold()) > 1), "")
@@ -196,11 +199,10 @@ def _names(made: Scenario) -> str:
         return f"nothing can be called {taken!r}: rows call the whole of it so."
     if len({rule.key for rule in made.protocols}) < len(made.protocols):
         return "a protocol stands in it twice."
-    roles = [robot.role for robot in made.robots]
-    close = next((r for r in roles if r.casefold() == "supervisor" != r), "")
+    close = next((r for r in roles if r.casefold() == SUPERVISOR != r), "")
     if close:
         return f'the role {close!r} is almost "supervisor"; write it so, or choose another word.'
-    if roles.count("supervisor") > 1:
+    if roles.count(SUPERVISOR) > 1:
         return "it has two supervisors; one city, one Supervisor."
     unknown = set(made.luck) - set(names)
     return f"`luck` names {min(unknown)[:50]!r}, who is not here." if unknown else ""
