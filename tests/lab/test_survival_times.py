@@ -79,8 +79,14 @@ def test_nobody_left_and_nothing_happened() -> None:
     (only,) = kaplan_meier([3, 3], [True, True])
     assert (only.survival, only.high) == (0, wilson(0, 2).high)
     steps = kaplan_meier([3, 4], [False, False])
-    assert [(s.survival, s.low, s.high, s.at_risk) for s in steps] == [(1, 1, 1, 2), (1, 1, 1, 1)]
-    assert median(steps) == Median(None, None, None)
+    assert [(s.survival, s.low, s.high, s.at_risk) for s in steps] == [
+        (1, wilson(2, 2).low, 1, 2),
+        (1, wilson(1, 1).low, 1, 1),
+    ]
+    assert median(steps) == Median(None, 3, None)
+    (many,) = kaplan_meier([9] * 60, [False] * 60)
+    assert (many.low, many.high) == (wilson(60, 60).low, 1)
+    assert median([many]) == Median(None, None, None)
 
 
 @settings(max_examples=few(40))

@@ -66,8 +66,9 @@ def kaplan_meier(times: Sequence[float], observed: Sequence[bool]) -> tuple[Step
     """The share that is yet without an event, a step for each time at which someone was last seen.
 
     The limits are Greenwood's on the log-log scale, pointwise. These are undefined where nothing
-    has happened yet, which is 1 to 1 here, and where nobody is left, which is 0 to the upper limit
-    before. Source: Kaplan and Meier 1958; Kalbfleisch and Prentice 2002, section 1.4; scipy's ecdf.
+    has happened yet, which is Wilson's lower limit of those at risk to 1 here, and where nobody is
+    left, which is 0 to the upper limit before. Source: Kaplan and Meier 1958; Kalbfleisch and
+    Prentice 2002, section 1.4; scipy's ecdf.
     """
     import numpy as np
     from scipy.stats import CensoredData, ecdf
@@ -83,7 +84,7 @@ def kaplan_meier(times: Sequence[float], observed: Sequence[bool]) -> tuple[Step
         left = float(curve.probabilities[i])
         low, high = float(limits.low.probabilities[i]), float(limits.high.probabilities[i])
         if left == 1:
-            low = high = 1.0
+            low, high = wilson(int(at_risk[i]), int(at_risk[i])).low, 1.0
         elif left <= 0:
             before = steps[-1].high if steps else 1.0
             low, left = 0.0, 0.0
