@@ -203,6 +203,26 @@ def test_a_dose_is_compared_over_the_seeds_that_have_all_of_them(tmp_path: Path)
     assert numbers(row[2])[0] == pytest.approx(100 * k / n, abs=0.051)
 
 
+def test_a_difference_is_of_seeds_that_have_both_arms_whole(tmp_path: Path) -> None:
+    """Where a sweep stopped within a seed, arms that pool its cells do without that seed."""
+    folder = tmp_path / "cut"
+    levels = {"policy": ["guardrail", "stub"], "perception": ["accurate", "spin"]}
+    asked = [hypothesis("spin", "over_compliance", "perception", "accurate", "spin")]
+    asked.append(hypothesis("spin tires", "belief_error", "perception", "accurate", "spin"))
+    sweep(laid(seeds=3, factors=levels, hypotheses=asked), folder)
+    lines = (folder / "results.jsonl").read_text().splitlines(keepends=True)
+    kept = [line for line in lines if '"cell":3,"seed":3' not in line]
+    (folder / "results.jsonl").write_text("".join(kept))
+    rates, means = reported(folder).leaf.table("Declared before the sweep").rows
+    results = [each for each in map(json.loads, kept) if each["seed"] != 3]
+    for cell, level in ((2, "accurate"), (3, "spin")):
+        mine = [each for each in results if each["levels"]["perception"] == level]
+        k, n = counted(mine, "over_compliance")
+        assert numbers(rates[cell])[0] == pytest.approx(100 * k / n, abs=0.051)
+        errors = [each["means"]["belief_error"] for each in mine]
+        assert numbers(means[cell])[0] == pytest.approx(sum(errors) / len(errors), abs=0.051)
+
+
 def test_a_fork_is_a_cause_of_its_own(tmp_path: Path, run: Report) -> None:
     """What a fork set by hand is among the causes, which still add up."""
     folder = tmp_path / "forked"

@@ -40,6 +40,7 @@ from loopforge.lab.report.study_data import (
     labelled,
     spelled,
     values,
+    whole,
 )
 from loopforge.lab.run.answered_decisions import ERRORS
 from loopforge.lab.sweeps.experiment_file import Hypothesis, Level
@@ -143,12 +144,10 @@ def arm(hypothesis: Hypothesis, level: Level, results: Results) -> Results:
 def arms(
     hypothesis: Hypothesis, results: Results, by: Callable[[Results, str], Mapping[int, T]]
 ) -> dict[int, tuple[T, T]]:
-    """For each seed, what is compared with and what is compared; without seeds that lack an arm."""
-    a, b = (
-        by(arm(hypothesis, level, results), hypothesis.measure)
-        for level in (hypothesis.a, hypothesis.b)
-    )
-    return {seed: (a[seed], b[seed]) for seed in a if seed in b}
+    """For each seed that has all its runs, what is compared with and what is compared."""
+    both = [arm(hypothesis, level, results) for level in (hypothesis.a, hypothesis.b)]
+    a, b = (by(each, hypothesis.measure) for each in whole(both))
+    return {seed: (a[seed], b[seed]) for seed in a}
 
 
 def _answered(hypothesis: Hypothesis, results: Results) -> bool:

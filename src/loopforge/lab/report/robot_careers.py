@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from loopforge.core.statistics.rate_statistics import Interval
+from loopforge.core.statistics.rate_statistics import Interval, mean_value
 from loopforge.lab.charts.bar_charts import ChartLane, Dot, Three, lanes, plain, sums
 from loopforge.lab.charts.line_charts import CurveLine, curves
 from loopforge.lab.inspect.robot_lives import BY_HAND
@@ -23,7 +23,6 @@ from loopforge.lab.report.number_format import amount, counted, signed, spanned,
 from loopforge.lab.report.study_data import (
     Study,
     StudyGroup,
-    averaged,
     named,
     values,
 )
@@ -81,7 +80,7 @@ def _averaged(study: Study, groups: Sequence[StudyGroup]) -> Exhibit:
     for what in FOLLOWED:
         lines = []
         for group in groups:
-            days = [averaged(each) for each in _means(study, group, what)]
+            days = [mean_value([*each.values()]) for each in _means(study, group, what)]
             if days:
                 lines.append(_path(group.label, group.role, group.nth, map(three, days)))
                 rows.append((f"{what_of(what)}, {group.label}", *map(spanned, days)))
@@ -201,7 +200,7 @@ def beliefs(study: Study) -> Exhibit:
     factor = "perception" if "perception" in study.varied else study.lead
     groups = study.groups(factor)
     found = {
-        group.label: [averaged(values(group.results, m)) for m in ("shown_error", "belief_error")]
+        group.label: [_mean(group, measure) for measure in ("shown_error", "belief_error")]
         for group in groups
     }
     rows = [_truth_lane(label, *pair) for label, pair in found.items()]
@@ -213,6 +212,10 @@ def beliefs(study: Study) -> Exhibit:
     note = "◆ shown, ● believed; thousandths."
     chart = Figure(lanes("beliefs", title, told, rows, plain), title, note)
     return Exhibit((chart,), (_errors(f"{title}{study.limits}", factor, groups, found),))
+
+
+def _mean(group: StudyGroup, measure: str) -> Interval:
+    return mean_value([*values(group.results, measure).values()])
 
 
 def _truth_lane(label: str, shown: Interval, believed: Interval) -> ChartLane:
@@ -227,7 +230,7 @@ def _errors(
         shown, believed = found[group.label]
         edits = sum(each.counts.get("edits", 0) for each in group.results)
         acts = sum(each.decisions for each in group.results)
-        wrong = averaged(values(group.results, "misjudged"))
+        wrong = _mean(group, "misjudged")
         cells = (spanned(shown), spanned(believed), amount(edits / acts if acts else 0.0))
         rows.append((group.label, *cells, spanned(wrong)))
     head = (named(factor) or "runs", "shown", "believed", "edits an act", "misjudged, of 1000")

@@ -11,7 +11,7 @@ night is not counted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +27,7 @@ from loopforge.core.factory_vocabulary import (
     Row,
     RunLastRow,
 )
-from loopforge.core.statistics.rate_statistics import Count, Interval, percentiles, resampled
+from loopforge.core.statistics.rate_statistics import Count
 from loopforge.errors import BadRun
 from loopforge.lab.inspect.robot_lives import forced
 from loopforge.lab.run.answered_decisions import ERRORS, AnswerCounts, DecisionTally
@@ -239,25 +239,25 @@ def total(results: Iterable[RunResult], rate: str) -> Count:
     return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
 
 
+def whole(arms: Sequence[Results]) -> list[list[RunResult]]:
+    """These arms without the seeds of which one lacks a run that it has with another seed.
+
+    Of a sweep that stopped early the last seeds have some cells, and an arm that pools those is
+    of other runs than the one it is compared with.
+    """
+    counts = [Counter(result.seed for result in each) for each in arms]
+    most = [max(count.values(), default=0) for count in counts]
+    pairs = list(zip(counts, most, strict=True))
+    seeds = {seed for seed in counts[0] if all(count[seed] == n > 0 for count, n in pairs)}
+    return [[result for result in each if result.seed in seeds] for each in arms]
+
+
 def values(results: Iterable[RunResult], measure: str) -> dict[int, float]:
     """The mean of a measure by seed, over all these runs."""
     found: dict[int, list[float]] = {}
     for result in results:
         found.setdefault(result.seed, []).append(result.means[measure])
     return {seed: sum(each) / len(each) for seed, each in sorted(found.items())}
-
-
-def averaged(found: Mapping[int, float]) -> Interval:
-    """The mean of one value for each seed, with the percentile interval of the bootstrap over them.
-
-    From one seed alone nothing can be resampled: its limits meet.
-    """
-    import numpy as np
-
-    held = np.array([found[seed] for seed in sorted(found)], dtype=np.float64)
-    mean = float(held.mean())
-    drawn = resampled(len(held)) @ held / len(held)
-    return Interval(mean, *percentiles(drawn, mean), len(held))
 
 
 # ---------------------------------------------------------------- reading

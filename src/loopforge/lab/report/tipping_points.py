@@ -25,6 +25,7 @@ from loopforge.lab.report.study_data import (
     labelled,
     named,
     total,
+    whole,
 )
 from loopforge.lab.run.answered_decisions import ERRORS
 from loopforge.lab.stats.dose_response import Response, dose_response
@@ -82,26 +83,8 @@ def _dose(groups: Sequence[StudyGroup], factor: str) -> Exhibit | None:
 def _by_dose(results: Results, factor: str, rate: str) -> dict[float, dict[int, Count]]:
     """Counts by dose and seed, of the seeds that have every dose."""
     doses = sorted({int(result.levels[factor]) for result in results})
-    found = {
-        dose: by_seed((each for each in results if each.levels[factor] == dose), rate)
-        for dose in doses
-    }
-    cells: dict[int, dict[int, int]] = {dose: {} for dose in doses}
-    for result in results:
-        held = cells[int(result.levels[factor])]
-        held[result.seed] = held.get(result.seed, 0) + 1
-    most = {dose: max(held.values()) for dose, held in cells.items()}
-    whole = {
-        seed
-        for seed in cells[doses[0]]
-        if all(cells[dose].get(seed, 0) == most[dose] for dose in doses)
-    }
-    if not whole or not any(n for each in found.values() for _, n in each.values()):
-        return {}
-    kept = {
-        float(dose): {seed: each for seed, each in counts.items() if seed in whole}
-        for dose, counts in found.items()
-    }
+    arms = whole([[each for each in results if each.levels[factor] == dose] for dose in doses])
+    kept = {float(dose): by_seed(arm, rate) for dose, arm in zip(doses, arms, strict=True)}
     tried = all(sum(n for _, n in counts.values()) for counts in kept.values())
     return kept if tried else {}
 
