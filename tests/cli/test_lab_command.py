@@ -57,6 +57,17 @@ def noted(home: Path, name: str) -> list[Event]:
 # ---------------------------------------------------------------- running
 
 
+ONE = """
+question = "Who?"
+name = "one"
+days = 1
+steps_per_day = 1
+place = [{ name = "hall", kind = "line" }]
+robot = [{ name = "Ada", role = "operator", round = ["hall"] }]
+"""
+"""A city in which one decision is made."""
+
+
 def test_a_run_is_made_and_told(lab: Lab, here: Path) -> None:
     """Without a home a run lies under runs/; what came of it is told, and what to do next."""
     code, out, err = lab("run", *SMALL)
@@ -113,6 +124,22 @@ def test_a_run_can_be_told_as_json(lab: Lab, here: Path) -> None:
     assert told["scenario"] == "first_shift"
 
 
+def test_a_rate_of_no_moment_is_none(lab: Lab, here: Path) -> None:
+    """Where no rule was ever right, or ever wrong, nothing is said of how often it was broken."""
+    (here / "one.toml").write_text(ONE)
+    code, out, _ = lab("run", "one.toml", "--policy", "guardrail", "--out", "one")
+    assert code == 0
+    assert "a decision in a day" in out
+    wrong = "1 of the 1 times it was wrong" in out
+    error, missing = ("over-reach", 1) if wrong else ("over-compliance", 0)
+    assert f"{error:15}   none" in out
+    assert lab("run", "one.toml", "--policy", "context", "--out", "two")[0] == 0
+    told = json.loads(lab("run", "one.toml", "--out", "three", "--json")[1])
+    assert told[("over_compliance", "over_reach")[missing]] is None
+    row = next(line for line in lab("diff", "one", "two")[1].splitlines() if error in line)
+    assert row.split()[1:] == ["none", "none"]
+
+
 def test_the_action_log_goes_where_it_is_told(
     lab: Lab, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,7 +162,7 @@ def test_the_action_log_goes_where_it_is_told(
         (["run", *SMALL, "--perception", "rosy"], "one of accurate, partial, spin"),
         (["run", *SMALL, "--pressure", "11"], "`pressure` is a dose from 0 to 10"),
         (["run", *SMALL, "--set-trait", "obedience"], "--set-trait takes KEY=VALUE"),
-        (["run", *SMALL, "--set-trait", "obedience=much"], "takes a whole number"),
+        (["run", *SMALL, "--set-trait", "obedience=much"], "from 0 to 1000, not 'much'."),
         (["run", *SMALL, "--set-trait", "empathy=1", "--set-trait", "empathy=2"], "twice"),
         (["fork", "nothing", "--at", "1", "--set", "ablate=voice", "--set", "ablate=cue"], "twice"),
         (["run", *SMALL, "--set-trait", "charm=1"], "`traits` are guardrail_reliance"),

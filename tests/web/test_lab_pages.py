@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from loopforge.core.events import Event
 from loopforge.core.factory_vocabulary import Decided, RunBegan, RunEnded, Stepped
+from loopforge.lab.inspect.diff_text import cells
 from loopforge.lab.inspect.run_diff import diff
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run.run_lifecycle import summary_of
@@ -446,8 +447,8 @@ async def test_two_runs_stand_side_by_side(site: Town, owner: Guest) -> None:
     page = words(answer)
     assert f"Two runs that part at step {found.parting.step}" in page
     assert answer.text.count("data-city") == 2
-    one, two = found.numbers["over_reach"]
-    assert f"over-reach {one:.1%} {two:.1%} {(two - one) * 100:+.1f} points" in page
+    one, two, apart = cells("over_reach", found.numbers["over_reach"])
+    assert f"over-reach {one} {two} {apart}" in page
     assert "policy=context" in page
     run = await owner.get("/lab/other")
     assert "/lab/other/against/spun" in run.text

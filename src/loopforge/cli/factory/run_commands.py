@@ -136,10 +136,10 @@ def run(
 
 
 def _whole(table: dict[str, str]) -> dict[str, int]:
-    try:
-        return {key: int(value) for key, value in table.items()}
-    except ValueError as error:
-        raise InputError(f"--set-trait takes a whole number from 0 to 1000: {error}.") from error
+    for key, value in table.items():
+        if not value.isdecimal():
+            raise InputError(f"{key} takes a whole number from 0 to 1000, not {value!r}.")
+    return {key: int(value) for key, value in table.items()}
 
 
 def _begun(folder: Path) -> bool:

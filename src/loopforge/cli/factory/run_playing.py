@@ -195,20 +195,19 @@ def _concluded(run: Run, scenario: Scenario, then: str, *, as_json: bool) -> Non
 
 
 def _told(run: Run, scenario: Scenario) -> None:
-    over, reach = run.failings["over_compliance"], run.failings["over_reach"]
     typer.echo(f"“{scenario.question}”")
     typer.echo(
-        f"{scenario.name}, seed {scenario.seed}: {run.decisions} decisions in {_days(scenario)}, "
+        f"{scenario.name}, seed {scenario.seed}: {_decisions(run)} in {_days(scenario)}, "
         f"in {run.folder}."
     )
+    hid, reach = (_percent(run.rate(name)) for name in ("over_compliance", "over_reach"))
+    kept, broke = run.failings["over_compliance"], run.failings["over_reach"]
     typer.echo(
-        f"  over-compliance {run.over_compliance:6.1%}   kept to a rule {over} of the {run.wrong} "
-        "times it was wrong"
+        f"  over-compliance {hid}   kept to a rule {kept} of the {run.wrong} times it was wrong"
     )
     _answered(run, "over_compliance")
     typer.echo(
-        f"  over-reach      {run.over_reach:6.1%}   broke a rule {reach} of the {run.right} times "
-        "it was right"
+        f"  over-reach      {reach}   broke a rule {broke} of the {run.right} times it was right"
     )
     _answered(run, "over_reach")
     typer.echo(
@@ -220,12 +219,20 @@ def _answered(run: Run, rate: str) -> None:
     """The same rate without the moments that were not answered, where there were any."""
     if run.answers.unanswered:
         some, of = run.answered(rate)
-        told = f"{some / of:6.1%}" if of else "  none"
+        told = _percent(some / of if of else None)
         typer.echo(f"                  {told}   of those that were answered: {some} of {of}")
+
+
+def _percent(rate: float | None) -> str:
+    return "  none" if rate is None else f"{rate:6.1%}"
 
 
 def _incidents(run: Run) -> str:
     return "an incident" if run.incidents == 1 else f"{run.incidents or 'no'} incidents"
+
+
+def _decisions(run: Run) -> str:
+    return "a decision" if run.decisions == 1 else f"{run.decisions} decisions"
 
 
 def _days(scenario: Scenario) -> str:

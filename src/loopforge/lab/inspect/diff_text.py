@@ -36,6 +36,8 @@ DID = {
 
 
 Pair = tuple[float, float]
+Shares = tuple[float | None, float | None]
+"""A number of either run; None for a share of nothing."""
 """A number in the first run, and in the second."""
 
 
@@ -98,8 +100,8 @@ class Diff(Struct, frozen=True, kw_only=True):
     because: tuple[str, ...]
     parting: Parting | None
     shorter: str
-    numbers: dict[str, Pair]
-    robots: dict[str, dict[str, Pair]]
+    numbers: dict[str, Shares]
+    robots: dict[str, dict[str, Shares]]
     otherwise: tuple[Otherwise, ...]
     changed: dict[str, int]
     beside: int
@@ -220,9 +222,9 @@ def _ending(found: Diff) -> Iterator[str]:
 
 def _tables(found: Diff) -> Iterator[str]:
     head = (found.first, found.second, "difference")
-    yield _table(("", *head), [(_named(name), name, pair) for name, pair in found.numbers.items()])
+    yield _table(("", *head), [(named(name), name, pair) for name, pair in found.numbers.items()])
     rows = [
-        (f"{who}: {_named(name)}", name, pair)
+        (f"{who}: {named(name)}", name, pair)
         for who in found.changed
         for name, pair in found.robots[who].items()
         if pair[0] != pair[1]
@@ -231,12 +233,13 @@ def _tables(found: Diff) -> Iterator[str]:
         yield _table(("", *head), rows)
 
 
-def _named(name: str) -> str:
+def named(name: str) -> str:
+    """What a number is called."""
     return name.replace("_", " ").replace("over ", "over-")
 
 
-def _table(head: tuple[str, ...], given: list[tuple[str, str, Pair]]) -> str:
-    rows = [head, *((said, *_cells(name, pair)) for said, name, pair in given)]
+def _table(head: tuple[str, ...], given: list[tuple[str, str, Shares]]) -> str:
+    rows = [head, *((said, *cells(name, pair)) for said, name, pair in given)]
     widths = [max(len(row[nth]) for row in rows) for nth in range(len(head))]
     return "\n".join(
         "  ".join(
@@ -247,8 +250,14 @@ def _table(head: tuple[str, ...], given: list[tuple[str, str, Pair]]) -> str:
     )
 
 
-def _cells(name: str, pair: Pair) -> tuple[str, str, str]:
-    one, other = pair
-    if name in SHARES:
-        return f"{one:.1%}", f"{other:.1%}", f"{(other - one) * 100:+.1f} points"
-    return f"{one:g}", f"{other:g}", f"{other - one:+g}"
+def cells(name: str, pair: Shares) -> tuple[str, str, str]:
+    """Both numbers of this name as a table has them, and by how much they differ."""
+    one, other = ("none" if each is None else _cell(name, each) for each in pair)
+    if pair[0] is None or pair[1] is None:
+        return one, other, ""
+    apart = pair[1] - pair[0]
+    return one, other, f"{apart * 100:+.1f} points" if name in SHARES else f"{apart:+g}"
+
+
+def _cell(name: str, value: float) -> str:
+    return f"{value:.1%}" if name in SHARES else f"{value:g}"

@@ -34,10 +34,11 @@ from loopforge.lab.inspect.diff_text import (
     Otherwise,
     Pair,
     Parting,
+    Shares,
 )
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.inspect.trait_drift import opened
-from loopforge.lab.run.answered_decisions import DecisionTally
+from loopforge.lab.run.answered_decisions import ERRORS, DecisionTally
 from loopforge.lab.run.run_counts import Run
 from loopforge.lab.run.run_lifecycle import head_of
 from loopforge.lab.run.run_log import began_of, closed, rows_of
@@ -234,17 +235,16 @@ def _inner(one: DayEnded, other: DayEnded) -> dict[str, dict[str, Pair]]:
     return dict(sorted(found.items()))
 
 
-def _numbers(indexes: tuple[RunIndex, RunIndex], sides: Sides) -> dict[str, Pair]:
+def _numbers(indexes: tuple[RunIndex, RunIndex], sides: Sides) -> dict[str, Shares]:
     runs = (index.run for index in indexes)
     one, other = (_of_run(*each) for each in zip(runs, sides.totals, strict=True))
     return {name: (one[name], other[name]) for name in one}
 
 
-def _of_run(run: Run, total: DecisionTally) -> dict[str, float]:
+def _of_run(run: Run, total: DecisionTally) -> dict[str, float | None]:
     """As a run's own summary counts it, and what that leaves out."""
     return {
-        "over_compliance": round(run.over_compliance, 6),
-        "over_reach": round(run.over_reach, 6),
+        **{rate: _rounded(run.rate(rate)) for rate in ERRORS},
         "guardrail": total.share("guardrail", "decisions"),
         "incidents": run.incidents,
         "output": total["output"],
@@ -255,7 +255,11 @@ def _of_run(run: Run, total: DecisionTally) -> dict[str, float]:
     }
 
 
-def _of_one(one: DecisionTally, other: DecisionTally) -> dict[str, Pair]:
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 6)
+
+
+def _of_one(one: DecisionTally, other: DecisionTally) -> dict[str, Shares]:
     shares = (("over_compliance", "wrong"), ("over_reach", "right"), ("guardrail", "decisions"))
     return {
         **{name: (one.share(name, of), other.share(name, of)) for name, of in shares},

@@ -93,9 +93,9 @@ class DecisionTally(Counter[str]):
         """(how often, of how many) for one of the two errors."""
         return self[rate], self[OF[rate]]
 
-    def share(self, part: str, whole: str) -> float:
-        """One count in another."""
-        return round(self[part] / self[whole], 6) if self[whole] else 0.0
+    def share(self, part: str, whole: str) -> float | None:
+        """One count in another; None of nothing."""
+        return round(self[part] / self[whole], 6) if self[whole] else None
 
     def mean(self, what: str) -> float:
         """By how much a decision was off, on average."""

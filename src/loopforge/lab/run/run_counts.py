@@ -64,13 +64,17 @@ class Run:
 
     @property
     def over_compliance(self) -> float:
-        """Kept to the rule, of all moments in which it was wrong here."""
-        return self.failings["over_compliance"] / self.wrong if self.wrong else 0.0
+        """Kept to the rule, of all moments in which it was wrong here; 0 of none."""
+        return self.rate("over_compliance") or 0.0
 
     @property
     def over_reach(self) -> float:
-        """Broke the rule, of all moments in which it was right here."""
-        return self.failings["over_reach"] / self.right if self.right else 0.0
+        """Broke the rule, of all moments in which it was right here; 0 of none."""
+        return self.rate("over_reach") or 0.0
+
+    def rate(self, name: str) -> float | None:
+        """One of the two rates; None where there was no moment for it."""
+        return _share(self.failings[name], self.wrong if name == "over_compliance" else self.right)
 
     def answered(self, rate: str) -> tuple[int, int]:
         """How often, of how many, for one of the two rates without what was not answered."""
@@ -110,8 +114,7 @@ def plain(run: Run) -> dict[str, Any]:
         "rows": run.rows,
         "decisions": run.decisions,
         "squares": dict(run.squares),
-        "over_compliance": round(run.over_compliance, 4),
-        "over_reach": round(run.over_reach, 4),
+        **{rate: _rounded(run.rate(rate)) for rate in ERRORS},
         "belief_error": round(run.mean_belief_error, 1),
         "incidents": run.incidents,
         "answers": {
@@ -122,9 +125,13 @@ def plain(run: Run) -> dict[str, Any]:
             "unanswered": round(run.answers.share, 4),
             "finding": run.answers.counts,
         },
-        "answered_only": {rate: round(_share(*run.answered(rate)), 4) for rate in ERRORS},
+        "answered_only": {rate: _rounded(_share(*run.answered(rate))) for rate in ERRORS},
     }
 
 
-def _share(some: int, of: int) -> float:
-    return some / of if of else 0.0
+def _share(some: int, of: int) -> float | None:
+    return some / of if of else None
+
+
+def _rounded(rate: float | None) -> float | None:
+    return None if rate is None else round(rate, 4)

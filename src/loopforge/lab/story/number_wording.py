@@ -47,7 +47,9 @@ def number(count: int) -> str:
 
 def ordinal(count: int) -> str:
     """Which one of less than a thousand, in words."""
-    head, last = re.fullmatch(r"(.*[ -])?(\w+)", number(count)).groups("")
+    said = number(count)
+    last = re.split("[ -]", said)[-1]
+    head = said.removesuffix(last)
     if last in ENDED:
         return head + ENDED[last]
     return head + (last[:-1] + "ieth" if last.endswith("y") else last + "th")

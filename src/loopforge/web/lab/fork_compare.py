@@ -17,7 +17,7 @@ from litestar.response import Redirect, Template
 
 from loopforge.core.factory_vocabulary import EMOTIONS, PERCEPTION_MODES, SCARS, STYLES, TRAITS
 from loopforge.errors import BadRun, InputError
-from loopforge.lab.inspect.diff_text import SHARES, Diff
+from loopforge.lab.inspect.diff_text import Diff, cells, named
 from loopforge.lab.inspect.run_archive import LatestFew
 from loopforge.lab.inspect.run_diff import diff
 from loopforge.lab.run.fork_change import check_changes, pairs
@@ -176,8 +176,7 @@ def _against(
         "sides": sides,
         "found": found,
         "story": [part for part in found.text.split("\n\n") if "\n" not in part],
-        "numbers": found.numbers,
-        "shares": SHARES,
+        "numbers": [(named(name), *cells(name, pair)) for name, pair in found.numbers.items()],
         "at": at,
         "steps": steps,
         "parted": parted,

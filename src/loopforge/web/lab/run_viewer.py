@@ -20,6 +20,7 @@ from litestar.response import Stream, Template
 from loopforge.errors import BadRun, LoopforgeError, Unknown
 from loopforge.lab.inspect.row_summaries import StepMoment
 from loopforge.lab.inspect.run_reader import RunIndex
+from loopforge.lab.run.answered_decisions import ERRORS
 from loopforge.lab.run_queue import Shifts
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.people.accounts.account_values import Visitor
@@ -233,11 +234,14 @@ def _news(shifts: Shifts, run: str, after: int) -> dict[str, Any]:
         "planned": index.planned,
         "briefs": msgspec.to_builtins(index.briefs(after)),
         "rates": [
-            f"{index.run.over_compliance * 100:.0f}%",
-            f"{index.run.over_reach * 100:.0f}%",
+            *(_percent(index.run.rate(name)) for name in ERRORS),
             str(index.run.incidents),
             index.run.answers.line if index.scenario else "",
         ],
         "state": line.state,
         "told": line.told,
     }
+
+
+def _percent(rate: float | None) -> str:
+    return "none" if rate is None else f"{rate * 100:.0f}%"
