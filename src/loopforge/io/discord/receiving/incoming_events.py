@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -52,6 +52,8 @@ from loopforge.io.platforms.typing_updates import RoomWatch
 from loopforge.runtime.background_tasks import Tasks
 
 log = logging.getLogger(__name__)
+AGAIN = 60.0
+"""Seconds after which a gap is read again that could not be read."""
 REMEMBERED = 4000
 """Messages of which it is known that they were heard; the ledger knows all the others."""
 
@@ -88,7 +90,7 @@ class Inward:
         takes = (self._hear, self._edit)
         self._backlog, self._turnstile = Backlog(parts.front), Turnstile()
         self._missed = Missed(crowd, parts, options, watch, drafts, self._backlog, takes)
-        self._reading: set[int] = set()
+        self._reading: dict[int, set[object]] = defaultdict(set)
         self._tasks = Tasks()
 
     async def close(self) -> None:
@@ -109,6 +111,7 @@ class Inward:
     async def on_connect(self, client: Client) -> None:
         """A session began: what is heard now waits until it is known what was missed."""
         self._held.setdefault(client, [])
+        self._reading[self._crowd.index(client)] = set()
         await self.on_disconnect(client)
 
     async def on_disconnect(self, client: Client, _guild: discord.Guild | None = None) -> None:
@@ -119,9 +122,7 @@ class Inward:
 
     async def on_resumed(self, client: Client) -> None:
         """It missed nothing, unless it reads what it missed before."""
-        index = self._crowd.index(client)
-        if client not in self._held and index not in self._reading and _all_there(client):
-            self._tasks.spawn(self._backlog.done(index), f"{client.user} resumed")
+        self._tasks.spawn(self._rest(client), f"{client.user} resumed")
 
     async def on_ready(self, client: Client) -> None:
         """Its servers are known: read what was missed."""
@@ -252,26 +253,44 @@ class Inward:
                 await self._backlog.settled(turn.message)
 
     async def _catch_up(self, client: Client, late: discord.Guild | None = None) -> None:
-        """Let every place read what was missed first, then what was heard meanwhile."""
-        index = self._crowd.index(client)
-        self._reading.add(index)
+        """Let every place read what was missed first, then what was heard meanwhile.
+
+        What cannot be read now is read later, unless a newer session reads all of it.
+        """
+        reading, index = object(), self._crowd.index(client)
+        self._reading[index].add(reading)
         try:
-            waiting = [self._reads(*each) for each in await self._missed.jobs(client, late)]
-            self._release(client)
+            missed = await self._missed.jobs(client, late)
+            waiting = [self._reads(*each) for each in missed]
+            self._release(client, reading)
             if late is None:
-                waiting += [self._reads(*each) for each in await self._missed.closed(client)]
-            read = await asyncio.gather(*waiting)
+                closed = await self._missed.closed(client)
+                missed, waiting = missed + closed, waiting + [self._reads(*each) for each in closed]
+            while not all(read := await asyncio.gather(*waiting)):
+                await self._clock.sleep(AGAIN)
+                if reading not in self._reading[index] or client.is_closed():
+                    return
+                missed = [each for each, done in zip(missed, read, strict=True) if not done]
+                waiting = [self._reads(*each) for each in missed]
         except LedgerError as error:
             log.critical("what was missed on Discord cannot be found out: %s", error)
             return
         finally:
-            self._reading.discard(index)
-            self._release(client)
-        if all(read) and _all_there(client):
+            self._release(client, reading)
+        if reading in self._reading[index]:
+            self._reading[index].remove(reading)
+            await self._rest(client)
+
+    async def _rest(self, client: Client) -> None:
+        """It missed nothing, if nothing is left to be read and all of its servers are there."""
+        index = self._crowd.index(client)
+        if client not in self._held and not self._reading[index] and _all_there(client):
             await self._backlog.done(index)
 
-    def _release(self, client: Client) -> None:
-        """Take what was heard meanwhile, after what is read there."""
+    def _release(self, client: Client, reading: object) -> None:
+        """Take what was heard meanwhile, after what is read there; but not a newer session's."""
+        if reading not in self._reading[self._crowd.index(client)]:
+            return
         for by, channel, turn in self._held.pop(client, []):
             self._put(by, channel, turn)
 

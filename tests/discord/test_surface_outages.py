@@ -1,0 +1,61 @@
+"""Outages of Discord that last: what was missed is read in the end, in order, whatever came over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from loopforge.io.discord.receiving import incoming_events, missed_backfill
+from tests.discord.lodging import PLAIN, lodged
+from tests.discord.twin import Twin
+
+pytestmark = pytest.mark.anyio
+READ = "GET /channels/*/messages"
+
+
+async def test_what_cannot_be_read_for_minutes(
+    city: Twin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was missed while Discord could not be asked for minutes is read when it can again.
+
+    Also where the connection resumed meanwhile, which brings what came since, but not that.
+    """
+    monkeypatch.setattr(missed_backfill, "TRIES", (0.01, 0.01))
+    monkeypatch.setattr(incoming_events, "AGAIN", 0.5, raising=False)
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.tell(ben, plaza, "one")
+    await city.say(ben, plaza, "two")
+    city.faults.fail(READ, 503, times=4)
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.until(lambda: not city.faults.left)
+        await city.reconnect(maya)
+        await city.until(lambda: city.resumed == ["Maya"])
+        await city.say(ben, plaza, "three")
+        async for _ in home.looks("what was missed is heard"):
+            if set(await home.heard(plaza)) == {"one", "two", "three"}:
+                break
+
+
+async def test_a_new_session_while_a_gap_is_read(city: Twin, tmp_path: Path) -> None:
+    """What is said in a new session waits for what was missed before it, however an older read ends."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    late = replace(PLAIN, guilds=1.5)
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.tell(ben, plaza, "one")
+        await home.tell(ben, mall, "here")
+    await city.say(ben, plaza, "two")
+    gate = city.faults.hold(READ)
+    async with lodged(city, tmp_path, {maya: "maya"}, options=late) as home:
+        await gate.reached.wait()
+        await city.forget(maya)
+        await city.cut(maya)
+        await city.say(ben, mall, "there")
+        await city.until(lambda: city.identified == ["Maya"] * 3)
+        await city.say(ben, mall, "everywhere")
+        gate.release()
+        await home.hears(plaza, "one", "two")
+        await home.hears(mall, "here", "there", "everywhere")
