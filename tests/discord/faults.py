@@ -193,6 +193,10 @@ class Faults:
         """The event is never sent."""
         return self._add(Fault("drop", event, times, bot))
 
+    def invalidate(self, times: int | None = None, bot: str = "") -> Fault:
+        """IDENTIFY is answered with INVALID_SESSION, as during outages of the gateway."""
+        return self._add(Fault("invalidate", "IDENTIFY", times, bot))
+
     def spoil(self, event: str, *keys: str, times: int = 1, bot: str = "") -> Fault:
         """The event comes without these keys; discord.py's `connect` ends on many of them."""
         return self._add(Fault("spoil", event, times, bot, keys=keys))

@@ -98,6 +98,7 @@ class Gateway(Commands):
         self.sessions: dict[str, Session] = {}
         self.resumed: list[str] = []
         self.identified: list[str] = []
+        self.invalidated: list[str] = []
         self._tasks = Tasks()
         self._named = 0
         self.town.subscribers.append(self._announce)
@@ -254,6 +255,10 @@ class Gateway(Commands):
             await socket.ws.close(code=UNKNOWN_TOKEN)
             return
         self._named += 1
+        if self.faults.take(("invalidate",), "IDENTIFY", bot.name) is not None:
+            self.invalidated.append(bot.name)
+            socket.put({"op": 9, "d": False, "s": None, "t": None})
+            return
         session = Session(bot, data["intents"], f"session{self._named}")
         if any(getattr(session.intents, n) and n not in bot.approved for n in PRIVILEGED):
             await socket.ws.close(code=DISALLOWED)

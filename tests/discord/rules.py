@@ -19,6 +19,8 @@ FORBIDDEN_NAMES = ("clyde", "discord")
 """Words no webhook may bear."""
 DM = 1
 """The type of a direct message channel."""
+READ_HISTORY = 1 << 16
+"""The permission to read what was said before."""
 CONTENT = ("content", "embeds", "components", "sticker_ids", "poll", "attachments")
 
 
@@ -76,10 +78,15 @@ def _empty(told: dict[str, Any], sizes: Sequence[int]) -> None:
 
 
 def _reply(town: Town, channel: int, told: dict[str, Any]) -> None:
-    """An answer to a message that is gone is refused, unless the caller asked that it is not."""
+    """An answer needs the right to read; to a message that is gone, that the caller lets it be."""
     reference = told.get("message_reference")
     if not reference or reference.get("type", 0) != 0:
         return
+    guild = town.channels[channel].guild_id
+    may = town.compute_permissions(guild, town.bot_user.id, channel) if guild else READ_HISTORY
+    if not may & READ_HISTORY:
+        said = "Cannot reply without permission to read message history"
+        raise BackendError(403, 160002, said)
     if int(reference["message_id"]) not in town.messages.get(channel, {}):
         if reference.get("fail_if_not_exists", True):
             raise invalid("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message")

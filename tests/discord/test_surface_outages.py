@@ -59,3 +59,13 @@ async def test_a_new_session_while_a_gap_is_read(city: Twin, tmp_path: Path) -> 
         gate.release()
         await home.hears(plaza, "one", "two")
         await home.hears(mall, "here", "there", "everywhere")
+
+
+async def test_sessions_that_end_as_they_begin(city: Twin, tmp_path: Path) -> None:
+    """Where Discord ends each session, none is begun again at once: 1000 in a day cost the token."""
+    maya = city.bot("Maya")
+    city.faults.invalidate()
+    once = replace(PLAIN, pauses=(1000.0,))
+    async with lodged(city, tmp_path, {maya: "maya"}, options=once, wait=False) as home:
+        await city.until(lambda: "one session after the other" in home.states()[0])
+        assert city.invalidated == ["Maya"] * 3

@@ -94,6 +94,24 @@ async def test_a_mates_answer_among_others(city: Twin, tmp_path: Path, who: str)
     assert answer.reply_to == (None if who == "*" else line.id)
 
 
+async def test_where_what_was_said_cannot_be_read(city: Twin, tmp_path: Path) -> None:
+    """Discord refuses a reply of who may not read the past: an answer comes as none, a notice too."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    await city.forbid(maya, plaza, "read_message_history")
+    async with lodged(city, tmp_path, {maya: "maya"}, debounce_seconds=3600) as home:
+        await city.say(ben, plaza, "maya, are you there?")
+        await city.say(city.person("eve"), plaza, "ben, it rains")
+        await home.hears(plaza, "maya, are you there?", "ben, it rains")
+    async with lodged(city, tmp_path, {maya: "maya"}, line_limit=100):
+        await city.until(lambda: len(city.lines(plaza)) == 3)
+        await city.say(ben, plaza, f"{maya.mention} {'long ' * 100}")
+        await city.until(lambda: len(city.lines(plaza)) == 5)
+    answer, notice = city.lines(plaza)[2], city.lines(plaza)[4]
+    assert [answer.by, notice.by] == ["Maya", "Maya"]
+    assert "did not reach" not in answer.text
+    assert "a line may have 100" in notice.text
+
+
 def test_a_glimpse_of_a_text() -> None:
     """It is one short line without marks, addresses and hidden words, and stays in its brackets."""
     assert glimpse("# A\n> b\n```py\nc_d = [1]\n``` _e_ ~~f~~ ||g\nh|| <@12>") == (

@@ -33,6 +33,12 @@ VITAL = ("READY", "RESUMED", "GUILD_CREATE")
 """Events without which a session is none."""
 SAID = ("MESSAGE_CREATE", "MESSAGE_UPDATE")
 """Events that bring a message."""
+ENDED, HOUR = 3, 3600.0
+"""Sessions that Discord may end within so many seconds before this client ends, and is paused.
+
+The library begins one anew after 5 seconds; Discord takes a token back that did so 1000 times in a
+day.
+"""
 ASKED, REMEMBERED = "INTERACTION_CREATE", 1000
 """The event that brings a command or a press, and of how many it is known that they came."""
 NEEDED = ("author", "mentions", "role_mentions")
@@ -57,6 +63,10 @@ def rights(channel: discord.abc.GuildChannel | discord.Thread) -> discord.Permis
     """What this account may do there; all, while Discord has not told who it is there."""
     me: discord.Member | None = channel.guild.me
     return channel.permissions_for(me) if me is not None else discord.Permissions.all()
+
+
+class SessionsEnded(discord.ClientException):
+    """Discord ends one session after the other."""
 
 
 class Client(discord.Client):
@@ -84,6 +94,7 @@ class Client(discord.Client):
         self.privates: dict[int, discord.DMChannel] = {}
         self._told: set[str] = set()
         self._asked: deque[int] = deque(maxlen=REMEMBERED)
+        self._ended: deque[float] = deque(maxlen=ENDED)
         parsers = self._connection.parsers  # discord.py has no other place for this
         for event in parsers.keys() - set(VITAL):
             parsers[event] = partial(self._parse, event, parsers[event])
@@ -113,9 +124,17 @@ class Client(discord.Client):
         return rights(channel).read_messages
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
-        """Tell of an event; of what comes while it closes, nobody: there is no loop."""
-        if not self.is_closed():
-            super().dispatch(event, *args, **kwargs)
+        """Tell of an event; of what comes while it closes, nobody: there is no loop.
+
+        Raises SessionsEnded, so that the library begins no further session.
+        """
+        if self.is_closed():
+            return
+        super().dispatch(event, *args, **kwargs)
+        if event == "disconnect" and self.ws is not None and self.ws.session_id is None:
+            self._ended.append(now := self.loop.time())
+            if len(self._ended) == ENDED and now - self._ended[0] < HOUR:
+                raise SessionsEnded("Discord ends one session after the other.")
 
     async def on_error(self, event: str, /, *_args: Any, **_more: Any) -> None:
         """A handler failed: said without what it was given, which may hold anything."""

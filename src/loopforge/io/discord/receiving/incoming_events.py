@@ -32,6 +32,7 @@ from loopforge.io.discord.mate_threads import Threads, Venue
 from loopforge.io.discord.receiving.missed_backfill import TRIES, Job, Missed, Read
 from loopforge.io.discord.sending.attachments import Files
 from loopforge.io.discord.sending.draft_messages import DiscordStage
+from loopforge.io.discord.sending.personas import DiscordSpeaker
 from loopforge.io.discord.sending.webhooks import Hooks
 from loopforge.io.discord.text.embeds import own_words
 from loopforge.io.discord.text.incoming_message import (
@@ -435,15 +436,8 @@ class Inward:
         waits = isinstance(seat.channel, discord.DMChannel) or addressed(message, self._crowd)
         if not text or not waits or message.author.bot:
             return
-        reference = message.to_reference(fail_if_not_exists=False)
         try:
-            await seat.channel.send(
-                text[:2000],
-                reference=reference,
-                mention_author=False,
-                allowed_mentions=NOBODY,
-                nonce=f"n{message.id}",
-            )
+            await DiscordSpeaker(seat).post(text[:2000], f"n{message.id}", message.id)
         except FAILURES as error:
             log.info("a notice could not be shown: %s", scrub(error))
 

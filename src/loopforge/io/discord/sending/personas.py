@@ -95,7 +95,7 @@ class DiscordSpeaker:
         files: Sequence[discord.File] = (),
         buttons: discord.ui.View | None = None,
     ) -> int:
-        """Say it; the id of the message. Raises SendFailed."""
+        """Say it, as a reply where Discord takes one; the id of the message. Raises SendFailed."""
         channel, reference = self.seat.channel, None
         if self.hook is not None:
             said = await self._tried(
@@ -111,7 +111,7 @@ class DiscordSpeaker:
             )
             await self._stayed(said)
             return said.id
-        if reply is not None:
+        if reply is not None and self.reads:
             reference = discord.MessageReference(
                 message_id=reply, channel_id=channel.id, fail_if_not_exists=False
             )
