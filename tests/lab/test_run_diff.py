@@ -51,9 +51,22 @@ def test_they_part_where_the_rows_do(pair: tuple[Path, Path]) -> None:
 def test_why_they_part_is_said(pair: tuple[Path, Path]) -> None:
     """A fork is known as one of the other run, with what was set; both ways round."""
     first, second = pair
-    told = f"at step {AT}, policy=context and robot.Sprocket.scars.cynicism=900 was set"
+    told = f"at step {AT}, policy=context and robot.Sprocket.scars.cynicism=900 were set"
     assert diff(first, second).because == (f"the second is a fork of the first: {told}",)
     assert diff(second, first).because == (f"the first is a fork of the second: {told}",)
+
+
+def test_who_stands_elsewhere_is_told_where(tmp_path: Path) -> None:
+    """Where a robot that decides otherwise stands elsewhere in the other run, both places are told."""
+    first = made(tmp_path / "base", BASE)
+    change = {"robot.Sprocket.at": "tar street"}
+    asyncio.run(fork(first, tmp_path / "moved", AT, change))
+    found = diff(first, tmp_path / "moved")
+    (told,) = [each for each in found.otherwise if each.who == "Sprocket"]
+    mine, theirs = (acts(folder)[told.step, "Sprocket"] for folder in (first, tmp_path / "moved"))
+    assert mine.at != theirs.at
+    assert f"Sprocket stood at {mine.at} before" in found.text
+    assert f"in the one, and at {theirs.at} before" in found.text
 
 
 def test_each_robot_s_first_otherwise_is_told(pair: tuple[Path, Path]) -> None:
@@ -75,7 +88,7 @@ def test_each_robot_s_first_otherwise_is_told(pair: tuple[Path, Path]) -> None:
         )
         assert (each.second.square, each.second.right) == (two.outcome.square, two.truth.right)
     told = found.otherwise[0]
-    assert f"In step {told.step} {told.who} stood at {told.at}" in found.text
+    assert f"In step {told.step} {told.who} stood at {told.first.at}" in found.text
     assert told.first.consequence in found.text
     assert told.second.consequence in found.text
 

@@ -299,6 +299,7 @@ def test_one_of_something_was_and_is() -> None:
     one = Morning(0, 1, 3, quota_before=-1, pressure_before=-1)
     assert "One piece was wanted, under a pressure of three in ten." in phrases(one)
     assert "None of one piece: the day came up one short." in phrases(Made(0, 0, 1))
+    assert not any("its none" in said for said in phrases(Made(0, 5, 0)))
     assert "One act, and none went wrong." in phrases(TallyClaim(0, 1, 0, 0, 0, 0, 0))
     for kept in (0, 1):
         for said in phrases(TallyClaim(0, 5, 1, kept, 1 - kept, 0, 0)):

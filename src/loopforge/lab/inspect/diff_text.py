@@ -36,9 +36,9 @@ DID = {
 
 
 Pair = tuple[float, float]
-Shares = tuple[float | None, float | None]
-"""A number of either run; None for a share of nothing."""
 """A number in the first run, and in the second."""
+Shares = tuple[float | None, float | None]
+"""The same; None for a share of nothing."""
 
 
 class Parting(Struct, frozen=True):
@@ -58,6 +58,7 @@ class ComparedAct(Struct, frozen=True):
     """What somebody did in one of the two runs."""
 
     row: int
+    at: str
     did: str
     mode: str
     square: str
@@ -71,7 +72,6 @@ class Otherwise(Struct, frozen=True):
 
     who: str
     step: int
-    at: str
     first: ComparedAct
     second: ComparedAct
 
@@ -156,13 +156,18 @@ def _beginning(found: Diff) -> Iterator[str]:
 
 def _parted(each: Otherwise, found: Diff) -> str:
     one, other = each.first, each.second
-    if (one.rule, one.right) == (other.rule, other.right):
+    if one.at != other.at:
+        before = (
+            f"before {_rule(one, found)} in the one, and at {other.at} before "
+            f"{_rule(other, found)} in the other"
+        )
+    elif (one.rule, one.right) == (other.rule, other.right):
         right = "right" if one.right else "wrong"
         before = f"before “{found.titles[one.rule]}”, which was {right} there"
     else:
         before = f"before {_rule(one, found)} in the one and {_rule(other, found)} in the other"
     return (
-        f"In step {each.step} {each.who} stood at {each.at} {before}. In {found.first} it "
+        f"In step {each.step} {each.who} stood at {one.at} {before}. In {found.first} it "
         f"{DID[one.mode]} ({one.did}): {_said(one)} In {found.second} it {DID[other.mode]} "
         f"({other.did}): {_said(other)}"
     )

@@ -26,6 +26,7 @@ from loopforge.core.factory_vocabulary import (
     Row,
     Stepped,
 )
+from loopforge.core.text.spoken_lists import listed
 from loopforge.lab.inspect.decision_why import chain_of
 from loopforge.lab.inspect.diff_text import (
     Alone,
@@ -117,8 +118,10 @@ def _forked(mine: Began, theirs: Began, place: Path, names: tuple[str, str]) -> 
     if not mine.forked or mine.forked == theirs.forked:
         return
     of = f" of {names[1]}" if mine.forked["of"] == head_of(place) else ""
-    sets = " and ".join(f"{key}={value}" for key, value in mine.forked["set"].items())
-    yield f"{names[0]} is a fork{of}: at step {mine.forked['at']}, {sets} was set"
+    changes = [f"{key}={value}" for key, value in mine.forked["set"].items()]
+    were = "was" if len(changes) == 1 else "were"
+    sets = listed(changes)
+    yield f"{names[0]} is a fork{of}: at step {mine.forked['at']}, {sets} {were} set"
 
 
 # ------------------------------------------------------------ side by side
@@ -190,7 +193,7 @@ class Sides:
                 self.changed[row.who] += 1
                 if row.who not in self.otherwise:
                     acts_of = _deed(row), _deed(other)
-                    self.otherwise[row.who] = Otherwise(row.who, row.step, row.at, *acts_of)
+                    self.otherwise[row.who] = Otherwise(row.who, row.step, *acts_of)
 
     def _close(self, one: Row, other: Row) -> None:
         if isinstance(one, Stepped) and isinstance(other, Stepped):
@@ -207,6 +210,7 @@ def _deed(row: Decided) -> ComparedAct:
     outcome, truth = row.outcome, row.truth
     return ComparedAct(
         row.n,
+        row.at,
         outcome.did,
         outcome.mode,
         outcome.square,

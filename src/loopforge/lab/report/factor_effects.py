@@ -20,18 +20,11 @@ from loopforge.core.statistics.rate_statistics import (
     paired_difference,
     paired_means,
 )
+from loopforge.core.text.spoken_lists import counted
 from loopforge.lab.charts.bar_charts import MARKS, ChartLane, Dot, lanes, plain, points
 from loopforge.lab.report.error_rates import ROLES
 from loopforge.lab.report.html_page import Exhibit, Figure, Table
-from loopforge.lab.report.number_format import (
-    amount,
-    apart,
-    chance,
-    counted,
-    share,
-    signed,
-    three,
-)
+from loopforge.lab.report.number_format import amount, apart, chance, share, signed, three
 from loopforge.lab.report.study_data import (
     CALLED,
     Results,

@@ -12,6 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from loopforge.core.statistics.rate_statistics import wilson
+from loopforge.core.text.spoken_lists import counted
 from loopforge.errors import BadRun
 from loopforge.lab.inspect.decision_why import sections
 from loopforge.lab.inspect.trait_drift import times
@@ -19,7 +20,7 @@ from loopforge.lab.report.error_rates import bounds, rates, unanswered
 from loopforge.lab.report.factor_effects import ablations, contrasted, family, too_few, undeclared
 from loopforge.lab.report.html_page import html
 from loopforge.lab.report.limits_manifest import detectable, manifest
-from loopforge.lab.report.number_format import counted, p_is, shared
+from loopforge.lab.report.number_format import p_is, shared
 from loopforge.lab.report.robot_careers import beliefs, careers
 from loopforge.lab.report.study_data import Study, study_of, total
 from loopforge.lab.report.study_design import design

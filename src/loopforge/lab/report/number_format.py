@@ -68,8 +68,3 @@ def p_is(p: float) -> str:
 def three(found: Interval) -> Three:
     """An interval as a chart takes it."""
     return found.low, found.estimate, found.high
-
-
-def counted(number: int, one: str, more: str = "") -> str:
-    """So many of something: 1 run, 2 runs."""
-    return f"{number} {one if number == 1 else more or one + 's'}"

@@ -14,12 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from loopforge.core.statistics.rate_statistics import Interval, mean_value
+from loopforge.core.text.spoken_lists import counted
 from loopforge.lab.charts.bar_charts import ChartLane, Dot, Three, lanes, plain, sums
 from loopforge.lab.charts.line_charts import CurveLine, curves
 from loopforge.lab.inspect.robot_lives import BY_HAND
 from loopforge.lab.inspect.trait_drift import cause_of, what_of
 from loopforge.lab.report.html_page import Exhibit, Figure, Table
-from loopforge.lab.report.number_format import amount, counted, signed, spanned, three
+from loopforge.lab.report.number_format import amount, signed, spanned, three
 from loopforge.lab.report.study_data import (
     Study,
     StudyGroup,

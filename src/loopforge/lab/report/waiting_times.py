@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from loopforge.core.statistics.rate_statistics import holm
+from loopforge.core.text.spoken_lists import counted
 from loopforge.lab.charts.bar_charts import percent
 from loopforge.lab.charts.line_charts import CurveLine, curves
 from loopforge.lab.report.html_page import Exhibit, Figure, Table
-from loopforge.lab.report.number_format import counted, p_is, share
+from loopforge.lab.report.number_format import p_is, share
 from loopforge.lab.report.study_data import Results, Study, StudyGroup, named
 from loopforge.lab.stats.survival_times import LogRank, Median, kaplan_meier, log_rank, median
 

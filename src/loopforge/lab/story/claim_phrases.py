@@ -210,7 +210,8 @@ def _world(claim: AnyClaim) -> Case | None:
             }
         case Made():
             more = claim.output - claim.quota
-            return ("short" if more < 0 else "over" if more else "met",), {"difference": abs(more)}
+            beyond = "over" if claim.quota else "unasked"
+            return ("short" if more < 0 else beyond if more else "met",), {"difference": abs(more)}
         case Tense():
             rose = claim.last - claim.first
             ended = "sank" if rose <= -60 else "ended near where it began"
