@@ -215,6 +215,18 @@ def test_writing_keeps_to_the_mates_own_file(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+def test_writing_goes_through_a_link(tmp_path: Path) -> None:
+    """The file of a mate that lies in a repository of its owner's is changed there, and stays it."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "mates").mkdir()
+    path = put(tmp_path / "own", "Ada")
+    (tmp_path / "mates/ada.md").symlink_to("../own/ada.md")
+    Roster(tmp_path / "mates").write("ada", GOOD.format(name="Ada", what="new"))
+    assert "the new" in path.read_text()
+    assert (tmp_path / "mates/ada.md").is_symlink()
+    assert names(tmp_path / "own") == ["ada.md"]
+
+
 @pytest.mark.parametrize(
     ("handle", "text", "said"),
     [

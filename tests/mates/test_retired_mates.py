@@ -48,6 +48,19 @@ def test_no_file_is_written_over(tmp_path: Path) -> None:
         bring_back(roster, "ada.md")
 
 
+def test_a_link_goes_on_leading_there(tmp_path: Path) -> None:
+    """A mate whose file lies in a folder of its own is found on the shelf, and runs when back."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/ada.md").write_text(ADA)
+    (tmp_path / "mates").mkdir()
+    (tmp_path / "mates/ada.md").symlink_to("../own/ada.md")
+    roster = Roster(tmp_path / "mates")
+    retire(roster, "ada.md")
+    assert [one.file for one in retired(roster)] == ["ada.md"]
+    assert bring_back(roster, "ada.md") == roster.get("ada")
+    assert (tmp_path / "own/ada.md").read_text() == ADA
+
+
 def test_a_broken_file_comes_and_goes_too(tmp_path: Path) -> None:
     """What is broken can be laid aside, and is broken still when it comes back."""
     roster = home(tmp_path)

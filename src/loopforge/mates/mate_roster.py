@@ -169,7 +169,7 @@ class Roster:
             )
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            _replace(path, data)
+            _replace(Path(os.path.realpath(path)), data)  # through a link, not in its place
         except OSError as error:
             raise InputError(f"{path} cannot be written: {error.strerror or error}.") from error
         return mate

@@ -55,7 +55,7 @@ def retire(roster: Roster, file: str) -> str:
     try:
         shelf.mkdir(exist_ok=True)
         free = _free(shelf, Path(file))
-        (roster.folder / file).rename(free)
+        _move(roster.folder / file, free)
     except OSError as error:
         raise InputError(f"{file} cannot be moved: {error.strerror or error}.") from error
     return free.name
@@ -76,10 +76,19 @@ def bring_back(roster: Roster, file: str) -> Mate | None:
         handle, other = found.mate.handle, roster.path(found.mate.handle).name
         raise InputError(f"@{handle} is another mate now, in {other}; retire that one first.")
     try:
-        (roster.folder / FOLDER / file).rename(place)
+        _move(roster.folder / FOLDER / file, place)
     except OSError as error:
         raise InputError(f"{file} cannot be moved: {error.strerror or error}.") from error
     return found.mate
+
+
+def _move(path: Path, place: Path) -> None:
+    """Move a file; a link leads on to where it led."""
+    if path.is_symlink() and not (led := path.readlink()).is_absolute():
+        place.symlink_to(path.parent.resolve() / led)
+        path.unlink()
+    else:
+        path.rename(place)
 
 
 def _mate(path: Path) -> Mate | None:
