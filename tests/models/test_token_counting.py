@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loopforge.models import token_counting
 from loopforge.models.embedded.embedded_model import Embedded, separated
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.providers.token_estimate import estimate
@@ -27,6 +29,19 @@ async def test_a_server_that_tokenizes_is_asked() -> None:
         spec = server.spec()
         assert await counting.count(spec, TEXTS) == [3, 0, 1, 3]
     assert await counting.count(spec, ["one", "one two three"]) == [1, 3]  # remembered
+    await counting.close()
+
+
+async def test_what_is_forgotten_while_others_are_counted_is_counted_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A room that comes again after a long while: its lines are the oldest that are remembered."""
+    monkeypatch.setattr(token_counting, "REMEMBERED", 3)
+    counting = counter()
+    async with serving(tokenizer=True) as server:
+        spec = server.spec()
+        await counting.count(spec, ["one", "two two", "three"])
+        assert await counting.count(spec, ["a new one", "one", "two two"]) == [3, 1, 2]
     await counting.close()
 
 

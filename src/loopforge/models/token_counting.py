@@ -45,26 +45,25 @@ class TokenCounter:
         """Tokens of each text."""
         if spec is None or spec.name in self._silent or not _tokenizes(spec):
             return [estimate(text) for text in texts]
-        unknown = list(dict.fromkeys(t for t in texts if (spec.name, t) not in self._known))
-        if unknown:
+        counted = {text: self._known.get((spec.name, text)) for text in texts}
+        found = {text: count for text, count in counted.items() if count is not None}
+        if unknown := [text for text in counted if text not in found]:
             embedded = self._embedded
             counts = await self._ask(spec, unknown)
             if counts is None:
                 if embedded is self._embedded:
                     self._silent.add(spec.name)
                 return [estimate(text) for text in texts]
-            fresh = dict(zip(unknown, counts, strict=True))
-        else:
-            fresh = {}
-        return [self._remembered(spec.name, text, fresh) for text in texts]
+            found |= zip(unknown, counts, strict=True)
+        for text in counted:
+            self._remember((spec.name, text), found[text])
+        return [found[text] for text in texts]
 
-    def _remembered(self, name: str, text: str, fresh: dict[str, int]) -> int:
-        key = (name, text)
-        count = self._known.pop(key) if key in self._known else fresh[text]
+    def _remember(self, key: tuple[str, str], count: int) -> None:
         self._known[key] = count
+        self._known.move_to_end(key)
         if len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
-        return count
 
     async def _ask(self, spec: ModelSpec, texts: list[str]) -> list[int] | None:
         """What the model's own tokenizer says; None if it cannot be asked."""
