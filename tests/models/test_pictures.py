@@ -7,15 +7,18 @@ from typing import Any
 
 import pytest
 
-from loopforge.errors import Unknown
+from loopforge.core.room_vocabulary import File
+from loopforge.core.text.erasable_text import public
+from loopforge.errors import InputError, Unknown
 from loopforge.models.model_router import TieredModels
 from loopforge.models.model_tiers import Tiers, ladder, read_tiers
 from loopforge.models.providers.model_attempt import Provider
 from loopforge.models.providers.model_request import UNSEEN
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Pictured, Question, Route
+from loopforge.runtime.ports import Pictured, Question, Route, ToolCall
 from loopforge.runtime.system_clock import SeededDice, SystemClock
+from loopforge.tools.pictures.look_at import asked as looked_at
 from tests.models.server import Behaviour, Server, serving
 from tests.models.test_model_attempt import KINDS, every_protocol
 from tests.models.test_model_router import tiers_of
@@ -174,3 +177,28 @@ def test_the_models_inside_never_see(provider: str) -> None:
     known = specs_of({"mine": {"provider": provider, "vision": True}})
     assert not known["mine"].vision
     assert specs_of({"mine": {"base_url": "http://127.0.0.1:9/v1", "vision": True}})["mine"].vision
+
+
+@pytest.mark.parametrize("eyes", [True, False])
+async def test_another_model_that_sees_answers_for_one_that_is_down(*, eyes: bool) -> None:
+    """Its answer was thrown away; that of one which was not shown the picture still is."""
+    file = File(
+        name=public("bed.png"),
+        size=9,
+        media="image/png",
+        text=public(""),
+        hash=public(HASH),
+        width=2,
+        height=2,
+    )
+    async with serving() as server:
+        server.does(Behaviour(status=401, body="{}"), Behaviour())
+        specs = [server.spec(name=n, id=n, vision=n == "a" or eyes) for n in ("a", "b")]
+        models = TieredModels(tiers_of(*specs), SystemClock(), SeededDice(1), pictures=Shelf())
+        looking = looked_at(models, Route(), file, "", ToolCall(arguments={}))
+        if eyes:
+            assert "Seen on bed.png by b" in (await looking).text
+        else:
+            with pytest.raises(InputError, match="does not answer now"):
+                await looking
+        await models.close()

@@ -122,7 +122,7 @@ async def asked(
         ),
         lambda _: None,
     )
-    if reply.fallback:
+    if reply.fallback and not models.facts(Route(model=reply.model)).vision:
         raise InputError("the model that sees does not answer now")
     if reply.outcome != "answered" or not reply.text.strip():
         why = {"refused": "it would not answer", "timed_out": "it took too long"}
