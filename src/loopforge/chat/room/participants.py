@@ -15,8 +15,8 @@ from loopforge.core.text.name_labels import row_name
 from loopforge.people.identity.account_names import likeness
 
 OF_ROWS = ("you", "the room", "the house")
-_ALIKE_ROWS = frozenset(map(likeness, OF_ROWS))
 """What rows call the mate that reads them, and the house; nobody else is called so unmarked."""
+_ALIKE_ROWS = frozenset(map(likeness, OF_ROWS))
 
 
 class Participant(Struct, frozen=True, kw_only=True, omit_defaults=True):
