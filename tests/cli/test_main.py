@@ -25,6 +25,18 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def test_no_list_of_commands_ends_in_the_middle_of_a_sentence(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the help of a group each command says its first sentence whole, over lines if it must."""
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in COMMANDS:
+        main([name, "--help"])
+    rows = capsys.readouterr().out.splitlines()
+    assert "  verify     Check a run: its chain, twelve questions to every row, and the" in rows
+    assert not [row for row in rows if row.endswith("...") and "[ARGS]" not in row]
+
+
 def test_help_names_every_command_and_imports_none() -> None:
     """--help costs no import of a command, of a database or of a model's client."""
     code = (

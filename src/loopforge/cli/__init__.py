@@ -136,10 +136,19 @@ def load(name: str, module: str, line: str) -> Any:
         group = get_group(app)
         group.name = name
         group.help = group.help or line
+        _told_whole(group)
         return group
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     app.command(name, help=offered.command.__doc__ or line)(offered.command)
     return get_command(app)
+
+
+def _told_whole(group: Any) -> None:
+    """In its list each command says its whole first sentence; else it ends where a line does."""
+    for command in group.commands.values():
+        command.short_help = command.get_short_help_str(limit=1_000)
+        if hasattr(command, "commands"):
+            _told_whole(command)
 
 
 root = typer.Typer(
