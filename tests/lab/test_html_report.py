@@ -253,6 +253,8 @@ def test_a_run_has_its_episodes_with_the_way_to_their_rows(run: Report) -> None:
         assert f"row {row.n};" in part
         for edit in row.edits:
             assert f"{edit.what}: {edit.true} → {edit.shown or 'nothing'} {edit.kind} by" in part
+        for said in re.findall(r"<dd>(.+?)</dd>", part):
+            assert not re.search(r"""\S<q|[.!?]”\.|\)\. *<q""", said), said
 
 
 def test_a_sweeps_episodes_are_rows_of_its_runs(wide: Report) -> None:

@@ -296,7 +296,7 @@ def _later(found: DecisionWhy) -> list[str]:
         return ["Its day is not over yet."]
     thought = "well" if believed.good else f"badly, and blamed {_blamed(believed.fault)}"
     wrong = "" if believed.good == believed.truly else " It was mistaken."
-    lines = [f"In the evening it thought that this had gone {thought}.{wrong} (row {later.n})"]
+    lines = [f"In the evening (row {later.n}) it thought that this had gone {thought}.{wrong}"]
     reflection = later.reflection
     said = [reflection.get(key) for key in ("summary_of_day", "self_assessment")]
     lines += [f"“{text}”" for text in said if text]
