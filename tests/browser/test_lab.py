@@ -250,6 +250,7 @@ async def test_a_run_is_followed_while_it_goes(tmp_path: Path, crowd: Crowd) -> 
         pace.let_go()
         await expect(page.locator("#lab-sign")).to_have_text("The run has come to its end.")
         await expect(page.locator(".run-state")).to_have_text("finished")
+        await expect(page.get_by_role("button", name="Stop it")).to_have_count(0)
         await expect(page.locator(".tale")).to_contain_text("Day 2")
         await expect(page.locator(".tale")).not_to_contain_text("its story so far")
         await page.get_by_role("link", name="Floor").click()

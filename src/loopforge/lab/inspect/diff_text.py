@@ -226,7 +226,7 @@ def _ending(found: Diff) -> Iterator[str]:
 
 
 def _tables(found: Diff) -> Iterator[str]:
-    head = (found.first, found.second, "difference")
+    head = (found.first, found.second, "second − first")
     yield _table(("", *head), [(named(name), name, pair) for name, pair in found.numbers.items()])
     rows = [
         (f"{who}: {named(name)}", name, pair)

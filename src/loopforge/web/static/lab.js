@@ -414,6 +414,7 @@ class Player {
     this.liveKey.hidden = true;
     this.hold(false);
     this.stands(state);
+    this.main.querySelector("[data-stop]")?.remove();
     if (state === "finished") this.sign("The run has come to its end.");
     document.dispatchEvent(new CustomEvent("lab:over"));
     this.learn(stage, course);
