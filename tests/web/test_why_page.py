@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import count
@@ -67,6 +68,20 @@ async def test_a_mates_line_has_a_page(tmp_path: Path) -> None:
         assert "<b>Noted</b>" not in answer.text
         assert " style=" not in answer.text
         assert "<script>" not in answer.text
+
+
+async def test_lines_of_other_mates_look_like_all_that_it_was_shown(tmp_path: Path) -> None:
+    """Only the line that the page is about is set large: none of those that were shown to it."""
+    async with town(tmp_path, answering) as site:
+        owner = await site.owner()
+        room = await site.room(owner, "Keys", "maya", "merlin")
+        await owner.says(room, "@maya where is it?")
+        await site.rest(room)
+        await owner.says(room, "@merlin and you?")
+        line = await spoken(site, owner, room)
+        page = (await owner.get(f"/rooms/{room}/why/{line}")).text
+        assert "<b>Maya</b>" in page
+        assert len(re.findall(r'class="why-said[ "]', page)) == 1
 
 
 async def test_whatever_came_of_a_turn_is_told(tmp_path: Path) -> None:
