@@ -113,7 +113,7 @@ class Person:
         """Make an invite link in the room's settings."""
         await self.opens(f"/rooms/{room}/settings#people")
         if past:
-            await self.page.get_by_label("They may see what was said before").check()
+            await self.page.get_by_label("Whoever is invited may see what was said before").check()
         await self.clicks("Make an invite link")
         link = await self.page.get_by_label("The link", exact=True).input_value()
         await self.page.get_by_role("link", name="Back to the room").click()

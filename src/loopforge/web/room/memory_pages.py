@@ -56,9 +56,11 @@ async def _shown(
         for handle in dict.fromkeys(one.item.mate for one in beliefs)
     ]
     shown = {"told": "", "error": "", "figures": None, "key": "", "status": 200, **more}
+    known = mates.get(str(shown["key"]))
     return page(
         "memory.html",
         visitor,
+        called=known.name if known else shown["key"],
         here="you" if back == "/you/memory" else "mates",
         groups=groups,
         titles={**titles, EVERYWHERE: "everywhere"},
