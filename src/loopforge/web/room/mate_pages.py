@@ -53,8 +53,8 @@ COUNTED = 30
 TOLD = {
     "saved": "Saved. The next thing it says, it says by this file.",
     "same": "Nothing was different, so nothing was saved.",
-    "new": "It is here. Try it out, or bring it into a room. A room for all mates, as the common room is, "
-    "it joins with the next line there.",
+    "new": "It is here. Try it out, or bring it into a room. "
+    "A room for all mates, as the common room is, it joins with the next line there.",
     "back": "Back it is, as a new version.",
     "shelved": "It is archived; its file lies in mates/retired and nothing of it is lost.",
     "returned": "It is back among the others.",
