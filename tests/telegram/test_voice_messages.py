@@ -42,3 +42,33 @@ async def test_what_is_said_in_it_is_answered(tmp_path: Path, twin: Twin, city: 
         edits = [e.body for e in await home.events(room) if isinstance(e.body, LineEdited)]
         assert [str(edit.text) for edit in edits] == ["Is the sourdough ready?"]
         assert "you said" in lines[0].text
+
+
+async def test_an_edit_leaves_what_is_said_in_it(tmp_path: Path, twin: Twin, city: City) -> None:
+    """Other words beside a voice note are the line's; what it says stays, also where none changed.
+
+    Telegram tells of edits, too, that change nothing which a bot is told.
+    """
+    maya, ana = await pair(city)
+    script = hears("Is the sourdough ready?", "And the rye?")
+    async with on_telegram(
+        tmp_path, maya, twin.base, script=script, transcription_model="ears"
+    ) as home:
+        chat = await city.private(ana, maya)
+        mute = await city.say(ana, maya, "", document=("voice.ogg", OGG))
+        await city.heard(chat, by=maya)
+        (room,) = await home.rooms()
+        note = await city.say(ana, maya, "listen", document=("voice.ogg", OGG))
+        await city.heard(chat, by=maya, count=2)
+        await city.edit(ana, mute, "")
+        await city.edit(ana, note, "listen, please")
+
+        async def words() -> list[str]:
+            entries = (await home.app.front.rooms.state(room)).lines.values()
+            found = [str(each.text) for each in entries if each.kind == "heard"]
+            return found if "please" in found[-1] else []
+
+        assert await city.until(words) == [
+            "Is the sourdough ready?",
+            "listen, please\n\n> And the rye?",
+        ]

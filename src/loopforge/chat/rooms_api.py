@@ -27,6 +27,7 @@ from loopforge.chat.service.room_closing import Closing
 from loopforge.chat.service.room_invites import Inviting
 from loopforge.chat.service.room_list import Lobby
 from loopforge.chat.speaking.room_rules import SCREEN
+from loopforge.chat.turns.voice_notes import retyped
 from loopforge.chat.why.record_building import gather
 from loopforge.chat.why.record_text import told
 from loopforge.chat.why.redaction import places
@@ -280,6 +281,18 @@ class Front:
         if event.stream != stream_of(room) or not sight.sees(event.seq):
             raise nowhere
         return (await self._standing([event], sight))[0]
+
+    async def retyped(self, room: str, line: str, text: str) -> str:
+        """What a line says once its sender typed this: its voice notes stay written down there."""
+        event = await self._ledger.event(line)
+        if not isinstance(event.body, Heard) or not event.body.files:
+            return text
+        since = await self._ledger.read(
+            stream_of(room), after=event.seq, kinds=["room.line_edited"]
+        )
+        bodies = [each.body for each in since if isinstance(each.body, LineEdited)]
+        edits = [body for body in bodies if body.line == line]
+        return retyped(event.body.text.text or "", edits, text)
 
     async def bring(
         self, room: str, by: str, person: str, name: str, *, past: bool = False

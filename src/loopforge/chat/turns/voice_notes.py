@@ -59,13 +59,36 @@ def written_down(
     if not words or entry is None:
         return ActsOutcome()
     told = words[0] if len(words[0]) <= LONGEST else f"{words[0][:LONGEST]} …"
-    if typed := (entry.text.text or "").strip():
-        quoted = "\n".join(f"> {row}" for row in told.splitlines())
-        told = f"{typed}\n\n{quoted}"
+    told = _beside(entry.text.text or "", told)
     body = LineEdited(line=line, text=Words(told), by="room")
     fact = stamp.fact(body, actor=f"person:{entry.who}", cause=turn)
     others = [place for place in state.places if place != entry.surface]
     return ActsOutcome(facts=[fact, *queued(fact, others, stamp, "edit")], spoke=True)
+
+
+def retyped(first: str, edits: Sequence[LineEdited], text: str) -> str:
+    """What a line says once its sender typed other words: what is said in its notes stays there.
+
+    `first` is what was typed at the beginning, `edits` what became of it since.
+    """
+    typed = first
+    for edit in edits:
+        words = edit.text.text or ""
+        if edit.transcribed:
+            told = words.removeprefix(_beside(typed, ""))
+            if typed.strip():
+                told = "\n".join(row.removeprefix("> ") for row in told.splitlines())
+            return _beside(text, told) if told else text
+        typed = words
+    return text
+
+
+def _beside(typed: str, told: str) -> str:
+    """What is said in a note, as a quotation under what was typed."""
+    if not (typed := typed.strip()):
+        return told
+    quoted = "\n".join(f"> {row}" for row in told.splitlines())
+    return f"{typed}\n\n{quoted}"
 
 
 def not_written_down(state: RoomState, line: str, why: str) -> str:

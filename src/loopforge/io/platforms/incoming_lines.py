@@ -229,7 +229,8 @@ class Reception:
                 said = (await self._front.line(room, line)).body
                 if isinstance(said, Heard) and own(str(said.text)) == own(text):
                     return
-                await self._front.rooms.edit(room, person.id, line, text)
+                words = await self._front.retyped(room, line, text)
+                await self._front.rooms.edit(room, person.id, line, words)
             except InputError as error:
                 log.info("an edit of a line in %s was passed over: %s", place, error)
 
