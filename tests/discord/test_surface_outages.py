@@ -39,6 +39,27 @@ async def test_what_cannot_be_read_for_minutes(
                 break
 
 
+async def test_closed_threads_that_cannot_be_listed(
+    city: Twin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was missed in a thread that was closed since is read, also once its list can be had."""
+    monkeypatch.setattr(missed_backfill, "TRIES", (0.01, 0.01))
+    monkeypatch.setattr(incoming_events, "AGAIN", 0.5)
+    city.town.clock.advance(-4 * 3600)
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    walk = await city.thread(ben, plaza, "a walk")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.tell(ben, walk, "one")
+        await home.delivered(walk)
+    await city.say(ben, walk, "two")
+    await city.archive(walk)
+    city.town.clock.advance(4 * 3600)
+    city.faults.fail("GET /channels/*/threads/archived/public", 503, times=8)
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.hears(walk, "one", "two")
+    assert city.faults.left == []
+
+
 async def test_a_new_session_while_a_gap_is_read(city: Twin, tmp_path: Path) -> None:
     """What is said in a new session waits for what was missed before it, however an older read ends."""
     maya, ben = city.bot("Maya"), city.person("ben")

@@ -50,6 +50,8 @@ Read = Callable[[], Awaitable[bool]]
 Take = Callable[[Client, discord.Message], Awaitable[None]]
 Open = discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.Thread
 """Where messages can be in a server."""
+Threaded = discord.TextChannel | discord.ForumChannel
+"""Where threads can be."""
 TRIES = (1.0, 2.0, 5.0, 15.0)
 """Seconds between tries to read, or to write down what the ledger could not take."""
 BACK = 50
@@ -118,7 +120,7 @@ class Missed:
         since = discord.utils.snowflake_time(max(mark - MARGIN, 0))
         if not mark or self._clock.now() - since < STAYS:
             return []
-        hosts: list[discord.TextChannel | discord.ForumChannel] = [
+        hosts: list[Threaded] = [
             channel
             for guild in client.guilds
             for channel in _hosts(guild)
@@ -128,10 +130,10 @@ class Missed:
         found: list[tuple[int, Read]] = []
         for host in hosts[:LISTED]:
             jobs: list[tuple[int, Job]] = []
-            await self._tried(
-                client, place_of(host.id), partial(self._list, client, host, mark, jobs)
-            )
-            found += [(id, partial(self._tried, client, place_of(id), job)) for id, job in jobs]
+            if await self._listed(client, host, mark, jobs):
+                found += [(id, partial(self._tried, client, place_of(id), job)) for id, job in jobs]
+            else:
+                found.append((host.id, partial(self._listed_late, client, host, mark)))
         return found
 
     def _known(
@@ -273,10 +275,24 @@ class Missed:
             if channel is not None:
                 await self._drafts.tidy(AccountSeat(client, channel), room)
 
+    async def _listed(
+        self, client: Client, host: Threaded, mark: int, jobs: list[tuple[int, Job]]
+    ) -> bool:
+        """Whether a channel has told its closed threads, in so many tries."""
+        job = partial(self._list, client, host, mark, jobs)
+        return await self._tried(client, place_of(host.id), job)
+
+    async def _listed_late(self, client: Client, host: Threaded, mark: int) -> bool:
+        """List them and read them, where the list could not be had; whether all of that is done."""
+        jobs: list[tuple[int, Job]] = []
+        if not await self._listed(client, host, mark, jobs):
+            return False
+        return all([await self._tried(client, place_of(id), job) for id, job in jobs])
+
     async def _list(
         self,
         client: Client,
-        host: discord.TextChannel | discord.ForumChannel,
+        host: Threaded,
         mark: int,
         jobs: list[tuple[int, Job]],
     ) -> None:
@@ -348,7 +364,7 @@ def _channels(guild: discord.Guild) -> Iterator[Open]:
     yield from guild.threads
 
 
-def _hosts(guild: discord.Guild) -> Iterator[discord.TextChannel | discord.ForumChannel]:
+def _hosts(guild: discord.Guild) -> Iterator[Threaded]:
     """Where threads can be in a server."""
     yield from guild.text_channels
     yield from guild.forums
