@@ -5,7 +5,8 @@ whether its body, encoded again from what was decoded, is the same (a read that 
 found too), the kind beside the body's own, and the head. For each private word: its text is there,
 or an erasure lists it. For each text: its digest, and the event that it says brought it in. With
 anchors (heads noted earlier and kept elsewhere): that those very events are still there. Views are
-compared with what folding gives. On SQLite also the file itself is looked at, with its indexes.
+compared with what folding gives. The triggers that refuse changes must be there. On SQLite also the
+file itself is looked at, with its indexes.
 
 What a chain can prove: that nothing was changed, reordered, or taken out of the middle, unless
 somebody rewrote everything after it. What it cannot: who can write the file can cut off the newest
@@ -32,6 +33,7 @@ from loopforge.core.events import GENESIS, Erased, Event, chained, encode, micro
 from loopforge.core.text.erasable_text import digest
 from loopforge.errors import LedgerBroken, LedgerError
 from loopforge.ledger.database.database_faults import told
+from loopforge.ledger.database.table_schema import unguarded
 from loopforge.ledger.storage.consistent_read import one_moment
 from loopforge.ledger.storage.event_reading import END
 from loopforge.ledger.storage.folded_views import FoldedView, differing
@@ -55,6 +57,7 @@ Trouble = Literal[
     "anchor",
     "view",
     "file",
+    "trigger",
 ]
 """What can be wrong:
 
@@ -70,6 +73,7 @@ head        the stream's head is not its last event
 anchor      an event noted earlier is not there, or is another
 view        a view, or a snapshot, is not what its events make it; it can be made anew
 file        SQLite finds its own file damaged
+trigger     what refuses changes to events and texts is gone from the database, or switched off
 """
 
 Anchor = tuple[int, str]
@@ -126,13 +130,14 @@ def verify(
 ) -> Verified:
     """Go over all streams whose name starts with `prefix`, as they are at this moment.
 
-    Without a prefix, also over the file, these views, and the snapshots.
+    Without a prefix, also over the file, its triggers, these views, and the snapshots.
     """
     report = _Report(anchors or {})
     with _leniently(connection), one_moment(connection):
         try:
             if not prefix:
                 _file(connection, report)
+                _guards(connection, report)
             erased = _erased(connection, report)
             _events(connection, report, prefix, erased)
             _heads(connection, report, prefix)
@@ -177,6 +182,15 @@ def _file(connection: Connection, report: _Report) -> None:
     for (said,) in connection.exec_driver_sql("PRAGMA integrity_check(20)").all():
         if said != "ok":
             report.find("file", "", f"SQLite finds its file damaged: {said}.")
+
+
+def _guards(connection: Connection, report: _Report) -> None:
+    for name in unguarded(connection):
+        says = (
+            f"The trigger {name}, by which the database refuses changes, is gone or another; "
+            "`loopforge ledger migrate` makes it anew."
+        )
+        report.find("trigger", "", says)
 
 
 def _pages(

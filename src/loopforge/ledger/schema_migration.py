@@ -17,7 +17,7 @@ from sqlalchemy.engine import Connection
 from loopforge.errors import LedgerBehind, LedgerBroken, LedgerError
 from loopforge.ledger.database.database_engine import Store, connect, settled
 from loopforge.ledger.database.database_faults import place, telling
-from loopforge.ledger.database.table_schema import create
+from loopforge.ledger.database.table_schema import create, guard
 
 NEWEST = "0004"
 """The newest migration's revision."""
@@ -82,7 +82,10 @@ def refuse_newer(url: str) -> None:
 
 
 def migrate(url: str) -> Status:
-    """Bring the database at `url` to the newest schema; says how it stood before."""
+    """Bring the database at `url` to the newest schema; says how it stood before.
+
+    Triggers that somebody dropped are made anew.
+    """
     store = connect(settled(url))
     try:
         with telling(store.url), store.writer.begin() as connection:
@@ -94,6 +97,7 @@ def migrate(url: str) -> Status:
                 begin(connection)
             elif stood == "behind":
                 upgrade(connection)
+            guard(connection)
             return stood
     finally:
         store.close()

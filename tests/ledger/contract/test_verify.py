@@ -7,6 +7,7 @@ import asyncio
 import pytest
 from sqlalchemy import create_engine
 from sqlalchemy.engine import Connection
+from sqlalchemy.exc import DBAPIError
 
 from loopforge.core.delivery_states import Queued
 from loopforge.core.events import GENESIS, Erased, chained, encode, micros
@@ -15,18 +16,21 @@ from loopforge.core.limits.budget_limits import Budget
 from loopforge.core.room_vocabulary import Heard
 from loopforge.ledger import chain_verify
 from loopforge.ledger.database.database_engine import settled
+from loopforge.ledger.database.table_schema import guard
 from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.schema_migration import migrate
 from loopforge.ledger.sql_ledger import SqlLedger
 from tests.ledger.saying import ROOM, Scribbler, opened
 
 
 def tamper(url: str, *statements: str) -> None:
-    """Do what the triggers would refuse."""
+    """Do what the triggers would refuse, and put these back."""
     engine = create_engine(settled(url))
     with engine.begin() as connection:
         _unguard(connection)
         for statement in statements:
             assert connection.exec_driver_sql(statement).rowcount, statement
+        guard(connection)
     engine.dispose()
 
 
@@ -112,6 +116,22 @@ async def test_tampering_is_found(ledger_url: str, statement: str) -> None:
         await fill(ledger)
     tamper(ledger_url, statement)
     assert set(await troubles(ledger_url)) == CASES[statement]
+
+
+async def test_a_trigger_that_is_gone_is_found_and_made_anew(ledger_url: str) -> None:
+    """A database that refuses changes no longer is told of; migrating it makes it refuse again."""
+    async with opened(ledger_url) as ledger:
+        await fill(ledger)
+    engine = create_engine(settled(ledger_url))
+    with engine.begin() as connection:
+        _unguard(connection)
+    assert set(await troubles(ledger_url)) == {"trigger"}
+    assert await troubles(ledger_url, "room:") == []
+    assert migrate(ledger_url) == "ok"
+    assert await troubles(ledger_url) == []
+    with pytest.raises(DBAPIError, match="append-only"), engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE events SET actor = 'nobody'")
+    engine.dispose()
 
 
 async def test_a_damaged_snapshot_is_not_used(ledger_url: str) -> None:

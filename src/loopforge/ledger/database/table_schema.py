@@ -264,13 +264,33 @@ def create(connection: Connection) -> None:
 
 
 def guard(connection: Connection) -> None:
-    """Make the triggers."""
-    if connection.dialect.name == "sqlite":
-        for statement in SQLITE_TRIGGERS.values():
-            connection.exec_driver_sql(statement)
-        return
-    connection.exec_driver_sql(POSTGRES_FUNCTION)
-    for name, statement in POSTGRES_TRIGGERS.items():
-        connection.exec_driver_sql(statement)
+    """Make the triggers that are not there, or not as they should be."""
+    sqlite = connection.dialect.name == "sqlite"
+    if not sqlite:
+        connection.exec_driver_sql(POSTGRES_FUNCTION)
+    for name in unguarded(connection):
         table = name.partition("_")[0]
-        connection.exec_driver_sql(f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {name}")
+        on = "" if sqlite else f" ON {table}"
+        connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {name}{on}")
+        connection.exec_driver_sql((SQLITE_TRIGGERS if sqlite else POSTGRES_TRIGGERS)[name])
+        if not sqlite:
+            connection.exec_driver_sql(f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {name}")
+
+
+def unguarded(connection: Connection) -> list[str]:
+    """The triggers that are gone, switched off, or other ones by the same name."""
+    if connection.dialect.name == "sqlite":
+        query = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
+        there = {name: _plain(said) for name, said in connection.exec_driver_sql(query)}
+        return [name for name, said in SQLITE_TRIGGERS.items() if there.get(name) != _plain(said)]
+    query = (
+        "SELECT tgname FROM pg_trigger WHERE tgenabled = 'A' AND NOT tgisinternal "
+        "AND tgrelid IN (to_regclass('events'), to_regclass('texts'))"
+    )
+    always = {name for (name,) in connection.exec_driver_sql(query)}
+    return [name for name in POSTGRES_TRIGGERS if name not in always]
+
+
+def _plain(statement: str) -> str:
+    """A statement, however its lines are broken."""
+    return " ".join(statement.split())
