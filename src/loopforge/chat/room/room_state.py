@@ -107,13 +107,10 @@ from loopforge.schedule.reminder_book import ReminderBook
 
 SOURCES = 2000
 """How many recent lines a surface's repetition is recognised of."""
-
 AUTHORS = 500
 """How many recent lines a reply can be traced to, whether still held or not."""
-
 FORMER = 200
 """How many people who went away are still known by name."""
-
 BASIS = 8
 """How many lines a title is taken to be made from."""
 
@@ -454,7 +451,8 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
             case TurnDropped():
                 self.turns.take(body.mate, body.line)
             case Perceived():
-                self.turns.begin(event.id, body, bound=self.page.binds(body.mate))
+                off = self.stopped or body.mate not in self.mates or self._is_gone(body.line)
+                self.turns.begin(event.id, body, bound=self.page.binds(body.mate), off=off)
                 if body.summons == "title":
                     self.untried = 0
             case Judged():
@@ -493,17 +491,20 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
     def _weighed(self, body: Weighed) -> None:
         self.weighed = max(self.weighed, body.upto)
         for weight in body.weights:
-            line, uncalled = self.lines.get(weight.caller), weight.summons in UNCALLED
-            if line is None:  # what waits to be weighed is held, unless it was deleted
-                void = weight.caller in self.authors and not uncalled
-            else:
-                void = line.seq <= self.stopped_seq
-            if uncalled:
+            line = self.lines.get(weight.caller)
+            void = line is not None and line.seq <= self.stopped_seq
+            if weight.summons in UNCALLED:
                 self.unprompted = replace(self.unprompted, woken=True)
+            elif self._is_gone(weight.caller):
+                continue
             if weight.mate in self.mates and not self.stopped and not void:
                 self.turns.call(weight)
         for member in self.mates.values():
             member.took_in = {id: seq for id, seq in member.took_in.items() if seq > self.weighed}
+
+    def _is_gone(self, line: str) -> bool:
+        """Whether a line that calls was deleted: else it is held until it is answered."""
+        return line in self.authors and line not in self.lines
 
     def _ended(self, body: TurnEnded) -> None:
         begun = self.open.get(body.turn)

@@ -180,11 +180,11 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
                 return self.due.pop(place)
         return None
 
-    def begin(self, id: str, body: Perceived, *, bound: bool = False) -> None:
+    def begin(self, id: str, body: Perceived, *, bound: bool = False, off: bool = False) -> None:
         """A turn begins. One that begins anew takes the place of the one before.
 
-        One that was no longer due (stopped, its line deleted, its mate sent out while it was
-        prepared) is halted. `bound`: its mate sees what a tool recalled in an earlier turn.
+        `bound`: its mate sees what a tool recalled in an earlier turn. `off`: somebody said stop,
+        its line is deleted or its mate sent out; if it is no longer due by that, it is halted.
         """
         own = body.summons in (TITLE, TRANSCRIPT)
         due = None if own else self.take(body.mate, body.line)
@@ -206,7 +206,7 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
             summons=body.summons,
             step=body.step,
             due=due,
-            halted=due is None and not own,
+            halted=off and due is None and not own,
             reminded=reminded,
             overtaken=reminded and 0 < body.upto < self.joined,
         )
