@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from loopforge.chat.room.turn_queue import REMINDING
-from loopforge.core.events import TurnEnded
+from loopforge.core.events import Event, Fact, TurnEnded
 from loopforge.core.room_vocabulary import PersonJoined, Said, Stopped
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger_opening import open_ledger_of
@@ -202,6 +204,35 @@ async def test_it_is_so_after_a_crash_too(tmp_path: Path) -> None:
         assert again.models.asked
         assert WORD not in str([one.messages for one in again.models.asked])
         assert [str(one.text)[:9] for one in await again.bodies(Said)] == ["I know of"]
+
+
+@pytest.mark.parametrize("stops", [True, False])
+async def test_what_another_program_wrote_as_a_line_was_to_be_said_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, stops: bool
+) -> None:
+    """In the last moment somebody says stop, or brings bo in: it is judged anew."""
+    async with (
+        scene(tmp_path, telling) as home,
+        open_ledger_of(home.app.settings) as other,
+    ):
+        append, stream = home.app.ledger.append, f"room:{home.room}"
+        stamp, ana, bo = Stamp(SystemClock(), SystemDice()), home.people["ana"], home.people["bo"]
+        joined = PersonJoined(person=bo, name=Words("bo"), surface="terminal")
+        last = [stamp.fact(Stopped(person=ana) if stops else joined, actor="room")]
+
+        async def late(
+            to: str, facts: Sequence[Fact], *, expect: int | None = None
+        ) -> tuple[Event, ...]:
+            if last and any(isinstance(fact.body, Said) for fact in facts):
+                await other.append(stream, [last.pop()])
+            return await append(to, facts, expect=expect)
+
+        monkeypatch.setattr(home.app.ledger, "append", late)
+        await home.hears("ana", ASK)
+        assert not last
+        assert WORD in str(home.models.asked)
+        said = [str(one.text) for one in await home.bodies(Said)]
+        assert [text[:9] for text in said] == ([] if stops else ["I know of"])
 
 
 async def test_tools_that_remind_are_known_by_their_names(home: Home) -> None:

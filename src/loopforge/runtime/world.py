@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from msgspec.structs import replace
@@ -412,10 +414,37 @@ class Worlds:
     ) -> None:
         """Judge the plan, apply what is allowed, end the turn; all in one append.
 
-        First it hears what other programs wrote: a stop may be among it.
+        Decided on the stream as it stands: where somebody wrote meanwhile, this program or another,
+        it is judged anew, for a stop may be among it, or that somebody came in.
         """
-        ledger = self._ports.ledger
-        await ledger.told(stream, await ledger.told(stream))
+        ledger, signals = self._ports.ledger, self._ports.signals
+        known = await ledger.told(stream)
+        facts, gone = await self._concluded(world, state, turn, ended, halted)
+
+        async def attempt(seq: int) -> None:
+            nonlocal known, facts, gone
+            if seq != known:
+                known = seq
+                facts, gone = await self._concluded(world, state, turn, ended, halted)
+            if gone:
+                signals.publish(
+                    stream, Withdrawn(turn=turn.id, mate=turn.due.mate.handle, why=gone)
+                )
+            await ledger.append(stream, facts, expect=seq)
+
+        await ledger.decide(stream, partial(ledger.told, stream), attempt)
+        signals.publish(stream, Rested(turn=turn.id, mate=turn.due.mate.handle))
+
+    async def _concluded(
+        self,
+        world: World[S, D],
+        state: S,
+        turn: TakenTurn[D],
+        ended: TurnEnding,
+        halted: Callable[[], str],
+    ) -> tuple[list[Fact], str]:
+        """What a turn comes to, to its end; and why what it showed is taken back, "" where not."""
+        ended = copy(ended)
         if ended.plan is not None and halted() not in ("", OVERTAKEN):
             ended.plan, ended.outcome, ended.why = None, "stopped", halted()
         facts, handle = list(ended.facts), turn.due.mate.handle
@@ -432,13 +461,7 @@ class Worlds:
             body = TurnEnded(turn=turn.id, outcome=ended.outcome, why=Words(ended.why))
         applied = world.apply(state, turn, ended, verdicts)
         end = self._ports.stamp.fact(body, actor=f"mate:{handle}", cause=turn.id)
-        signals = self._ports.signals
-        if applied.withdrawn:
-            gone = Withdrawn(turn=turn.id, mate=handle, why=applied.withdrawn)
-            signals.publish(stream, gone)
-        facts += [*applied.facts, end, *applied.after()]
-        await ledger.append(stream, facts)
-        signals.publish(stream, Rested(turn=turn.id, mate=handle))
+        return [*facts, *applied.facts, end, *applied.after()], applied.withdrawn
 
     async def _abandon(self, stream: str, due: TurnDue) -> None:
         """End a turn that is not taken up; unless it was halted, its mate is due anew."""
