@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -144,8 +144,8 @@ class ThreadPosts:
         while self._telling:
             await asyncio.gather(*self._telling, return_exceptions=True)
 
-    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        task = self._background.spawn(work, name)
+    def _spawn(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
+        task = self._background.insist(work, name, self._stamp.clock)
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)
 
@@ -154,7 +154,7 @@ class ThreadPosts:
     def _decided(self, stream: str, events: Sequence[Event]) -> None:
         for event in events:
             if isinstance(event.body, Stopped):
-                self._spawn(self._stop(stream, event.body.person), "a task is stopped")
+                self._spawn(partial(self._stop, stream, event.body.person), "a task is stopped")
 
     async def _stop(self, room: str, person: str) -> None:
         for state in await self._tasks.store.of_thread(room):
@@ -173,7 +173,7 @@ class ThreadPosts:
         for event in events:
             body = event.body
             if isinstance(body, PersonReacted) and not body.back:
-                self._spawn(self._rated(stream, body), "a sign on a line of a task")
+                self._spawn(partial(self._rated, stream, body), "a sign on a line of a task")
 
     async def _rated(self, room: str, body: PersonReacted) -> None:
         """A thumb counts for whoever gave the task; so does a sign that stops it."""
@@ -204,7 +204,7 @@ class ThreadPosts:
         self._more.add(stream)
         if stream not in self._busy:
             self._busy.add(stream)
-            self._spawn(self._keep(stream), f"what is said of {stream}")
+            self._spawn(partial(self._keep, stream), f"what is said of {stream}")
 
     async def _keep(self, stream: str) -> None:
         try:
