@@ -104,6 +104,18 @@ async def test_what_is_refused_leaves_no_branch(place: Path, project: Path) -> N
             await shop.tasks.undo(id, "ana")
 
 
+async def test_a_branch_that_is_checked_out_is_said_to_stay(place: Path, project: Path) -> None:
+    """Whoever looks at the work in their own folder is not told that it is gone from there."""
+    async with working(place / "home", in_order(*STEPS)) as shop:
+        id = await mended(shop, project)
+        offered = (await shop.state(id)).offered
+        assert offered is not None
+        git(project, "switch", "-q", str(offered.branch))
+        told = await shop.tasks.reject(id, "ana")
+        assert told.startswith("Rejected; its branch stays, for it is checked out")
+        assert git(project, "branch", "--list").count("\n") == 1
+
+
 async def test_where_there_was_no_branch_none_is_said_to_be_gone(place: Path) -> None:
     """Of a task without a repository it is said that its workspace is still there, and no more."""
     script = in_order(uses("work_write", path="a.txt", text="1"), says("done", "Written."))

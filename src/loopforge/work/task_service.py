@@ -43,6 +43,7 @@ T = TypeVar("T")
 Calibration = tuple[float | None, tuple[ReliabilityBin, ...]]
 LONGEST = 20_000
 """Characters of a task, or of a line said during one."""
+STAYS = "its branch stays, for it is checked out in a folder or was moved"
 APPROVED = "It is approved already; nothing was done again."
 
 
@@ -243,15 +244,16 @@ class TaskService:
         return await self._decided(task, attempt)
 
     async def reject(self, task: str, person: str, commit: str = "") -> str:
-        """Do not take the result: its branch is deleted, its workspace stays. Raises Changed."""
+        """Do not take the result: its branch goes, its workspace stays. Raises Changed."""
 
         async def attempt(state: TaskState, seq: int) -> str:
             _rejectable(state)  # also anew: somebody may have had it go on meanwhile
+            gone = ""
             if state.task.repo:
                 if state.offered is not None and state.offered.commit:
                     _same(state.offered, commit)
-                await self.places.reject(state)
-            gone = "the branch is gone, " if state.task.repo else ""
+                went = await self.places.reject(state)
+                gone = "the branch is gone, " if went else f"{STAYS}, "
             await self._append(state, [ResultRejected(by=person)], person, seq)
             return f"Rejected; {gone}the workspace is still there."
 

@@ -6,7 +6,6 @@ What can go wrong with files or git is told in words and never ends a task by it
 from __future__ import annotations
 
 import logging
-from contextlib import suppress
 
 from loopforge.core.events import Fact
 from loopforge.core.text.erasable_text import Words
@@ -72,10 +71,12 @@ class WorkPlaces:
         """Merge exactly this commit. Raises what `TaskRepositories.approve` does."""
         return await self.repositories.approve(state.stream, commit)
 
-    async def reject(self, state: TaskState) -> None:
-        """Delete the task's branch, if it has come so far as to have one."""
-        with suppress(Unknown):
-            await self.repositories.reject(state.stream)
+    async def reject(self, state: TaskState) -> bool:
+        """Delete the task's branch, if it has come so far as to have one; whether there is none."""
+        try:
+            return await self.repositories.reject(state.stream)
+        except Unknown:
+            return True
 
     async def undo(self, state: TaskState) -> ChangeUndone:
         """Take back the last change of files, or the merge. Raises LoopforgeError."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+from pathlib import Path
 
 import pytest
 
 from loopforge.errors import BadSettings, Changed, InputError, RepositoryError, Unknown
+from loopforge.work.git.person_repository import PersonRepository
 from loopforge.work.git.proposals import Merged
-from tests.work.git.conftest import TASK, Bench, git, write
+from tests.work.git.conftest import FILES, TASK, Bench, git, write
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
 EDIT = "sed -i 's/return 1/return 2/' a.py && echo new > fresh.txt"
@@ -142,13 +144,46 @@ async def test_a_rejected_branch_is_gone_and_the_work_goes_on(bench: Bench) -> N
     await bench.begin()
     await bench.does(EDIT)
     shown = await bench.propose()
-    assert (await bench.git.reject(TASK)).state == "rejected"
+    assert await bench.git.reject(TASK)
+    assert bench.git.proposal(TASK).state == "rejected"
     assert git(bench.project, "branch", "--format=%(refname:short)") == "main"
     with pytest.raises(Changed, match="rejected already"):
         await bench.git.approve(TASK, shown.commit)
     await bench.does("echo more >> fresh.txt")
     await bench.git.approve(TASK, (await bench.propose()).commit)
     assert bench.file("fresh.txt") == "new\nmore\n"
+
+
+async def test_a_branch_that_somebody_is_on_stays_and_is_not_said_to_be_gone(bench: Bench) -> None:
+    """Whoever looks at the work in their own folder keeps it there; deleted by hand it is gone."""
+    await bench.begin()
+    await bench.does(EDIT)
+    branch = (await bench.propose()).branch
+    git(bench.project, "switch", "-q", branch)
+    assert not await bench.git.reject(TASK)
+    git(bench.project, "switch", "-q", "main")
+    git(bench.project, "branch", "-q", "-D", branch)
+    assert await bench.git.reject(TASK)
+
+
+async def test_a_merge_that_another_program_made_in_that_moment_can_be_taken_back(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where that one died before it had written so."""
+    await bench.begin()
+    await bench.does(EDIT)
+    shown = await bench.propose()
+    advance = PersonRepository.advance
+
+    async def twice(self: PersonRepository, branch: str, commit: str, before: str) -> Path | None:
+        await advance(self, branch, commit, before)
+        return await advance(self, branch, commit, before)
+
+    monkeypatch.setattr(PersonRepository, "advance", twice)
+    assert (await bench.git.approve(TASK, shown.commit)).again
+    monkeypatch.undo()
+    await bench.git.take_back(TASK)
+    assert bench.file("a.py") == FILES["a.py"]
 
 
 async def test_a_merge_is_taken_back_by_a_commit(bench: Bench) -> None:

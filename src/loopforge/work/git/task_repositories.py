@@ -218,19 +218,25 @@ class TaskRepositories:
             folder = await person.advance(proposal.target, commit, proposal.before)
         except Changed as error:
             if await person.contains(proposal.target, commit):
+                await self._settle(task, "merged")
                 return Merged(commit=commit, again=True)
             raise Changed(f"{error} Have the work proposed again, and look at that.") from error
         await self._settle(task, "merged")
         await person.drop_branch(proposal.branch, proposal.tip)
         return Merged(commit=commit, checkout=str(folder or ""))
 
-    async def reject(self, task: str) -> Proposal:
-        """Delete the task's branch; the clone stays. Raises Changed where it was merged."""
+    async def reject(self, task: str) -> bool:
+        """Delete the task's branch; the clone stays. Whether it is gone: a person may be on it.
+
+        Raises Changed where it was merged.
+        """
         record, proposal = self._record(task), self.proposal(task)
         if proposal.state == "merged":
             raise Changed("This was merged already; it can be taken back.")
-        await self._person(record.branch).drop_branch(proposal.branch, proposal.tip)
-        return await self._settle(task, "rejected")
+        person = self._person(record.branch)
+        await person.drop_branch(proposal.branch, proposal.tip)
+        await self._settle(task, "rejected")
+        return not await person.find(proposal.branch)
 
     async def take_back(self, task: str) -> Merged:
         """Undo a merge by a commit that takes its changes back, on top of what there is now.
@@ -299,11 +305,9 @@ class TaskRepositories:
         await self._workspaces.forget(task)
         await asyncio.to_thread(shutil.rmtree, self._place(task), ignore_errors=True)
 
-    async def _settle(self, task: str, state: MergeState) -> Proposal:
+    async def _settle(self, task: str, state: MergeState) -> None:
         record, proposal = self._record(task), self.proposal(task)
-        settled = replace(proposal, state=state)
-        await self._keep(task, replace(record, proposal=settled))
-        return settled
+        await self._keep(task, replace(record, proposal=replace(proposal, state=state)))
 
     # ------------------------------------------------------------ the record
 
