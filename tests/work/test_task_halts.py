@@ -15,12 +15,14 @@ import pytest
 from loopforge.app import open_aside
 from loopforge.core.events import Answered, Perceived
 from loopforge.core.work.work_vocabulary import TaskClassified
+from loopforge.errors import Changed
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.work import work_parts
 from loopforge.work.task_state import PREFIX, TaskState
+from loopforge.work.threads.thread_posts import told_of
 from loopforge.work.tier_history import TierHistory
 from tests.held_clock import HeldClock
 from tests.rooms.test_budgets import CENT, budget
@@ -77,6 +79,26 @@ async def test_who_wants_it_otherwise_after_a_limit_has_it_go_on(place: Path) ->
         await shop.tasks.say(id, "ana", "no, just answer")
         await shop.rest(id)
         assert (await shop.state(id)).stage == "finished"
+
+
+async def test_without_more_money_it_does_not_go_on_where_its_own_is_spent(place: Path) -> None:
+    """It is said how to give it some; it began again, and stood still before its first turn."""
+
+    def script(asked: Question) -> Step:
+        work = "state" in (asked.schema or {}).get("properties", {})
+        return ScriptedAnswer(data=uses("work_list") if work else {}, cost="0.06")
+
+    async with working(place, script) as shop:
+        id = await shop.give("Write a tiny Python file a.py", thread="room:x", budget=0.1)
+        state = await shop.state(id)
+        with pytest.raises(Changed, match=rf"cost its \$0\.1\..* resume {id[-8:]} --budget 1"):
+            await shop.tasks.resume(id, "ana")
+        with pytest.raises(Changed):
+            await shop.tasks.resume(id, "ana", 0.01)
+        told = [told_of(event, state) for event in await shop.events(id)]
+        assert sum("--budget 1`." in one for one in told) == 2
+        assert not any("/resume" in one for one in told)
+        assert await shop.tasks.resume(id, "ana", 1) == "It goes on."
 
 
 async def test_it_does_not_work_while_it_waits_for_a_yes(place: Path) -> None:

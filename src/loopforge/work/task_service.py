@@ -44,6 +44,10 @@ Calibration = tuple[float | None, tuple[ReliabilityBin, ...]]
 LONGEST = 20_000
 """Characters of a task, or of a line said during one."""
 STAYS = "its branch stays, for it is checked out in a folder or was moved"
+PAID = (
+    "With more money it goes on: say how much on its page, or by "
+    "`loopforge work resume {id} --budget 1`."
+)
 APPROVED = "It is approved already; nothing was done again."
 
 
@@ -156,7 +160,10 @@ class TaskService:
         return await self._decided(task, attempt, forgotten=True)
 
     async def resume(self, task: str, person: str, budget: float = 0.0) -> str:
-        """Have it go on from where it stands; `budget` adds US dollars. Raises Changed, BadLine."""
+        """Have it go on from where it stands; `budget` adds US dollars. Raises Changed, BadLine.
+
+        Also where all of its money is spent and no more is given: it would stand still at once.
+        """
         more = checked_budget(budget)
 
         async def attempt(state: TaskState, seq: int) -> str:
@@ -164,6 +171,9 @@ class TaskService:
                 return "It is at work already."
             if state.stage in ("approved", "rejected"):
                 raise Changed(f"This task is {state.stage}; give a new one.")
+            most = self.world.budget_of(state)
+            if most and float(state.dollars) >= most + more:
+                raise Changed(f"It cost its ${most:g}. {PAID.format(id=state.id[-8:])}")
             await self._append(state, [TaskResumed(by=person, budget=more)], person, seq)
             return "It goes on."
 

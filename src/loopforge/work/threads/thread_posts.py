@@ -44,7 +44,7 @@ from loopforge.errors import LoopforgeError
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import EffectFiles, Ledger, RoomVoice
 from loopforge.runtime.system_clock import Stamp
-from loopforge.work.task_service import TaskService
+from loopforge.work.task_service import PAID, TaskService
 from loopforge.work.task_state import PREFIX, TaskState
 from loopforge.work.task_transcript import progress_line
 from loopforge.work.threads.task_rights import OVER, TaskRights
@@ -354,12 +354,12 @@ def told_of(event: Event, state: TaskState) -> str:
         case TaskStopped(kind="person"):
             return ""
         case TaskStopped(why=why):
-            return f"It stands still: {why}. /resume lets it go on."
+            return f"It stands still: {why}. {_onward(state)}"
         case TaskResumed():
             return "It goes on."
         case TaskSummarized(text=text):
             stopped = state.stage == "stopped"
-            return f"{text}\n/resume lets it go on." if stopped else ""
+            return f"{text}\n{_onward(state)}" if stopped else ""
         case ResultOffered(commit="", message=message):
             return f"There is nothing to merge: {message}"
         case ResultOffered() as body:
@@ -380,3 +380,9 @@ def told_of(event: Event, state: TaskState) -> str:
             return f"Taken back: it is as it was after turn {nth}."
         case _:
             return ""
+
+
+def _onward(state: TaskState) -> str:
+    """What lets a task go on that stands still."""
+    spent = state.halted is not None and state.halted.kind == "money"
+    return PAID.format(id=state.id[-8:]) if spent else "/resume lets it go on."
