@@ -222,6 +222,14 @@ def test_tables_of_models_are_passed_on(tmp_path: Path) -> None:
     assert settings.models == {"x": {"window": 5}}
 
 
+def test_a_file_is_no_home(tmp_path: Path) -> None:
+    """Who names a file as the home is told so, and nothing of files that would lie within."""
+    file = tmp_path / "home"
+    file.write_text("")
+    with pytest.raises(BadSettings, match=r"home is a file\. Name a folder"):
+        load_settings(file, environ={})
+
+
 def test_which_folder_is_the_home(tmp_path: Path) -> None:
     """What is named, else here if it is a home or empty, else `home` inside."""
     assert find_home(Path("/a"), {"LOOPFORGE_HOME": "/b"}, tmp_path) == Path("/a")

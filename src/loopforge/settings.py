@@ -105,6 +105,8 @@ def load_settings(
     """
     environ = os.environ if environ is None else environ
     home = find_home(home, environ, here or Path.cwd())
+    if home.is_file():
+        raise BadSettings(f"{home} is a file. Name a folder as the home, which is made if need be.")
     return settings_with(read_saved(home / "data" / SETTINGS), home, environ)
 
 

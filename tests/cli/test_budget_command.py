@@ -50,7 +50,7 @@ def test_a_budget_is_set_shown_and_taken_away(run: Run) -> None:
         (("set", "home", "much"), "'much' is no amount of dollars"),
         (("set", "moon", "5"), "'moon' is none of home, mate"),
         (("set", "person:nobody", "5"), "Nobody called 'nobody' is known here."),
-        (("set", "mate:nobody", "5"), "There is no mate 'nobody' here; there is maya"),
+        (("set", "mate:nobody", "5"), "There is no mate 'nobody' here; there are maya"),
         (("set", "room:cellar", "5"), "There is no room 'cellar' here."),
         (("set", "home", "5", "apples"), "Units are dollars, calls, uses and answers"),
     ],

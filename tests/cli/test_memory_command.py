@@ -81,6 +81,16 @@ def test_what_mates_keep_is_listed_and_changed(run: Run) -> None:
     assert (code, "number 9" in err) == (2, True)
 
 
+def test_memories_of_nobody_are_asked_back(run: Run) -> None:
+    """A mate that there is not is said to be none, and those who are here are named."""
+    for asked in (("list", "--mate", "mya"), ("lock", "mya", "1"), ("correct", "mya", "1", "x")):
+        code, _, err = run("memory", *asked)
+        assert code == 2
+        assert "There is no mate 'mya' here; there are maya" in err
+    assert "No mate keeps anything" in run("memory", "list", "--mate", "zuzu")[1]
+    assert "nothing under the number 9" in run("memory", "lock", "maya", "9")[2]
+
+
 def test_an_item_is_forgotten(run: Run, home: Path) -> None:
     """For good, from every file; the line that it rested on is another matter."""
     assert run("memory", "forget", "maya", "1", "--yes")[:2] == (0, "Forgotten: 1 texts.\n")

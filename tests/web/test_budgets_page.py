@@ -32,7 +32,7 @@ async def test_the_owner_sets_budgets_and_takes_them_away(site: Town, owner: Gue
     assert wrong.status_code == 400
     assert "'moon' is none of home" in words(wrong)
     assert 'value="moon"' in wrong.text
-    assert "There is no mate 'nobody' here; there is" in await put(owner, "mate:nobody", "1")
+    assert "There is no mate 'nobody' here; there are" in await put(owner, "mate:nobody", "1")
     assert "There is no room 'cellar' here." in await put(owner, "room:cellar", "1")
     gone = {"act": "remove", "whose": "home", "unit": "dollars", "period": "day"}
     assert "$4.00 a day" not in words(await owner.post("/admin/budgets", gone))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from loopforge.cli import Handle, Json, Yes, listed, on_app, print_json
+from loopforge.errors import Unknown
 
 if TYPE_CHECKING:
     from loopforge.app import App
@@ -47,6 +48,8 @@ def list_items(
     async def work(app: App) -> tuple[list[Belief], Any]:
         await app.people.refresh()
         found = await app.memory.memories.beliefs(_reader(), mate, all=True)
+        if mate and not found:
+            app.roster.get(mate)
         if person:
             from loopforge.cli.people_command import person_called
 
@@ -84,7 +87,12 @@ def on_item(
     async def find(app: App) -> T:
         await app.people.refresh()
         reader = _reader()
-        return await work(app, reader, await app.memory.memories.find(reader, mate, number))
+        try:
+            found = await app.memory.memories.find(reader, mate, number)
+        except Unknown:
+            app.roster.get(mate)  # of whom there is not, it is said first
+            raise
+        return await work(app, reader, found)
 
     return on_app(context, find)
 

@@ -268,8 +268,10 @@ class Roster:
         file = self._files.get(f"{handle}.md")
         if file is not None and file.problems:
             return f"The mate {handle} does not run yet. {file.problems[0]}."
-        known = ", ".join(self._mates) or "nobody yet; `loopforge mate new NAME` makes one"
-        return f"There is no mate {handle!r} here; there is {known}."
+        if not self._mates:
+            return f"There is no mate here yet; `loopforge mate new {handle}` makes one."
+        are = "is" if len(self._mates) == 1 else "are"
+        return f"There is no mate {handle!r} here; there {are} {', '.join(self._mates)}."
 
 
 def _is_mate(name: str) -> bool:

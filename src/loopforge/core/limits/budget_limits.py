@@ -376,7 +376,9 @@ def check_subject(
     if scope == "room" and subject not in rooms:
         raise Unknown(f"There is no room {subject!r} here.")
     if scope == "mate" and subject not in mates:
-        raise Unknown(f"There is no mate {subject!r} here; there is {listed(sorted(mates)[:12])}.")
+        are = "is" if len(mates) == 1 else "are"
+        known = listed(sorted(mates)[:12]) or "none"
+        raise Unknown(f"There is no mate {subject!r} here; there {are} {known}.")
     surfaces = ("web", "terminal", *platforms)
     if scope == "surface" and subject not in surfaces:
         raise Unknown(f"There is no surface {subject!r} here; there are {listed(surfaces)}.")
