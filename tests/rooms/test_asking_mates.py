@@ -13,12 +13,12 @@ import pytest
 from loopforge.core.effect_states import EffectFailed, EffectProposed, EffectReturned, EffectStopped
 from loopforge.core.room_vocabulary import EnergySet, Said
 from loopforge.models.scripted_model import Script, ScriptedAnswer
-from loopforge.runtime.ports import Question
+from loopforge.runtime.ports import Question, Tool, ToolCall
 from loopforge.runtime.system_clock import SimClock
 from tests.rooms.conftest import START, Home, living, write_mates
 from tests.rooms.test_talking import speaker
 
-MATE = "---\nname: {name}\nrole: mate\ntools: [ask_mate]\n---\nYou are {name}.\n"
+MATE = "---\nname: {name}\nrole: mate\ntools: [ask_mate, gauge]\n---\nYou are {name}.\n"
 
 
 def curious(question: Question) -> dict[str, object]:
@@ -91,6 +91,61 @@ async def test_silence_is_told(tmp_path: Path, answer: dict[str, object]) -> Non
         await home.rest()
         (end,) = await home.bodies(EffectReturned)
         assert str(end.value).startswith("Merlin did not answer:")
+
+
+async def test_who_uses_a_tool_first_has_not_been_silent(tmp_path: Path) -> None:
+    """The asking mate waits for what the other says once its tool has ended."""
+    gauge = Tool(
+        name="gauge",
+        summary="Reads the tide gauge.",
+        schema={"type": "object", "properties": {}},
+        harmless=True,
+        idempotent=True,
+        patience=0.0,
+    )
+
+    def measuring(question: Question) -> dict[str, object]:
+        text = str(question.messages)
+        if speaker(question) != "merlin" or "tide" not in text:
+            return curious(question)
+        if "[result of gauge: nine" in text:
+            return {"say": "High water is at nine."}
+        used = {} if "[result of gauge" in text else {"tool": "gauge", "arguments": "{}"}
+        return {"say": "", **used}
+
+    async with shore(tmp_path, measuring) as home:
+
+        async def read(_: ToolCall) -> str:
+            await home.clock.sleep(10)
+            return "nine"
+
+        home.app.tools.add(gauge, read)
+        await home.hears("ana", "@maya when is high water?")
+        await home.clock.advance(60)
+        await home.rest()
+        ends = [str(end.value) for end in await home.bodies(EffectReturned)]
+        assert ends[:2] == ["nine", "Merlin: High water is at nine."]
+
+
+async def test_who_asked_a_mate_that_is_sent_out_does_not_wait(tmp_path: Path) -> None:
+    """Nor where the question was taken away: nobody answers it."""
+
+    def slow(question: Question) -> dict[str, object] | ScriptedAnswer:
+        made = curious(question)
+        return ScriptedAnswer(data=made, wait=60) if speaker(question) == "zuzu" else made
+
+    for way in ("merlin leaves", "it is deleted"):
+        async with shore(tmp_path / way, slow) as home:
+            await home.says("ana", "@maya @zuzu when is high water?")
+            while not (asked := [e for e in await home.events() if "@merlin" in str(e.body)]):
+                await home.clock.advance(0.2)
+            if way == "merlin leaves":
+                await home.does("ana", "remove", "merlin")
+            else:
+                await home.app.front.rooms.delete(home.room, "", asked[0].id)
+            await home.rest()
+            (end,) = await home.bodies(EffectReturned)
+            assert str(end.value).startswith("Merlin did not answer: ")
 
 
 async def test_without_energy_nobody_is_asked(tmp_path: Path) -> None:

@@ -16,10 +16,18 @@ from functools import partial
 
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, House
+from loopforge.chat.room.turn_queue import AwaitedEffect, Due, OpenTurn
 from loopforge.chat.server import Rooms
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.core.events import Event, Perceived, TurnEnded
-from loopforge.core.room_vocabulary import Said, StoodIn, TurnDropped, Weighed
+from loopforge.core.room_vocabulary import (
+    LineDeleted,
+    MateLeft,
+    Said,
+    StoodIn,
+    TurnDropped,
+    Weighed,
+)
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.name_labels import one_line
 from loopforge.errors import InputError
@@ -52,6 +60,8 @@ KINDS = (
     "room.said",
     "room.stood_in",
     "room.turn_dropped",
+    "room.mate_left",
+    "room.line_deleted",
     "turn.perceived",
     "turn.ended",
 )
@@ -81,15 +91,32 @@ class MateQuestions:
             assert isinstance(line.body, Said)
             wait = AwaitedAnswer(line, self._called(call, await self._house.state(call.stream)))
             told = await self._ledger.read(call.stream, after=line.seq, kinds=KINDS)
-            for event in told:
-                if answer := wait.hear(event):
-                    return self._worded(answer)
+            answers = [answer for event in told if (answer := wait.hear(event))]
+            if answers and await self._is_last(answers[0], call, wait):
+                return self._worded(answers[0])
             async for heard in ear:
-                if isinstance(heard, Event) and (answer := wait.hear(heard)):
+                answer = wait.hear(heard) if isinstance(heard, Event) else None
+                if answer and await self._is_last(answer, call, wait):
                     return self._worded(answer)
         finally:
             ear.close()
         raise InputError("the room was closed before anybody answered")
+
+    async def _is_last(self, answer: MateAnswer, call: ToolCall, wait: AwaitedAnswer) -> bool:
+        """Whether nothing more is to come: not where a silent mate, or who stands in, goes on.
+
+        It may wait for a tool, or its turn is taken anew. Waiting for people, or for a mate that it
+        asked itself, is no going on: two that ask each other would wait for ever.
+        """
+        if answer.said:
+            return True
+        state = await self._house.state(call.stream)
+        by = state.stand_ins.get(wait.mate)
+        mates = {wait.mate, by.mate if by else wait.mate}
+        uses = state.turns.effects.values()
+        coming: list[Due | OpenTurn | AwaitedEffect] = [*state.due, *state.open.values()]
+        coming += [one for one in uses if one.tool != ASK_MATE.name and not one.asks]
+        return not any(one.mate in mates and wait.line.id in one.lines for one in coming)
 
     async def _put(self, call: ToolCall) -> Event:
         """The line that asks: the one that was said before a crash, else a new one."""
@@ -168,6 +195,10 @@ class AwaitedAnswer:
                 self.mate = by
             case TurnDropped(mate=mate, why=why) if self.weighed and mate == self.mate:
                 return MateAnswer(self.mate, why)
+            case MateLeft(mate=mate) if mate == self.mate:
+                return MateAnswer(self.mate, "it was sent out of the room")
+            case LineDeleted(line=line) if line == self.line.id:
+                return MateAnswer(self.mate, "the question was deleted")
             case Perceived(mate=mate) if self.weighed and mate == self.mate:
                 self.turns.add(event.id)
             case Said(turn=turn, mate=mate, text=text) if mate == self.mate:
