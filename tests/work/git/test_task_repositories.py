@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -164,6 +165,22 @@ async def test_a_branch_that_somebody_is_on_stays_and_is_not_said_to_be_gone(ben
     git(bench.project, "switch", "-q", "main")
     git(bench.project, "branch", "-q", "-D", branch)
     assert await bench.git.reject(TASK)
+
+
+async def test_a_folder_that_was_deleted_by_hand_holds_no_branch(bench: Bench) -> None:
+    """Whoever looked at the work in a worktree and threw that away: it is proposed anew, merged."""
+    await bench.begin()
+    await bench.does(EDIT)
+    branch = (await bench.propose()).branch
+    for place, what in (("look", branch), ("old", "main")):
+        git(bench.project, "switch", "-q", "--detach")
+        git(bench.project, "worktree", "add", "-q", f"../{place}", what)
+        shutil.rmtree(bench.place / place)
+    await bench.does("echo more >> fresh.txt")
+    shown = await bench.propose()
+    await bench.git.approve(TASK, shown.commit)
+    assert git(bench.project, "rev-parse", "main") == shown.commit
+    assert not git(bench.project, "branch", "--list", branch)
 
 
 async def test_a_merge_that_another_program_made_in_that_moment_can_be_taken_back(

@@ -116,14 +116,15 @@ class PersonRepository:
         return True
 
     async def checkout(self, branch: str) -> Path | None:
-        """The folder in which a branch is checked out."""
-        folder: Path | None = None
-        for line in await self._git.parts("worktree", "list", "--porcelain", "-z"):
-            what, _, value = line.partition(" ")
-            if what == "worktree":
-                folder = Path(value)
-            elif what == "branch" and value == f"refs/heads/{branch}" and folder is not None:
-                return folder
+        """The folder in which a branch is checked out; none that was deleted by hand."""
+        told = dict[str, str]()
+        for line in [*await self._git.parts("worktree", "list", "--porcelain", "-z"), ""]:
+            if line:
+                what, _, told[what] = line.partition(" ")
+                continue
+            if told.get("branch") == f"refs/heads/{branch}" and "prunable" not in told:
+                return Path(told["worktree"])
+            told.clear()
         return None
 
     async def advance(self, branch: str, commit: str, before: str) -> Path | None:
