@@ -64,3 +64,9 @@ def test_no_other_break_than_a_line_feed_ends_a_line(sign: str) -> None:
     assert (
         lines_from("a", f"one\ntwo{sign}x\nthree\n", 3) == "a, lines 3 to 3 of 3, its end:\nthree\n"
     )
+
+
+def test_a_file_with_both_line_ends_is_edited_in_either_part() -> None:
+    """Each part keeps its own; words of the other one did not stand there."""
+    assert edited("a\nb\nc\r\nd\r\n", "a\nb", "A\nB") == "A\nB\nc\r\nd\r\n"
+    assert edited("a\nb\nc\r\nd\r\n", "c\nd", "C\nD") == "a\nb\nC\r\nD\r\n"

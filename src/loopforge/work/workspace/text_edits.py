@@ -26,7 +26,8 @@ def edited(text: str, old: str, new: str, *, everywhere: bool = False) -> str:
         raise InputError("the old and the new words are the same; nothing was changed")
     if not old:
         raise InputError("say which words are to be replaced; a new file is written whole")
-    if "\r\n" in text and "\r\n" not in old:
+    as_given = "\n" in old and old in text  # a file may have both ends
+    if "\r\n" in text and "\r\n" not in old and not as_given:
         old, new = old.replace("\n", "\r\n"), new.replace("\r\n", "\n").replace("\n", "\r\n")
     found = text.count(old)
     if not found:
