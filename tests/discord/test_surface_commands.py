@@ -111,6 +111,29 @@ async def test_a_slow_answer_is_announced(city: Twin, tmp_path: Path) -> None:
         assert answer.ephemeral
 
 
+@pytest.mark.parametrize("broken", ["lost", "502"])
+async def test_an_announcement_that_breaks_off(city: Twin, tmp_path: Path, broken: str) -> None:
+    """Where an announcement arrived and nobody knows it, the answer comes all the same."""
+    going = asyncio.Event()
+
+    async def slowly(_platform: str, _account: str, _name: str) -> str | None:
+        await going.wait()
+        return None
+
+    maya, ben, callback = city.bot("Maya"), city.person("ben"), "POST /interactions/*/*/callback"
+    async with lodged(city, tmp_path, {maya: "maya"}, knock=slowly):
+        await city.until(lambda: maya.commands.get(None))
+        if broken == "502":
+            city.faults.fail(callback, 502, carried=True)
+        else:
+            city.faults.lose(callback, carried=True)
+        answer = await city.slash(ben, city.private(ben, maya), maya, "status", {}, settled=False)
+        await city.until(lambda: not city.faults.left)
+        going.set()
+        await city.until(lambda: answer.text and not answer.deferred, timeout=20)
+        assert "did not work" not in answer.text
+
+
 async def test_an_answer_that_breaks_off(
     city: Twin, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -32,6 +32,8 @@ from loopforge.runtime.background_tasks import Tasks
 log = logging.getLogger(__name__)
 SOON = 1.5
 """Seconds after which an answer is announced rather than given."""
+ACKNOWLEDGED = 40060
+"""Discord's code where an answer or its announcement is there already."""
 TALK = "Talk in a thread"
 CHOICES = 25
 """Completions that Discord shows."""
@@ -188,10 +190,18 @@ async def give(
     task = tasks.spawn(_told(work, private), "an answer to a command")
     done, _ = await asyncio.wait([task], timeout=SOON)
     if not done:
-        await interaction.response.defer(ephemeral=private, thinking=True)
+        try:
+            await interaction.response.defer(ephemeral=private, thinking=True)
+        except FAILURES as error:  # it may have arrived all the same
+            log.info("an answer on Discord could not be announced: %s", scrub(error))
     text, private = await task
-    shown, file = _cut(text)
-    await _say(interaction, shown, private=private, file=file)
+    try:
+        await _say(interaction, text, private=private)
+    except discord.HTTPException as error:
+        if error.code != ACKNOWLEDGED:
+            raise
+        if not done:  # by the announcement; else this very answer is there
+            await _follow(interaction, text, private=private)
 
 
 def keeps_place(interaction: Asked) -> bool:
@@ -215,12 +225,12 @@ def _parameter(argument: str) -> str:
     return "choice" if "|" in first or not name else name
 
 
-def _cut(text: str) -> tuple[str, discord.File | None]:
+def _cut(text: str) -> tuple[str, dict[str, Any]]:
     """The text as a message; what is too long for one comes as a file too."""
     if len(text.encode("utf-16-le")) // 2 <= LIMIT:
-        return text, None
+        return text, {}
     cut = text[: LIMIT // 2].rpartition("\n")[0] or text[: LIMIT // 2]
-    return f"{cut}\n…", discord.File(io.BytesIO(text.encode()), filename="answer.txt")
+    return f"{cut}\n…", {"file": discord.File(io.BytesIO(text.encode()), filename="answer.txt")}
 
 
 async def _failed(interaction: Asked, error: app_commands.AppCommandError) -> None:
@@ -232,11 +242,17 @@ async def _failed(interaction: Asked, error: app_commands.AppCommandError) -> No
         log.info("that could not be said: %s", scrub(failure))
 
 
-async def _say(
-    interaction: Asked, text: str, *, private: bool, file: discord.File | None = None
-) -> None:
+async def _say(interaction: Asked, text: str, *, private: bool) -> None:
     """Answer, or follow up on what was announced."""
-    more: dict[str, Any] = {"file": file} if file is not None else {}
-    done = interaction.response.is_done()
-    say = interaction.followup.send if done else interaction.response.send_message
-    await say(text, ephemeral=private, allowed_mentions=NOBODY, **more)
+    if interaction.response.is_done():
+        await _follow(interaction, text, private=private)
+        return
+    shown, more = _cut(text)
+    say = interaction.response.send_message
+    await say(shown, ephemeral=private, allowed_mentions=NOBODY, **more)
+
+
+async def _follow(interaction: Asked, text: str, *, private: bool) -> None:
+    shown, more = _cut(text)
+    say = interaction.followup.send
+    await say(shown, ephemeral=private, allowed_mentions=NOBODY, **more)
