@@ -197,6 +197,10 @@ class Faults:
         """IDENTIFY is answered with INVALID_SESSION, as during outages of the gateway."""
         return self._add(Fault("invalidate", "IDENTIFY", times, bot))
 
+    def shake(self, times: int | None = None, bot: str = "") -> Fault:
+        """RESUME is answered with INVALID_SESSION of a session that can be resumed."""
+        return self._add(Fault("invalidate", "RESUME", times, bot))
+
     def spoil(self, event: str, *keys: str, times: int = 1, bot: str = "") -> Fault:
         """The event comes without these keys; discord.py's `connect` ends on many of them."""
         return self._add(Fault("spoil", event, times, bot, keys=keys))

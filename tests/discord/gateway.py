@@ -99,6 +99,7 @@ class Gateway(Commands):
         self.resumed: list[str] = []
         self.identified: list[str] = []
         self.invalidated: list[str] = []
+        self.shaken: list[str] = []
         self._tasks = Tasks()
         self._named = 0
         self.town.subscribers.append(self._announce)
@@ -289,6 +290,10 @@ class Gateway(Commands):
             or session.bot.token != data["token"].removeprefix("Bot ")
         ):
             socket.put({"op": 9, "d": False, "s": None, "t": None})
+            return
+        if self.faults.take(("invalidate",), "RESUME", session.bot.name) is not None:
+            self.shaken.append(session.bot.name)
+            socket.put({"op": 9, "d": True, "s": None, "t": None})
             return
         if data["seq"] > len(session.log):
             await socket.ws.close(code=INVALID_SEQ)

@@ -90,3 +90,17 @@ async def test_sessions_that_end_as_they_begin(city: Twin, tmp_path: Path) -> No
     async with lodged(city, tmp_path, {maya: "maya"}, options=once, wait=False) as home:
         await city.until(lambda: "one session after the other" in home.states()[0])
         assert city.invalidated == ["Maya"] * 3
+
+
+async def test_connections_that_end_as_they_begin(city: Twin, tmp_path: Path) -> None:
+    """Where Discord ends each connection, no more than some are made before there is a pause."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.tell(ben, plaza, "one")
+        city.faults.shake()
+        await city.reconnect(maya)
+        await city.until(lambda: city.identified == ["Maya"] * 2, timeout=20)
+        assert len(city.shaken) < 25
+        await city.say(ben, plaza, "two")
+        await home.hears(plaza, "one", "two")
+    city.faults.clear()

@@ -39,6 +39,8 @@ ENDED, HOUR = 3, 3600.0
 The library begins one anew after 5 seconds; Discord takes a token back that did so 1000 times in a
 day.
 """
+CUT, MINUTE = 20, 60.0
+"""Connections, too, that may end in so many seconds: the library makes a new one at once."""
 ASKED, REMEMBERED = "INTERACTION_CREATE", 1000
 """The event that brings a command or a press, and of how many it is known that they came."""
 NEEDED = ("author", "mentions", "role_mentions")
@@ -66,7 +68,7 @@ def rights(channel: discord.abc.GuildChannel | discord.Thread) -> discord.Permis
 
 
 class SessionsEnded(discord.ClientException):
-    """Discord ends one session after the other."""
+    """Discord ends one session, or connection, after the other."""
 
 
 class Client(discord.Client):
@@ -95,6 +97,7 @@ class Client(discord.Client):
         self._told: set[str] = set()
         self._asked: deque[int] = deque(maxlen=REMEMBERED)
         self._ended: deque[float] = deque(maxlen=ENDED)
+        self._cut: deque[float] = deque(maxlen=CUT)
         parsers = self._connection.parsers  # discord.py has no other place for this
         for event in parsers.keys() - set(VITAL):
             parsers[event] = partial(self._parse, event, parsers[event])
@@ -126,15 +129,25 @@ class Client(discord.Client):
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
         """Tell of an event; of what comes while it closes, nobody: there is no loop.
 
-        Raises SessionsEnded, so that the library begins no further session.
+        Raises SessionsEnded, so that the library begins no further one.
         """
         if self.is_closed():
             return
         super().dispatch(event, *args, **kwargs)
-        if event == "disconnect" and self.ws is not None and self.ws.session_id is None:
-            self._ended.append(now := self.loop.time())
-            if len(self._ended) == ENDED and now - self._ended[0] < HOUR:
+        if event == "disconnect":
+            if (
+                self.ws is not None
+                and self.ws.session_id is None
+                and self._often(self._ended, HOUR)
+            ):
                 raise SessionsEnded("Discord ends one session after the other.")
+            if self._often(self._cut, MINUTE):
+                raise SessionsEnded("Discord ends one connection after the other.")
+
+    def _often(self, times: deque[float], within: float) -> bool:
+        """Note one more time; whether it were as many as are noted, within so many seconds."""
+        times.append(now := self.loop.time())
+        return len(times) == times.maxlen and now - times[0] < within
 
     async def on_error(self, event: str, /, *_args: Any, **_more: Any) -> None:
         """A handler failed: said without what it was given, which may hold anything."""
