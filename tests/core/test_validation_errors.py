@@ -6,9 +6,16 @@ from typing import Literal
 
 import msgspec
 import pytest
-from msgspec import Struct
+from msgspec import Struct, field
 
 from loopforge.core.text.validation_errors import unfit
+
+
+class Whistle(Struct, forbid_unknown_fields=True):
+    """A table within a table."""
+
+    pitch: int = 0
+    much: bool = field(name="loud", default=False)
 
 
 class Kettle(Struct, forbid_unknown_fields=True):
@@ -17,6 +24,8 @@ class Kettle(Struct, forbid_unknown_fields=True):
     heat: Literal["low", "high"] = "low"
     cups: int = 1
     lids: tuple[Literal["tin", "glass"], ...] = ()
+    whistles: tuple[Whistle, ...] = ()
+    of: Whistle | None = None
 
 
 @pytest.mark.parametrize(
@@ -30,13 +39,25 @@ class Kettle(Struct, forbid_unknown_fields=True):
             {"lids": ["tin", "wood"]},
             "Invalid enum value 'wood' - at `$.lids[1]`; it is one of tin, glass",
         ),
+        (
+            {"lid": []},
+            "Object contains unknown field `lid`; known are heat, cups, lids, whistles, of",
+        ),
+        (
+            {"whistles": [{}, {"tone": 3}]},
+            "Object contains unknown field `tone` - at `$.whistles[1]`; known are pitch, loud",
+        ),
+        (
+            {"of": {"pich": 3}},
+            "Object contains unknown field `pich` - at `$.of`; known are pitch, loud",
+        ),
         ({"cups": "two"}, "Expected `int`, got `str` - at `$.cups`"),
     ],
 )
 def test_a_word_that_is_none_is_told_with_those_that_are(
     written: dict[str, object], told: str
 ) -> None:
-    """Also within a list; of anything else is told what msgspec says."""
+    """Also within a list, and keys as words; of anything else is told what msgspec says."""
     with pytest.raises(msgspec.ValidationError) as wrong:
         msgspec.convert(written, Kettle)
     assert unfit(wrong.value, Kettle) == told

@@ -26,6 +26,8 @@ from loopforge.lab.world.toml_bounds import opened, shipped_names, tables
 
 BIGGEST = 256 * 1024
 """Bytes of a scenario file."""
+TABLES = {"robots": "robot", "places": "place", "faults": "fault"}
+"""What a scenario has many of, by the name of one of their tables."""
 AT_FIRST = {
     "emotions": {"fear": 250, "stress": 300, "guilt": 150},
     "traits": {},
@@ -48,6 +50,7 @@ def scenario_of(fields: Mapping[str, Any]) -> Scenario:
     Raises BadScenario.
     """
     fields = dict(fields)
+    _known(fields)
     keys = fields.pop("protocols", list(shipped()))
     own = fields.pop("protocol", {})
     fields["robots"] = [_robot(each) for each in _tables(fields.pop("robot", []), "robot")]
@@ -77,6 +80,14 @@ def scenario_of(fields: Mapping[str, Any]) -> Scenario:
             if not low <= value <= high:
                 raise BadScenario(f"place {place.name!r}: `{of}` lies between {low} and {high}.")
     return made
+
+
+def _known(fields: Mapping[str, Any]) -> None:
+    """Raises BadScenario for a key that no scenario has."""
+    keys = [TABLES.get(name, name) for name in Scenario.__struct_fields__]
+    strange = next((name for name in fields if name not in (*keys, "protocol")), None)
+    if strange is not None:
+        raise BadScenario(f"there is no key {quoted(strange[:60])!r}; keys are {', '.join(keys)}.")
 
 
 def _tables(found: object, name: str) -> list[dict[str, Any]]:
