@@ -161,7 +161,7 @@ async def test_a_mate_that_is_sent_out_says_nothing_more(tmp_path: Path) -> None
         await home.says("ana", "@maya what do you think?")
         await home.clock.advance(15)
         assert home.models.asked
-        assert await home.does("ana", "remove", "maya") == "maya has left."
+        assert await home.does("ana", "remove", "maya") == "Maya has left."
         await home.rest()
         assert "maya" not in await home.said()
         assert next(iter(await home.bodies(TurnEnded))).outcome == "stopped"

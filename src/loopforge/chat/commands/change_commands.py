@@ -173,6 +173,11 @@ class ChangeCommands:
         """A mate that is here, by its handle or name. Raises Unknown."""
         return member_of(state, said, self._rooms.mates)
 
+    def _name(self, handle: str) -> str:
+        """What a mate is called; by its handle where its file is gone."""
+        known = self._rooms.mates.get(handle)
+        return known.name if known else handle
+
     async def policy(self, asked: CommandRequest) -> str:
         """Choose, or tell, which kind of mind runs."""
         state = await self._rooms.state(asked.room)
@@ -232,23 +237,21 @@ class ChangeCommands:
         """Send a mate out."""
         mate = self._mate(await self._rooms.state(asked.room), asked.argument)
         await self._rooms.add(asked.room, asked.person, MateLeft(mate=mate))
-        return f"{mate} has left."
+        return f"{self._name(mate)} has left."
 
     async def mate(self, asked: CommandRequest) -> str:
         """Choose, or tell, who answers lines that name no mate."""
         word, rest = _parted(asked.argument)
         if word in MAKING:
             return await self._made(asked, word, rest)
-        state, known = await self._rooms.state(asked.room), self._rooms.mates
+        state = await self._rooms.state(asked.room)
         if asked.argument:
             none = asked.argument == NOBODY
             mate = "" if none else self._mate(state, asked.argument)
             await self._rooms.add(asked.room, asked.person, DefaultMateSet(mate=mate))
             state = await self._rooms.state(asked.room)
-        here = ", ".join(known[mate].name if mate in known else mate for mate in state.mates)
-        chosen = state.default_mate
-        name = known[chosen].name if chosen in known else chosen
-        who = f"{name} answers" if chosen else "Nobody in particular answers"
+        here, chosen = ", ".join(map(self._name, state.mates)), state.default_mate
+        who = f"{self._name(chosen)} answers" if chosen else "Nobody in particular answers"
         several = chosen and len(state.people) > 1
         but = "; what people say among themselves calls nobody" if several else ""
         return f"{who} lines that name no mate{but}. Mates here: {here or 'none'}."
