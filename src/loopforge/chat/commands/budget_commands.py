@@ -25,6 +25,7 @@ from loopforge.core.limits.budget_limits import (
     resuming,
     wording,
 )
+from loopforge.core.mates.mate_file import mate_name
 from loopforge.runtime.ports import Clock
 
 ITSELF = "the room itself"
@@ -78,8 +79,7 @@ class BudgetCommands:
         return [f"{when}:", *(f"  {self._name(row.mate)}: {_sums(row)}" for row in rows)]
 
     def _name(self, handle: str) -> str:
-        mates = self._rooms.mates
-        return ITSELF if handle == SCRIBE else mates[handle].name if handle in mates else handle
+        return ITSELF if handle == SCRIBE else mate_name(self._rooms.mates, handle)
 
     # ------------------------------------------------------------ what may be spent
 

@@ -17,6 +17,7 @@ from loopforge.chat.server import Rooms
 from loopforge.chat.speaking.line_sanitizing import title_as_kept
 from loopforge.chat.speaking.triggers import CALLS
 from loopforge.core.limits import turn_bounds
+from loopforge.core.mates.mate_file import mate_name
 from loopforge.core.mates.unprompted_times import said
 from loopforge.core.room_vocabulary import (
     BoundsSet,
@@ -174,9 +175,7 @@ class ChangeCommands:
         return member_of(state, said, self._rooms.mates)
 
     def _name(self, handle: str) -> str:
-        """What a mate is called; by its handle where its file is gone."""
-        known = self._rooms.mates.get(handle)
-        return known.name if known else handle
+        return mate_name(self._rooms.mates, handle)
 
     async def policy(self, asked: CommandRequest) -> str:
         """Choose, or tell, which kind of mind runs."""

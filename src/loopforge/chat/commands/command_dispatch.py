@@ -21,7 +21,7 @@ from loopforge.chat.room.member_visibility import MemberSight
 from loopforge.chat.room.permissions import EVERYONE, KEEPERS, may, who_may
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.server import Rooms
-from loopforge.core.mates.mate_file import Mate
+from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.room_vocabulary import Right
 from loopforge.errors import InputError, Unknown
 from loopforge.mates.mate_editing import Workshop
@@ -194,7 +194,7 @@ class Commands:
             return found
         first = min((entry.seq for entry in state.lines.values()), default=state.seq + 1)
         said = await self._answers.said(room, seen, before=first, most=MOST)
-        return found + [_brief(seq, _name(mate, mates), text) for seq, mate, text in said]
+        return found + [_brief(seq, mate_name(mates, mate), text) for seq, mate, text in said]
 
 
 def _lines(state: RoomState, seen: MemberSight, mates: Mapping[str, Mate]) -> list[str]:
@@ -202,13 +202,9 @@ def _lines(state: RoomState, seen: MemberSight, mates: Mapping[str, Mate]) -> li
     found = []
     for entry in reversed(state.recent(MOST * 2)):
         if seen.sees(entry.seq):
-            name = str(entry.name) or _name(entry.who, mates)
+            name = str(entry.name) or mate_name(mates, entry.who)
             found.append(_brief(entry.seq, name, str(entry.text)))
     return found
-
-
-def _name(handle: str, mates: Mapping[str, Mate]) -> str:
-    return mates[handle].name if handle in mates else handle
 
 
 def _brief(seq: int, name: str, text: str) -> str:

@@ -21,6 +21,7 @@ from loopforge.chat.memories.memory_service import Belief, MemoryReader, MemoryS
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.server import Rooms
+from loopforge.core.mates.mate_file import mate_name
 from loopforge.core.memory.memory_vocabulary import EVERYWHERE, MACHINE, KeepingSet
 from loopforge.core.text.spoken_lists import counted
 from loopforge.errors import InputError, Unknown
@@ -104,7 +105,7 @@ class MemoryCommands:
             found = [one for one in found if one.item.mate == handle]
         lines = []
         for handle in dict.fromkeys(one.item.mate for one in found[:MOST]):
-            lines.append(f"{self._name(handle)} keeps:")
+            lines.append(f"{mate_name(self._rooms.mates, handle)} keeps:")
             lines += [self._brief(one) for one in found[:MOST] if one.item.mate == handle]
         if len(found) > MOST:
             lines.append(f"... and {len(found) - MOST} more, in the web room.")
@@ -115,10 +116,6 @@ class MemoryCommands:
         here = (await self._rooms.state(asked.room)).mates
         found = [await self._memories.beliefs(reader, mate, all=not reader.person) for mate in here]
         return [one for some in found for one in some if one.item.state != "forgotten"]
-
-    def _name(self, handle: str) -> str:
-        mates = self._rooms.mates
-        return mates[handle].name if handle in mates else handle
 
     def _brief(self, belief: Belief) -> str:
         return f"{belief.item.seq}. {belief.text} ({', '.join(marks(belief, self._zone()))})"

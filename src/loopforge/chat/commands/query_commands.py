@@ -20,7 +20,7 @@ from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.why.record_building import gather, gather_for
 from loopforge.chat.why.record_text import told
 from loopforge.core.events import Event
-from loopforge.core.mates.mate_file import Mate
+from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.room_vocabulary import Said
 from loopforge.core.text.spoken_lists import counted
 from loopforge.errors import InputError, Unknown
@@ -97,8 +97,7 @@ class QueryCommands:
         return f"{now} Next: {', '.join(due)}." if due else now
 
     def _name(self, handle: str) -> str:
-        mates = self._rooms.mates
-        return ITSELF if handle == SCRIBE else mates[handle].name if handle in mates else handle
+        return ITSELF if handle == SCRIBE else mate_name(self._rooms.mates, handle)
 
     def _model(self, handle: str) -> str:
         mate = self._rooms.mates.get(handle)

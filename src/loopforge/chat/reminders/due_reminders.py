@@ -21,7 +21,7 @@ from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, House
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.core.events import Body, Fact
-from loopforge.core.mates.mate_file import Mate
+from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.room_vocabulary import ConversationBegan, Told, Weighed, Weight
 from loopforge.core.schedule.reminder_events import ReminderCancelled, ReminderFired, ReminderPassed
 from loopforge.core.text.erasable_text import Words
@@ -140,7 +140,7 @@ class ReminderBell:
         """What people are told, in the language in which it was set."""
         language = one.language if one.language in WORDS else "en"
         plain, routine = WORDS[language]
-        mate = self._mates[one.wakes].name if one.wakes in self._mates else one.wakes
+        mate = mate_name(self._mates, one.wakes)
         everyone = state.people | state.former
         if one.whom == "room":
             who = EVERYBODY[language]

@@ -16,7 +16,7 @@ from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.core.delivery_states import Queued, What
 from loopforge.core.events import Event, Fact
-from loopforge.core.mates.mate_file import Mate
+from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, PlaceLeft, Said, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.spoken_lists import listed
@@ -96,7 +96,7 @@ class LostNotices:
                 who = ""
         kind, _, name = who.partition(":")
         if kind == "mate":
-            return self._mates[name].name if name in self._mates else name
+            return mate_name(self._mates, name)
         return _name(state, name)
 
 

@@ -20,6 +20,7 @@ from loopforge.chat.room.turn_queue import AwaitedEffect, Due, OpenTurn
 from loopforge.chat.server import Rooms
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.core.events import Event, Perceived, TurnEnded
+from loopforge.core.mates.mate_file import mate_name
 from loopforge.core.room_vocabulary import (
     LineDeleted,
     MateLeft,
@@ -157,8 +158,7 @@ class MateQuestions:
         raise InputError(f"there is no other mate {wanted!r} in this room; here is {here}")
 
     def _name(self, handle: str) -> str:
-        known = self._rooms.mates.get(handle)
-        return known.name if known else handle
+        return mate_name(self._rooms.mates, handle)
 
     def _worded(self, answer: MateAnswer) -> str:
         name = self._name(answer.mate)

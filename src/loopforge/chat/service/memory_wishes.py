@@ -20,7 +20,7 @@ from loopforge.chat.room.room_store import House
 from loopforge.chat.service.memory_notice import MemoryNotice
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.core.events import Event
-from loopforge.core.mates.mate_file import Mate
+from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.memory.evidence_overlap import stems_of
 from loopforge.core.memory.memory_vocabulary import PREFIX, EvidenceLine, Layer, MemoryKept
 from loopforge.core.room_vocabulary import MemoryAsked, Told
@@ -109,7 +109,7 @@ class MemoryWishes:
             log.warning("A wish of memory in %s was not carried out. %s", event.stream, error)
 
     def _named(self, mates: Sequence[str]) -> str:
-        return listed([self._mates[one].name if one in self._mates else one for one in mates])
+        return listed([mate_name(self._mates, one) for one in mates])
 
     async def _tell(self, event: Event, text: str) -> None:
         """Say it in the room, once for each wish."""

@@ -15,8 +15,8 @@ from zoneinfo import ZoneInfo
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, House
 from loopforge.chat.service.line_history import NOBODY
-from loopforge.chat.turns.turn_recall import FITS, LAYERS, mate_name, speaker_names
-from loopforge.core.mates.mate_file import Mate
+from loopforge.chat.turns.turn_recall import FITS, LAYERS, speaker_names
+from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.runtime.memory_values import KeptItem, RecalledLine, RecallQuery
 from loopforge.runtime.ports import ItemRecall, Recall, Tool, ToolCall

@@ -27,7 +27,7 @@ from loopforge.chat.room.turn_queue import Due
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.events import Recollection
-from loopforge.core.mates.mate_file import Mate
+from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.memory.memory_vocabulary import Layer
 from loopforge.core.perception import Line
 from loopforge.core.room_vocabulary import Heard, Said
@@ -324,8 +324,3 @@ def speaker_names(state: RoomState, mates: Mapping[str, Mate]) -> dict[str, str]
     """The names of all who ever spoke in a room, by speaker."""
     people = {f"person:{id}": str(_name(state, id)) for id in (*state.people, *state.former)}
     return people | {f"mate:{mate}": mate_name(mates, mate) for mate in state.mates}
-
-
-def mate_name(mates: Mapping[str, Mate], handle: str) -> str:
-    """What a mate is called; by its handle where it is there no more."""
-    return mates[handle].name if handle in mates else handle

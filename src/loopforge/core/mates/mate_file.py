@@ -23,7 +23,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 from math import isfinite
@@ -168,6 +168,11 @@ def called(said: str, mates: Iterable[Mate]) -> Mate | None:
     folded = said.casefold()
     meant = [each for each in mates if folded in (each.handle, each.name.casefold())]
     return min(meant, key=lambda each: each.handle != folded, default=None)
+
+
+def mate_name(mates: Mapping[str, Mate], handle: str) -> str:
+    """What a mate is called; by its handle where it is there no more."""
+    return mates[handle].name if handle in mates else handle
 
 
 def _initial(name: str) -> str:
