@@ -31,6 +31,7 @@ async def test_the_record_answers_everything(tmp_path: Path) -> None:
         record = await home.app.front.why(await said_by_maya(home))
     for fact in (
         "“The hinge.”",
+        "Merlin: Score ",
         "It was called (mention) by ana: “@maya what broke first?”",
         "Score 100 of 100 → speak. mention +100",
         "Nothing was withheld.",

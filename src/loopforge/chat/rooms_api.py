@@ -310,8 +310,9 @@ class Front:
 
         Of a line that tells of something beside the room and of no turn: what that is, and where.
         """
+        names = {handle: mate.name for handle, mate in self.rooms.mates.items()}
         try:
-            return told(await gather(self._ledger, event_id))
+            return told(await gather(self._ledger, event_id, names))
         except Unknown:
             if note := await self._beside(event_id):
                 return note

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -159,7 +160,7 @@ def hints() -> Content:
 _COLUMNS = re.compile(r"( *)(\S+(?: \S+)*):?  +(?=\S)")
 
 
-def paged(text: str, *, narrow: bool) -> Content:
+def paged(text: str, *, narrow: bool) -> Iterator[Widget]:
     """Text for a page: of lines in two columns the first is set off; narrow, they are stacked."""
     parts: list[str | tuple[str, str]] = []
     for line in visible(text).split("\n"):
@@ -172,9 +173,20 @@ def paged(text: str, *, narrow: bool) -> Content:
             continue
         first, rest = line[: columns.end()], line[columns.end() :]
         if narrow:
-            first = f"{first.rstrip()}\n"
-        parts += [(first, "bold $primary"), f"{rest}\n"]
-    return Content.assemble(*parts)
+            parts += [(f"{first.rstrip()}\n", "bold $primary"), f"{rest}\n"]
+            continue
+        if parts:
+            yield Static(_lines(parts))
+            parts = []
+        name = Static(Content.assemble((first, "bold $primary")), classes="page-name")
+        yield Horizontal(name, Static(Content(rest), classes="page-rest"), classes="page-row")
+    if parts:
+        yield Static(_lines(parts))
+
+
+def _lines(parts: list[str | tuple[str, str]]) -> Content:
+    """Without the end of the last line: what follows stands in a row of its own."""
+    return Content.assemble(*parts)[:-1]
 
 
 class PageBody(VerticalScroll):
@@ -208,7 +220,7 @@ class OverlayPage(ModalScreen[str]):
             frame.border_title = one_line(self._title, 70)
             frame.border_subtitle = self.KEYS
             with PageBody(id="page-body"):
-                yield Static(paged(self._text, narrow=self.app.size.width < 64))
+                yield from paged(self._text, narrow=self.app.size.width < 64)
 
 
 class QuestionPage(OverlayPage):
