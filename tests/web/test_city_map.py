@@ -66,6 +66,15 @@ def test_shipped_cities_are_readable(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", shipped_scenarios())
+def test_what_happens_at_the_top_is_on_the_map(name: str) -> None:
+    """A building and the words above it, which begin 42 units over its roof, are not cut off."""
+    drawn = city(open_scenario(name))
+    for spot in drawn.spots:
+        above = (spot.height + 42 + 14) * drawn.scale
+        assert min(spot.wide[1], spot.tall[1]) >= above, spot.name
+
+
+@pytest.mark.parametrize("name", shipped_scenarios())
 def test_near_on_foot_is_near_on_paper(name: str) -> None:
     """Places with a corridor between them lie nearer to each other than others do, on average."""
     drawn = city(open_scenario(name))

@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
+from math import ceil
 from typing import Any
 
 from msgspec import Struct
@@ -37,6 +38,8 @@ STEP, BAR = 12, 8
 """From one column of light to the next, and how broad each is."""
 HIGH = {"office": 64, "console": 52, "line": 50, "room": 46, "gate": 50, "street": 46}
 LOW = 36
+CRY = 58
+"""From the top of a building to that of the words over it, which name what has just happened."""
 
 
 class MapBar(Struct, frozen=True):
@@ -88,11 +91,13 @@ def city_of(near: Near, kinds: tuple[str, ...]) -> City:
     points = _majorized(_distances(len(names), ways))
     scale = min(1.0, (9.0 / max(9, len(names))) ** 0.5 * 1.06)
     cell = (CELL[0] * scale, CELL[1] * scale)
-    wide = _fitted(points, WIDE, cell)
-    tall = _fitted([(y, x) for x, y in points], TALL, cell)
+    buildings = [_building(kind) for kind in kinds]
+    highs = [(height + CRY) * scale for _, height, _ in buildings]
+    wide, above = _below(_fitted(points, WIDE, cell), highs)
+    tall, over = _below(_fitted([(y, x) for x, y in points], TALL, cell), highs)
     spots = []
     for nth, (name, kind) in enumerate(zip(names, kinds, strict=True)):
-        width, height, bars = _building(kind)
+        width, height, bars = buildings[nth]
         spots.append(
             CitySpot(
                 nth=nth,
@@ -109,8 +114,8 @@ def city_of(near: Near, kinds: tuple[str, ...]) -> City:
         spots=tuple(spots),
         ways=ways,
         scale=round(scale, 3),
-        wide=(round(WIDE[0]), round(WIDE[1])),
-        tall=(round(TALL[0]), round(TALL[1])),
+        wide=(round(WIDE[0]), round(WIDE[1]) + above),
+        tall=(round(TALL[0]), round(TALL[1]) + over),
     )
 
 
@@ -210,6 +215,14 @@ def _fitted(points: Sequence[Point], box: Point, cell: Point) -> list[tuple[int,
     if any(_apart(one, other, cell) < APART for one, other in combinations(placed, 2)):
         placed = _seated(placed, box, cell)
     return [(round(x), round(y)) for x, y in placed]
+
+
+def _below(
+    feet: Sequence[tuple[int, int]], highs: Sequence[float]
+) -> tuple[list[tuple[int, int]], int]:
+    """The places so far down that all that stands above each is on the map, and how far that is."""
+    down = max(0, *(ceil(high - y) for (_, y), high in zip(feet, highs, strict=True)))
+    return [(x, y + down) for x, y in feet], down
 
 
 def _apart(one: Sequence[float], other: Sequence[float], cell: Point) -> float:
