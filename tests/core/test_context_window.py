@@ -266,6 +266,12 @@ def test_what_others_thought_is_not_shown() -> None:
     assert not sees("maya", entries[1])
 
 
+def test_a_notice_of_the_room_is_said_by_nobody() -> None:
+    """That it is for somebody, as a reminder is, shows no id of a person to a mind."""
+    rang = entry("1", "told", who="p95716b6c8b92", name=public(""), text=Words("Reminder for Ana"))
+    assert str(as_lines([rang], "maya", NAMES, UTC)[1].who) == ""
+
+
 def test_a_mate_without_a_file_goes_by_its_handle() -> None:
     """A line of a mate whose name is not known shows its handle."""
     line = as_lines([entry("1", "said", who="pip", name=public(""))], "maya", NAMES, UTC)[1]

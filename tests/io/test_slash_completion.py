@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from loopforge.chat.room.room_snapshot import MateCard, Scene
 from loopforge.errors import Unknown
 from loopforge.io.terminal.slash_completion import COMMANDS, Given, complete, help_text, parse
+from tests.io.test_terminal_app import seat
 
 SCENE = Scene(
     room="commons",
@@ -90,3 +93,14 @@ def test_help_names_every_command() -> None:
         assert all(f"/{command.name}" in text for command in COMMANDS)
     assert "Tab" in help_text()
     assert "Tab" not in help_text(keys=False)
+
+
+async def test_what_a_command_does_stands_in_a_column_of_its_own(tmp_path: Path) -> None:
+    """Where a row of a page is too long, it goes on under what it says, not under its name."""
+    async with seat(tmp_path, size=(100, 30)) as ana:
+        await ana.types("/help", "enter")
+        await ana.sees("version N again")
+        rows = ana.screen().splitlines()
+        first = next(row for row in rows if "/again [N]" in row)
+        more = next(row for row in rows if "version N again" in row)
+        assert more.index("version N again") == first.index("have a mate answer anew")

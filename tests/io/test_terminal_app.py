@@ -176,17 +176,6 @@ async def test_enter_completes_a_command_that_is_only_begun(tmp_path: Path) -> N
         await ana.until(lambda: not isinstance(ana.app.screen, OverlayPage))
 
 
-async def test_what_a_command_does_stands_in_a_column_of_its_own(tmp_path: Path) -> None:
-    """Where a row of a page is too long, it goes on under what it says, not under its name."""
-    async with seat(tmp_path, size=(100, 30)) as ana:
-        await ana.types("/help", "enter")
-        await ana.sees("version N again")
-        rows = ana.screen().splitlines()
-        first = next(row for row in rows if "/again [N]" in row)
-        more = next(row for row in rows if "version N again" in row)
-        assert more.index("version N again") == first.index("have a mate answer anew")
-
-
 async def test_a_command_that_is_typed_to_its_end_is_given_at_once(tmp_path: Path) -> None:
     """Enter completes what is begun; what nothing is left to complete of, it gives to the room."""
     async with seat(tmp_path) as ana:

@@ -342,10 +342,11 @@ def _lines(
     if share is not None:
         texts = _cut(texts, share)
     mine = entry.kind == "said" and entry.who == for_mate
+    who = "" if entry.kind == "told" else entry.who  # a notice is the room's, whomever it is for
     kind: LineKind = "mine" if mine else entry.kind
     yield Line(
         kind=kind,
-        who=entry.name or names.get(entry.who) or public(entry.who),
+        who=entry.name or names.get(who) or public(who),
         text=texts[0],
         id=entry.id,
         number=entry.seq if entry.kind in ("heard", "said") else 0,
