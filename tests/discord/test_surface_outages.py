@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from loopforge.core.delivery_states import PutOff
 from loopforge.io.discord.receiving import incoming_events, missed_backfill
-from tests.discord.lodging import PLAIN, lodged
+from tests.discord.lodging import HOOK, PLAIN, lodged
 from tests.discord.twin import Twin
 
 pytestmark = pytest.mark.anyio
@@ -104,3 +105,15 @@ async def test_connections_that_end_as_they_begin(city: Twin, tmp_path: Path) ->
         await city.say(ben, plaza, "two")
         await home.hears(plaza, "one", "two")
     city.faults.clear()
+
+
+async def test_a_webhook_that_is_to_wait_for_minutes(city: Twin, tmp_path: Path) -> None:
+    """Where a webhook's call is to wait for long, the line is put off, which is known, as by a bot."""
+    house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {house: "*"}) as home:
+        city.faults.rate_limit(HOOK, retry_after=1000)
+        await city.say(ben, plaza, "maya, hello")
+        await home.eventually(plaza, PutOff)
+        put_off = [e.body for e in await home.events(plaza) if isinstance(e.body, PutOff)]
+    assert [str(body.why) for body in put_off] == ["Discord asks to wait (rate limit)."]
+    assert city.faults.left == []

@@ -24,7 +24,7 @@ import discord
 from loopforge.errors import SendFailed
 from loopforge.io.discord.connection.api_errors import Broken, scrub
 from loopforge.io.discord.connection.bot_accounts import Crowd
-from loopforge.io.discord.connection.gateway_client import Client, Talk, rights
+from loopforge.io.discord.connection.gateway_client import PATIENCE, Client, Talk, rights
 from loopforge.io.discord.text.incoming_text import webhook_name
 from loopforge.mates.cards.avatar_image import Portraits
 
@@ -45,7 +45,10 @@ Host = discord.TextChannel | discord.VoiceChannel | discord.StageChannel | disco
 async def once(
     request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
 ) -> aiohttp.ClientResponse:
-    """A call that broke off is not made again: discord.py would, and say the same thing twice."""
+    """A call that broke off is not made again: discord.py would, and say the same thing twice.
+
+    Nor is one that is to wait for longer than a bot's: discord.py would sit there for hours.
+    """
     try:
         response = await handler(request)
     except OSError as error:
@@ -53,6 +56,10 @@ async def once(
     if response.status >= 500:
         response.release()
         raise Broken(f"status {response.status}")
+    asked = response.headers.get("Retry-After", "") if response.status == 429 else ""
+    if asked.isdecimal() and int(asked) > PATIENCE:
+        response.release()
+        raise discord.RateLimited(float(asked))
     return response
 
 
