@@ -85,6 +85,20 @@ def test_the_answer_is_the_first_hypothesis_with_its_interval(wide: Report) -> N
     assert "Holm" in wide.leaf.sections["answer"]
 
 
+def test_incidents_are_and_tension_is(tmp_path: Path) -> None:
+    """The sentence of an answer has its verb in the number of its measure; so have few seeds."""
+    asked = [
+        hypothesis("more", "incidents", "perception", "accurate", "spin"),
+        hypothesis("tenser", "tension", "perception", "accurate", "spin"),
+    ]
+    sweep(laid(seeds=2, hypotheses=asked), tmp_path / "two")
+    page = reported(tmp_path / "two").page
+    assert "Incidents in a run are " in page
+    assert "Tension is " in page
+    sweep(laid(seeds=1), tmp_path / "one")
+    assert "1 seed stands behind each cell" in reported(tmp_path / "one").page
+
+
 def test_an_answer_is_given_only_where_it_is_sure(wide: Report) -> None:
     """Three seeds cannot decide three hypotheses: no answer says yes, and the page says why."""
     table = wide.leaf.table("Declared before the sweep")

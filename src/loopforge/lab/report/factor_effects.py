@@ -43,6 +43,8 @@ from loopforge.lab.sweeps.sweep_results import worst_of
 T = TypeVar("T")
 SURE = 0.05
 """The corrected p-value below which an answer is given."""
+MANY = ("incidents", "switches", "output", "misjudged")
+"""Measures that are called in the plural."""
 MOST_LEVELS = 8
 """Levels of a factor that are held against its first."""
 VERDICTS = {
@@ -95,8 +97,9 @@ class Contrast(Struct, frozen=True):
         if found is None:
             return "No seed has finished both arms of it."
         where = ", ".join(spelled(name, level) for name, level in asked.where.items())
+        are = "are" if asked.measure in MANY else "is"
         told = (
-            f"{f'under {where}, ' if where else ''}{CALLED[asked.measure]} is "
+            f"{f'under {where}, ' if where else ''}{CALLED[asked.measure]} {are} "
             f"{self.written(found.b)} {_with(asked.factor, asked.b)} and {self.written(found.a)} "
             f"{_with(asked.factor, asked.a)}: {self.apart}."
         )
