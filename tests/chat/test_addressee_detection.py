@@ -235,3 +235,9 @@ def test_every_name_has_one_sense_in_its_place(before: str, after: str) -> None:
 def test_a_long_line_is_read_soon() -> None:
     """A name over and over is one row of names, however long the line."""
     assert len(calls(plain("maya " * 2000), {"maya": "Maya"})) == 2000
+
+
+def test_a_line_of_nothing_but_names_is_read_to_its_hundredth() -> None:
+    """What stands around each is searched; thousands of them would hold up every room."""
+    found = calls("so maya's " * 800, {"maya": "Maya"})
+    assert len(found) == 100

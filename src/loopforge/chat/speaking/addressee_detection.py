@@ -27,6 +27,8 @@ Sense = Literal["called", "about", "aside", "not", "nearly"]
 
 NEAR = 1000
 """Characters before and after a name that say in which sense it stands there."""
+NAMED = 100
+"""Names in a line whose sense is looked for, each in all that stands around it: the first ones."""
 _YOU = (
     "you|du|dich|dir|sie|ihr|euch|toi|tu|te|vous|t[uú]|ti|usted(?:es)?|vosotros|voi|voc[eê]s?|jij|jou|je"
     "|dig|deg|ты|тебя|тебе|вы|ty|wy|vy|ви|ти|sen|siz"
@@ -201,7 +203,7 @@ def calls(text: str, names: Mapping[str, str], others: Mapping[str, str] = {}) -
     """
     if not names and not others:
         return []
-    spans = _all_spans(text, {**others, **names})
+    spans = _all_spans(text, {**others, **names})[:NAMED]
     quoted = _quotations(text)
     right = bool(spans and _PUTS_RIGHT.search(text))
     found: list[NameCall] = []
