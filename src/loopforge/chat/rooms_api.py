@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 from loopforge.chat.commands.approval_commands import ApprovalQuestions
 from loopforge.chat.commands.command_dispatch import Commands
 from loopforge.chat.commands.line_versions import LineVersions
-from loopforge.chat.commands.reminder_snooze import RungReminders
+from loopforge.chat.commands.reminder_buttons import RungReminders
 from loopforge.chat.room.event_wording import ERASED, SHOWN, UNCHANGING
 from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight
 from loopforge.chat.room.platform_channels import Channels

@@ -1,7 +1,7 @@
 """Buttons under lines, the same for every platform: which there are, and what a press comes to.
 
     a question whether a tool may be used   question_buttons.py
-    a reminder that rang                    reminder_buttons.py
+    a reminder that rang                    reminder_presses.py
     a line of what goes on beside the room  a press gives that command, as an answer to the line
 
 What a button says stands in its data, and what it is about in the line above it, so that it works
@@ -26,7 +26,7 @@ from loopforge.io.platforms.question_buttons import (
     QuestionButtons,
     buttons_under,
 )
-from loopforge.io.platforms.reminder_buttons import (
+from loopforge.io.platforms.reminder_presses import (
     ReminderButtons,
     ReminderPress,
     buttons_of_reminder,

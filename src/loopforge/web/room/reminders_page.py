@@ -13,7 +13,7 @@ from litestar.params import Parameter
 from litestar.response import Redirect, Template
 from msgspec import Struct
 
-from loopforge.chat.commands.reminder_snooze import REMINDER_WAYS, RungReminder
+from loopforge.chat.commands.reminder_buttons import REMINDER_WAYS, RungReminder
 from loopforge.chat.reminders.waiting_reminders import waiting_of
 from loopforge.chat.room.room_store import stream_of
 from loopforge.errors import InputError, Unknown

@@ -1,4 +1,4 @@
-"""Buttons under a reminder that rang: to put it off, or to have it ring no more.
+"""Presses of the buttons under a reminder that rang: to put it off, or to have it ring no more.
 
 A press does what the command `/reminders` does, for whose reminder it is. Which reminder a button
 is about stands in the line above it, so that it works after every restart. A press that does not
@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from msgspec import Struct
 
-from loopforge.chat.commands.reminder_snooze import REMINDER_WAYS, ReminderVerb
+from loopforge.chat.commands.reminder_buttons import REMINDER_WAYS, ReminderVerb
 from loopforge.chat.rooms_api import Front
 from loopforge.core.events import Event
 from loopforge.errors import InputError
