@@ -198,7 +198,7 @@ def memory() -> Iterator[Figure]:
         for name, screen, talking, target in (
             ("idle, plain", False, False, 150.0),
             ("idle, on the screen", True, False, 150.0),
-            ("idle, plain, embedded model loaded", False, True, None),
+            ("idle, plain, embedded model loaded", False, True, 450.0),
         ):
             found = idle(home, screen=screen, talking=talking)
             yield Figure(name, found, "MB", "an idle interpreter", least, target)

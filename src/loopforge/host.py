@@ -33,7 +33,7 @@ from loopforge.home import make_home
 from loopforge.host_lock import lock_home
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.installation.browser_launch import open_page
-from loopforge.runtime.installation.heap_trim import trim_when_grown
+from loopforge.runtime.installation.heap_trim import give_back_freed
 from loopforge.runtime.installation.library_loading import load
 from loopforge.runtime.installation.log_file import open_log
 from loopforge.runtime.installation.network_addresses import is_loopback
@@ -109,7 +109,7 @@ async def hosted(
             pages = opened(app, later=later, platforms=platforms, sinks=sinks, show=show)
             await stack.enter_async_context(pages)
             tasks = await stack.enter_async_context(Tasks())
-            tasks.spawn(trim_when_grown(app.stamp.clock), "giving memory back")
+            tasks.spawn(give_back_freed(app.stamp.clock), "giving memory back")
             if settings.backup_to:
                 BackupSchedule(settings, app.ledger, app.stamp.clock).open(tasks)
             async with _until_overtaken(app):

@@ -260,3 +260,28 @@ asyncio.run(main())
 def test_it_leaves_a_core_to_others() -> None:
     """It computes with at least one thread and at most four."""
     assert 1 <= threads() <= 4
+
+
+LOADED = """
+import asyncio, sys
+from pathlib import Path
+from loopforge.models.embedded.embedded_model import Embedded, weights
+from loopforge.runtime.system_clock import SeededDice
+
+async def load():
+    model = Embedded(SeededDice(7), path=weights() if sys.argv[1] else None)
+    await model.address()
+    print(int(Path("/proc/self/statm").read_text().split()[1]) * 4096)
+    await model.close()
+
+asyncio.run(load())
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system tells no sizes")
+def test_the_small_one_keeps_what_it_has_read_in_half_the_memory() -> None:
+    """The same weights as a file of one's own, which keeps 16 bits of each number, take more."""
+    small, own = (
+        int(subprocess.check_output([sys.executable, "-c", LOADED, way])) for way in ("", "own")
+    )
+    assert own - small > 40_000_000

@@ -8,34 +8,70 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.host import hosted
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.installation.heap_trim import resident, trim_when_grown
+from loopforge.runtime.installation.heap_trim import give_back_freed
+from loopforge.settings import load_settings
 from tests.held_clock import HeldClock
 
 MB = 1_000_000
-HAS_IT = Path("/proc/self/statm").exists() and hasattr(ctypes.CDLL(None), "malloc_trim")
+STATM = Path("/proc/self/statm")
+HAS_IT = STATM.exists() and hasattr(ctypes.CDLL(None), "malloc_trim")
+Held = tuple[list[bytes], bytes]
+
+
+def resident() -> int:
+    """Bytes of memory that this process holds."""
+    return int(STATM.read_text("ascii").split()[1]) * 4096
+
+
+def held() -> Held:
+    """A hundred million bytes, and what lies behind them: it keeps them from going by itself."""
+    return [bytes(100_000) for _ in range(1000)], bytes(100_000)
+
+
+async def goes_back(full: int) -> None:
+    """Return when most of it is the system's again."""
+    while full - resident() < 80 * MB:
+        await asyncio.sleep(0.01)
 
 
 @pytest.mark.skipif(not HAS_IT, reason="only glibc on Linux keeps it, and gives it back")
 async def test_what_was_freed_goes_back() -> None:
-    """A heap that is empty but for its end is as large as it was, until it is looked at."""
-    much = [bytes(100_000) for _ in range(1000)]
-    end = bytes(100_000)  # what lies last keeps all before it from going by itself
-    full = resident() or 0
+    """At once, and what is freed later the next time, though the process did not grow since."""
+    clock = HeldClock()
+    much, end = held()
+    full = resident()
     del much
-    assert full - (resident() or 0) < 50 * MB
+    assert full - resident() < 50 * MB
     async with Tasks() as tasks:
-        tasks.spawn(trim_when_grown(HeldClock()), "giving memory back")
-        while full - (resident() or 0) < 80 * MB:
-            await asyncio.sleep(0.01)
-    assert len(end) == 100_000
+        tasks.spawn(give_back_freed(clock), "giving memory back")
+        await goes_back(full)
+        more, last = held()
+        full = resident()
+        clock.let_go(1)  # what is in use stays
+        await asyncio.sleep(0.1)
+        assert full - resident() < 50 * MB
+        del more
+        clock.let_go(1)
+        await goes_back(full)
+    assert len(end) == len(last) == 100_000
 
 
 async def test_with_another_library_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that cannot give back, or a system that does not tell sizes, ends the looking."""
+    """One that cannot give back ends it."""
 
     def other(_name: None) -> object:
         return object()
 
     monkeypatch.setattr(ctypes, "CDLL", other)
-    await trim_when_grown(HeldClock())
+    await give_back_freed(HeldClock())
+
+
+@pytest.mark.skipif(not HAS_IT, reason="only glibc on Linux keeps it, and gives it back")
+async def test_a_home_gives_back(tmp_path: Path) -> None:
+    """Whoever is the host of one does so until it ends."""
+    settings = load_settings(tmp_path, environ={"LOOPFORGE_WEB": "no"})
+    async with hosted(settings):
+        assert "giving memory back" in {task.get_name() for task in asyncio.all_tasks()}
+    assert "giving memory back" not in {task.get_name() for task in asyncio.all_tasks()}

@@ -277,7 +277,7 @@ def asks_first(state: Held, mate: str, call: Call, tools: Iterable[Tool], gave: 
     return True
 
 
-def taint_tracking(
+def borrowed_words(
     state: Held, mate: str, call: Call, tools: Iterable[Tool], gave: Given = ()
 ) -> Mapping[str, str]:
     """By each argument of a call that holds words nobody here said, where it has them from.

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
 
-from loopforge.chat.room.permissions import Given, answered_people, once, taint_tracking
+from loopforge.chat.room.permissions import Given, answered_people, borrowed_words, once
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.turns.apply_acts import queued, spoken_here
 from loopforge.chat.turns.fallback_mate import notice
@@ -75,7 +75,7 @@ class ToolQuestions:
         state, mate = asks.state, asks.mate
         number = 1 + max(state.turns.asked, self._last.get(state.stream, 0))
         self._last[state.stream] = number
-        strange = taint_tracking(state, mate.handle, call, self._tools.known(), gave)
+        strange = borrowed_words(state, mate.handle, call, self._tools.known(), gave)
         mind = (MIND.format(which=which, source=source) for which, source in strange.items())
         what = self._tools.shown(call.tool, call.arguments).replace("\n", "\n    ")
         text = QUESTION.format(
