@@ -9,10 +9,10 @@ from inspect import isgeneratorfunction
 from typing import Any
 
 import pytest
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.perception import AgentPerception
+from loopforge.core.perception import AgentPerception, ToolOffer
 from loopforge.core.policy import All, Answer, Ask, Call, Message, as_policy
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.models.scripted_model import ScriptedModels
@@ -197,19 +197,67 @@ async def test_what_a_mind_writes_over_is_not_what_it_was_shown(
     """A mind is shown a copy: rights and moods of the one who took the turn stay what they are."""
 
     def fields(of: AgentPerception) -> tuple[object, ...]:
-        return of.name, of.context, of.emotions, of.traits, of.extra
+        return of.name, of.context, of.emotions, of.traits, of.extra, of.tools
 
     def mind(shown: AgentPerception) -> AgentActionPlan:
         shown.context["tools"] = "shell"
         shown.emotions["stress"] = "high"
         shown.traits.clear()
         shown.extra["mark"] = "was here"
+        shown.offered[0].schema["properties"]["to"]["type"] = "integer"
         force_setattr(shown, "name", "Root")
         return _plan()
 
+    form = {"type": "object", "properties": {"to": {"type": "string"}}}
+    seen = replace(seen, tools=(ToolOffer(name="lamp", schema=form),))
     before = deepcopy(fields(seen))
     assert await driver(stage, seen, mind) == (False, "")
     assert fields(seen) == before
+
+
+def _spins() -> Any:
+    while True:
+        pass
+
+
+def _spins_later() -> Iterator[Any]:
+    yield ASK
+    _spins()
+
+
+def _spins_in_the_end() -> Iterator[Any]:
+    try:
+        while True:
+            yield ASK
+    finally:
+        _spins()
+
+
+@pytest.mark.parametrize("mind", [_spins, _spins_later, _spins_in_the_end])
+async def test_a_mind_that_does_not_come_back_is_ended(mind: Callable[[], Any]) -> None:
+    """Wherever it computes for ever, whoever drives it goes on after its time, and says so."""
+
+    async def performs(_nth: int, parts: tuple[object, ...]) -> Any:
+        return tuple(Answer("answered") for _ in parts)
+
+    ended = await drive(mind, performs, 3, seconds=0.05)
+    assert isinstance(ended, MindFailed)
+    assert ended.late is (mind is not _spins_in_the_end)
+    assert ended.why == (
+        "it did not come back within 0.05 seconds" if ended.late else "it asked more than 3 times"
+    )
+
+
+@pytest.mark.parametrize("driver", [_room, _replay])
+async def test_a_mind_that_never_comes_back_holds_up_no_room(
+    stage: Stage, seen: AgentPerception, driver: Any
+) -> None:
+    """Its turn fails, as in the Factory, and another mind works: it held up its host for ever."""
+    assert await driver(stage, seen, lambda _: _spins()) == (
+        True,
+        "it did not come back within 2 seconds",
+    )
+    assert await driver(stage, seen, stub) == (False, "")
 
 
 async def test_a_real_cancelling_goes_through_and_closes_the_mind(stage: Stage) -> None:

@@ -4,9 +4,10 @@
 
 Rooms, the Factory and replay drive their minds by it and differ in `perform` alone: it is given the
 number of a request and its parts, and gives as many replies, or whatever else ends the turn. What a
-mind raises, asks and returns is contained here: its own turn fails of it, as a `MindFailed`.
+mind raises, asks and returns is contained here: its own turn fails of it, as a `MindFailed`. One
+that does not come back between two requests is ended (time_limit.py says what cannot be).
 
-Knows nothing of ledgers and models. Covers no mind that never comes back between two requests.
+Knows nothing of ledgers and models.
 """
 
 from __future__ import annotations
@@ -27,11 +28,16 @@ from msgspec.structs import replace
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception, ToolOffer
 from loopforge.core.policy import All, Answer, Ask, Asking, Call, Message, Result, is_text
+from loopforge.runtime.time_limit import OutOfTime, within
 
 LONGEST = 300
 """Characters that are kept of a narrative, a rule, a belief or an error; a mind may ramble."""
 LONGEST_PLAN = 1 << 23
 """Bytes of a plan as it is written down; one of more is broken."""
+THINKING = 2.0
+"""Seconds of processor time in which a mind has to ask or to plan, each time."""
+
+OFFERS = tuple[ToolOffer, ...]
 
 E = TypeVar("E")
 Parts = tuple[Ask | Call, ...]
@@ -47,28 +53,34 @@ class MindReturned:
 
 @dataclass(frozen=True, slots=True)
 class MindFailed:
-    """A mind came to nothing, in words."""
+    """A mind came to nothing, in words; `late`: it did not come back."""
 
     why: str
+    late: bool = False
 
 
 async def drive(
     begin: Callable[[], Asking[Any]],
     perform: Callable[[int, Parts], Awaitable[Replies | E]],
     most: int,
+    seconds: float = THINKING,
 ) -> MindReturned | MindFailed | E:
-    """Drive a mind to its end; it may ask `most` times. What `perform` raises goes through."""
-    thinking = _contained(begin)
+    """Drive a mind to its end; it may ask `most` times. What `perform` raises goes through.
+
+    It has so many seconds until it asks or returns, each time.
+    """
+    contained = partial(_contained, seconds=seconds)
+    thinking = contained(begin)
     if isinstance(thinking, MindFailed):
         return thinking
     reply: object = None
     rounds = asked = 0
     try:
         while True:
-            request = _contained(partial(_sent, thinking, reply))
+            request = contained(partial(_sent, thinking, reply))
             if isinstance(request, MindReturned | MindFailed):
                 return request
-            parts = _contained(partial(_parts, request, most - asked))
+            parts = contained(partial(_parts, request, most - asked))
             if isinstance(parts, MindFailed):
                 return parts
             if parts is None or rounds == most:
@@ -79,7 +91,7 @@ async def drive(
             rounds, asked = rounds + 1, asked + len(parts)
             reply = done if isinstance(request, All) else done[0]
     finally:
-        _contained(lambda: thinking.close())  # one that will not be closed is left to the collector
+        contained(lambda: thinking.close())  # one that will not be closed is left to the collector
 
 
 def _sent(thinking: Asking[Any], reply: Any) -> object:
@@ -89,14 +101,16 @@ def _sent(thinking: Asking[Any], reply: Any) -> object:
         return MindReturned(end.value)
 
 
-def _contained(call: Callable[[], Any]) -> Any:
-    """What the mind's own code gives, or MindFailed.
+def _contained(call: Callable[[], Any], seconds: float = THINKING) -> Any:
+    """What the mind's own code gives within so many seconds, or MindFailed.
 
     It runs between two awaits: a cancelling from outside never comes up in it. A person's Ctrl-C
     goes through; within asyncio's loop theirs comes as a cancelling.
     """
     try:
-        return call()
+        return within(seconds, call)
+    except OutOfTime:
+        return MindFailed(f"it did not come back within {seconds:g} seconds", late=True)
     except KeyboardInterrupt as error:
         if getsignal(SIGINT) is default_int_handler:
             raise
@@ -180,8 +194,10 @@ def plan_of(made: object) -> tuple[AgentActionPlan, str] | MindFailed:
 
 def unshared(seen: AgentPerception) -> AgentPerception:
     """A copy to be shown: what a mind writes into that is not what it was shown."""
+    tools = seen.tools and msgspec.json.decode(msgspec.json.encode(seen.tools), type=OFFERS)
     return replace(
         seen,
+        tools=tools,
         emotions=dict(seen.emotions),
         traits=dict(seen.traits),
         context=dict(seen.context),

@@ -40,6 +40,7 @@ from loopforge.core.text.erasable_text import Words, mended, public
 from loopforge.core.text.lenient_json import LenientReading, accepted, read
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.containment import (
+    THINKING,
     MindFailed,
     MindReturned,
     Parts,
@@ -461,18 +462,27 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """What a mind came to, with every question it asked; `why` where it came to nothing."""
+    """What a mind came to, with every question it asked; `why` where it came to nothing.
+
+    `late`: it did not come back.
+    """
 
     made: object
     asked: tuple[tuple[Ask, ModelReply], ...]
     why: str = ""
+    late: bool = False
 
 
 async def think(
-    begin: Callable[[], Asking[Any]], models: Models, route: Route, most: int = 8
+    begin: Callable[[], Asking[Any]],
+    models: Models,
+    route: Route,
+    most: int = 8,
+    seconds: float = THINKING,
 ) -> Thought:
     """Drive a mind that acts in no room: it may ask models, several at once; tools it has none.
 
+    Each time it has so many seconds until it asks or returns.
     For worlds that keep their own record (the Factory's rows). Nothing is asked again here.
     """
     asked: list[tuple[Ask, ModelReply]] = []
@@ -496,10 +506,10 @@ async def think(
         except Exception as error:  # a model is anybody's code, too
             return failed(error)
 
-    found = await drive(begin, perform, most)
+    found = await drive(begin, perform, most, seconds)
     if isinstance(found, MindReturned):
         return Thought(found.value, tuple(asked))
-    return Thought(None, tuple(asked), found.why)
+    return Thought(None, tuple(asked), found.why, found.late)
 
 
 def _cancelled() -> bool:

@@ -9,8 +9,7 @@ What only those that ask need is imported where they do: a sweep's workers start
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from inspect import isasyncgenfunction, iscoroutine, iscoroutinefunction
@@ -26,7 +25,6 @@ from loopforge.core.reflection import AgentReflection
 from loopforge.core.text.erasable_text import mended
 from loopforge.errors import BadScenario, ModelError
 from loopforge.lab.run.pinned_model import Pinned
-from loopforge.lab.run.time_limit import OutOfTime, within
 from loopforge.lab.world.daily_reflection import TAGS, DaySummary, build_agent_reflection
 from loopforge.policies import robot_rules as robots
 from loopforge.policies import supervisor_rules as overseers
@@ -172,23 +170,18 @@ class Minds:
         route = self._route(name)
         models: Models = self.models if self.models is not None else _NoModels()
         policy = self._policy(name, seen, persona, route)
-        thought = await think(partial(policy, seen), models, route)
+        thought = await think(partial(policy, seen), models, route, seconds=self.seconds)
         minded = _minded(self.version(name), thought)
         if minded.outcome == "planned" and not isinstance(thought.made, AgentActionPlan):
-            late = isinstance(thought.made, _Late)
-            why = (
-                f"it did not come back within {self.seconds:g} seconds"
-                if late
-                else f"it returned {short(thought.made)}, which is no plan"
-            )
-            minded = replace(minded, outcome="timed_out" if late else "malformed", why=why)
+            why = f"it returned {short(thought.made)}, which is no plan"
+            minded = replace(minded, outcome="malformed", why=why)
         return thought.made, minded
 
     def _policy(
         self, name: str, seen: AgentPerception, persona: Persona | None, route: Route
     ) -> Policy:
         if name in self.own:
-            return _unsharing(self.own[name], self.seconds)
+            return _unsharing(self.own[name])
         from loopforge.policies import robot_model
 
         character = persona.prompt if persona else self.characters.get(seen.name, "")
@@ -224,43 +217,16 @@ def _bounded(made: AgentReflection) -> AgentReflection:
     )
 
 
-class _Late:
-    """What is planned by a policy that did not come back in time: nothing."""
-
-
-def _unsharing(mind: PlainPolicy | Policy, seconds: float) -> Policy:
-    """A policy of one's own, shown a copy: what it writes into that is not what it was shown.
-
-    It has so many seconds until it asks or plans; then its turn is over.
-    """
+def _unsharing(mind: PlainPolicy | Policy) -> Policy:
+    """A policy of one's own, shown a copy: what it writes into that is not what it was shown."""
 
     def thinking(seen: AgentPerception) -> Thinking:
-        own = as_policy(mind)(unshared(seen))
-        reply: Any = None
-        try:
-            while True:
-                try:
-                    request = within(seconds, partial(own.send, reply))
-                except StopIteration as end:
-                    made = end.value
-                    break
-                reply = yield request
-        except (OutOfTime, GeneratorExit) as error:
-            _close(own, seconds)
-            if isinstance(error, GeneratorExit):
-                raise
-            made = _Late()
+        made: Any = yield from as_policy(mind)(unshared(seen))
         if iscoroutine(made):
             made.close()
         return cast(AgentActionPlan, made)
 
     return thinking
-
-
-def _close(own: Generator[Any, Any, Any], seconds: float) -> None:
-    """Close a mind; one that will not be is left to the collector."""
-    with suppress(Exception, OutOfTime, SystemExit, GeneratorExit):
-        within(seconds, own.close)
 
 
 class _NoModels:
@@ -298,7 +264,8 @@ def _minded(version: str, thought: Thought) -> Minded:
     why = thought.why or _trouble([reply for _, reply in thought.asked])
     if not bad:
         bad = _fallen(thought.made)
-    outcome = bad or ("failed" if thought.why else "planned")
+    broke = "timed_out" if thought.late else "failed"
+    outcome = bad or (broke if thought.why else "planned")
     return Minded(version, outcome, exchange, short(why))
 
 

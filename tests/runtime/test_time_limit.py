@@ -14,8 +14,8 @@ from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import Thinking, ask
 from loopforge.errors import BadScenario
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.time_limit import OutOfTime, within
 from loopforge.models.scripted_model import ScriptedModels
+from loopforge.runtime.time_limit import OutOfTime, within
 from tests.lab.city import floor, laws, play, read
 
 SECONDS, PLENTY = 0.05, 60.0
