@@ -30,7 +30,7 @@ from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, RightsSet, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import ScriptedModels
-from loopforge.runtime.effect_worker import ENDS
+from loopforge.runtime.effects.effect_worker import ENDS
 from loopforge.runtime.ports import Question, Tool, ToolCall
 
 READS = ("get_", "read_", "search_", "list_", "check_")

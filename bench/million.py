@@ -37,10 +37,11 @@ from loopforge.memory.candidates.pgvector_index import PgvectorIndex
 from loopforge.memory.candidates.pgvector_search import PgvectorSearch
 from loopforge.memory.passage_arrays import joined
 from loopforge.memory.passage_embedding import PassageVectors
-from loopforge.memory.passage_index import TranscriptIndex, passages, vectors
+from loopforge.memory.passage_index import TranscriptIndex
 from loopforge.memory.passage_loading import RoomPassages, Space
 from loopforge.memory.passage_ranking import RecallCue, nearness, rank, rounded
 from loopforge.memory.passage_segments import SegmentStore
+from loopforge.memory.passage_tables import passages, vectors
 from loopforge.memory.passages import bag, packed, stems
 from loopforge.memory.transcript_recall import TranscriptRecall
 from loopforge.models.embeddings.static_table import StaticTable

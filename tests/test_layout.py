@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,6 +73,7 @@ class Outline(NamedTuple):
     docstring: str
     classes: list[str]
     imports: set[str]
+    within: set[str]
 
 
 Outlines = dict[Path, Outline]
@@ -84,15 +86,20 @@ def outlines() -> Outlines:
 
 
 def outline(tree: ast.Module) -> Outline:
-    """Of a module its docstring, its classes, and the top names that it imports, wherever it does."""
-    imports = set()
+    """Of a module its docstring, its classes, and what it imports, wherever it does.
+
+    Of others the top names; `within` has whatever of this package is named.
+    """
+    named: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            imports |= {alias.name.split(".")[0] for alias in node.names}
+            named |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            imports.add(node.module.split(".")[0])
+            named |= {f"{node.module}.{alias.name}" for alias in node.names}
     classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
-    return Outline(ast.get_docstring(tree) or "", classes, imports)
+    tops = {name.partition(".")[0] for name in named}
+    within = {name for name in named if name.startswith("loopforge.")}
+    return Outline(ast.get_docstring(tree) or "", classes, tops, within)
 
 
 def named(paths: Iterable[Path]) -> list[str]:
@@ -186,6 +193,31 @@ def test_a_folder_holds_some_fifteen_modules() -> None:
         if not path.stem.startswith("__"):
             held[str(path.parent)] = held.get(str(path.parent), 0) + 1
     assert {folder: n for folder, n in held.items() if n > 16} == {}
+
+
+@pytest.mark.xdist_group("sources")
+def test_no_import_goes_round_in_a_circle(outlines: Outlines) -> None:
+    """Nor do folders: lazy imports, and those for types alone, count as any others."""
+    dotted = {
+        ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
+        for path in MODULES
+    }
+    uses: dict[str, dict[str, set[str]]] = {}
+    for path, each in outlines.items():
+        mine = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).split(".")
+        for name in each.within:
+            theirs = (name if name in dotted else name.rpartition(".")[0]).split(".")
+            for depth, (one, other) in enumerate(zip(mine, theirs, strict=False)):
+                if one != other:
+                    arrows = uses.setdefault(".".join(mine[:depth]), {})
+                    arrows.setdefault(one, set()).add(other)
+                    break
+    assert len(uses) > 20
+    for folder, arrows in uses.items():
+        try:
+            TopologicalSorter(arrows).prepare()
+        except CycleError as error:
+            pytest.fail(f"in {folder}: {' -> '.join(error.args[1])}")
 
 
 @pytest.mark.xdist_group("sources")

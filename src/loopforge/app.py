@@ -88,11 +88,11 @@ from loopforge.people.identity.person_registry import Registry
 from loopforge.people.stranger_pairing import Pairing
 from loopforge.runtime.background_tasks import Setbacks, Tasks
 from loopforge.runtime.delivery_worker import Deliveries
-from loopforge.runtime.effect_worker import Effects
+from loopforge.runtime.effects.effect_worker import Effects
+from loopforge.runtime.effects.nested_calls import InnerSites
 from loopforge.runtime.local.room_pubsub import LocalSignals
 from loopforge.runtime.local.stream_lanes import LocalLanes
 from loopforge.runtime.local.stream_timers import LocalTimers
-from loopforge.runtime.nested_calls import InnerSites
 from loopforge.runtime.plugins.installed_plugins import installed, made
 from loopforge.runtime.ports import (
     Clock,

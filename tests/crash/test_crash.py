@@ -11,7 +11,7 @@ import pytest
 from loopforge.core.effect_states import EffectEnd, EffectProposed, EffectReturned, EffectUnknown
 from loopforge.core.room_vocabulary import Said
 from loopforge.ledger_opening import open_ledger_of
-from loopforge.runtime.effect_worker import DIED
+from loopforge.runtime.effects.effect_worker import DIED
 from loopforge.settings import load_settings
 from tests.crash.board import posts
 from tests.crash.button import PRESSES

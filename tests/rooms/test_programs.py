@@ -20,7 +20,7 @@ from loopforge.core.room_vocabulary import LineDeleted, Said, Told
 from loopforge.errors import InputError
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.models.scripted_model import Script
-from loopforge.runtime.effect_worker import DIED
+from loopforge.runtime.effects.effect_worker import DIED
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from loopforge.runtime.system_clock import SimClock
 from tests.programs_at_work import computing

@@ -21,9 +21,9 @@ from loopforge.core.room_vocabulary import (
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.memory.passage_arrays import Passages, joined
-from loopforge.memory.passage_index import passages, vectors
 from loopforge.memory.passage_loading import RoomPassages, Space
 from loopforge.memory.passage_segments import SegmentStore
+from loopforge.memory.passage_tables import passages, vectors
 from loopforge.runtime.memory_values import RecallQuery
 from tests.rooms.conftest import Home, living
 

@@ -19,10 +19,10 @@ from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.memory.candidates.candidate_search import CandidateSearch, SegmentSearch
 from loopforge.memory.candidates.pgvector_index import drop_graphs, graph_of, recall_way, state_of
 from loopforge.memory.candidates.pgvector_search import PgvectorSearch
-from loopforge.memory.passage_index import passages, vectors
 from loopforge.memory.passage_loading import Space
 from loopforge.memory.passage_ranking import RecallCue, rank
 from loopforge.memory.passage_segments import SegmentStore
+from loopforge.memory.passage_tables import passages, vectors
 from loopforge.memory.passages import bag, packed, stems
 from tests.postgres import Cluster
 from tests.rooms.conftest import Home, living

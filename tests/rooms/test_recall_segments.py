@@ -18,10 +18,10 @@ from loopforge.memory.candidates.candidate_search import SegmentSearch
 from loopforge.memory.candidates.passage_sampling import sampled
 from loopforge.memory.passage_arrays import joined
 from loopforge.memory.passage_embedding import PassageVectors
-from loopforge.memory.passage_index import vectors
 from loopforge.memory.passage_loading import RoomPassages, Space
 from loopforge.memory.passage_ranking import RecallCue, rank
 from loopforge.memory.passage_segments import SegmentStore
+from loopforge.memory.passage_tables import vectors
 from loopforge.memory.passages import bag, packed, stems
 from loopforge.memory.segment_packing import next_packed, take_in
 from loopforge.memory.transcript_recall import TranscriptRecall

@@ -13,7 +13,7 @@ import pytest
 from loopforge.chat.why.turn_replay import replayed
 from loopforge.core.events import Perceived, Returned
 from loopforge.models.scripted_model import Script
-from loopforge.runtime.effect_worker import DIED
+from loopforge.runtime.effects.effect_worker import DIED
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from tests.rooms.conftest import START, Home, write_mates
 from tests.rooms.oven import Oven

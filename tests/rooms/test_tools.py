@@ -26,7 +26,7 @@ from loopforge.core.room_vocabulary import Weighed, Weight
 from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import Script, ScriptedAnswer
 from loopforge.policies.prompt_building import LISTING
-from loopforge.runtime.effect_worker import DIED
+from loopforge.runtime.effects.effect_worker import DIED
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from loopforge.runtime.system_clock import SimClock
 from tests.rooms.conftest import START, Home, living, write_mates

@@ -20,10 +20,18 @@ from loopforge.errors import Unknown
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.effect_worker import Effects
+from loopforge.runtime.effects.effect_worker import Effects
+from loopforge.runtime.effects.nested_calls import InnerSites
 from loopforge.runtime.local.room_pubsub import Ear, LocalSignals
-from loopforge.runtime.nested_calls import InnerPermission, InnerSites
-from loopforge.runtime.ports import CallPermission, EffectSite, Route, Tool, ToolCall, ToolFile
+from loopforge.runtime.ports import (
+    CallPermission,
+    EffectSite,
+    InnerPermission,
+    Route,
+    Tool,
+    ToolCall,
+    ToolFile,
+)
 from loopforge.runtime.system_clock import SeededDice, SimClock, Stamp
 from loopforge.runtime.turn_driver import Ports, Turn, TurnSeat
 from loopforge.runtime.turn_record import Recorder, shown_of

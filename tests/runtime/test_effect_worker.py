@@ -15,7 +15,7 @@ from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import RoomClosed, Stopped
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.sql_ledger import open_ledger
-from loopforge.runtime.effect_worker import DAY, DIED, GOES_ON, EffectOutcome, Effects
+from loopforge.runtime.effects.effect_worker import DAY, DIED, GOES_ON, EffectOutcome, Effects
 from loopforge.runtime.ports import CallPermission, EffectPlace, Tool, ToolCall, ToolProgress
 from loopforge.runtime.system_clock import SeededDice, Stamp
 from tests.runtime.conftest import SITE, STREAM, Stage, permitting

@@ -58,7 +58,7 @@ from loopforge.core.room_vocabulary import ConversationBegan, Noted, Said, Sched
 from loopforge.core.schedule.reminder_events import ReminderSet
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.draft_stream import KEPT_DRAFT
-from loopforge.runtime.effect_worker import ENDS
+from loopforge.runtime.effects.effect_worker import ENDS
 from loopforge.runtime.ports import CallPermission, RoomFiles, ToolCall
 from loopforge.runtime.turn_driver import Ports, TurnEnding
 from loopforge.runtime.world import OVERTAKEN, Applied, OpeningView, Senses, TakenTurn

@@ -27,7 +27,7 @@ from loopforge.errors import LoopforgeError, NotInstalled
 from loopforge.ledger.storage.revised_lines import by_id, standing
 from loopforge.ledger.table_access import Tables
 from loopforge.memory.memory_view import worded
-from loopforge.memory.passage_index import CHANGING, ITEMS, SPOKEN, passages, vectors
+from loopforge.memory.passage_tables import CHANGING, ITEMS, SPOKEN, passages, vectors
 from loopforge.memory.passages import pieces
 from loopforge.runtime.ports import Clock, Embeddings
 

@@ -20,8 +20,8 @@ from sqlalchemy.engine import Connection
 
 from loopforge.ledger.database.table_schema import streams as heads
 from loopforge.memory.passage_arrays import Passages, joined, no_passages, passages_of
-from loopforge.memory.passage_index import changes, passages, vectors
 from loopforge.memory.passage_segments import Segment, SegmentBlock, SegmentStore
+from loopforge.memory.passage_tables import changes, passages, vectors
 from loopforge.runtime.memory_values import EVER
 
 HELD = 48_000_000

@@ -16,9 +16,9 @@ from sqlalchemy import func, select
 from sqlalchemy.engine import Connection
 
 from loopforge.memory.passage_arrays import Passages, joined
-from loopforge.memory.passage_index import changes, passages, vectors
 from loopforge.memory.passage_loading import Space, read_passages, stamps
 from loopforge.memory.passage_segments import Segment, SegmentBlock, SegmentStore
+from loopforge.memory.passage_tables import changes, passages, vectors
 from loopforge.runtime.memory_values import EVER
 
 FULL = 16_384

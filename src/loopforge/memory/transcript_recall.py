@@ -35,7 +35,7 @@ from loopforge.core.text.topics import folded
 from loopforge.errors import LoopforgeError
 from loopforge.ledger.storage.revised_lines import by_place, standing
 from loopforge.ledger.table_access import Tables
-from loopforge.memory.passage_index import passages
+from loopforge.memory.passage_tables import passages
 from loopforge.memory.time_cues import time_named
 from loopforge.runtime.memory_values import EVER, RecalledLine, RecallQuery
 from loopforge.runtime.ports import Clock, Embeddings, Leaning

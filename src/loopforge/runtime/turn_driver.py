@@ -51,7 +51,7 @@ from loopforge.runtime.containment import (
     unshared,
 )
 from loopforge.runtime.draft_stream import DraftStream
-from loopforge.runtime.effect_worker import DIED, EffectOutcome, Effects
+from loopforge.runtime.effects.effect_worker import DIED, EffectOutcome, Effects
 from loopforge.runtime.exchange_replay import (
     Diverged,
     Gone,

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from loopforge.core.room_vocabulary import File
 from loopforge.core.text.topics import folded
 from loopforge.errors import InputError, LoopforgeError
-from loopforge.runtime.effect_worker import HANDLE, HEAD, handled
+from loopforge.runtime.effects.effect_worker import HANDLE, HEAD, handled
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
 
 PART = HEAD - 500

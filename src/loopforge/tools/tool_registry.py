@@ -1,7 +1,7 @@
 """Tools by name. A tool is a value and a coroutine; failures become sentences.
 
 Does not know who may use what: that is granted in the mate's file and checked at the one door
-(runtime/effect_worker.py).
+(runtime/effects/effect_worker.py).
 """
 
 from __future__ import annotations

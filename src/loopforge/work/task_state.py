@@ -49,7 +49,7 @@ from loopforge.core.work.work_vocabulary import (
     WorkEvent,
     WorkspaceSaved,
 )
-from loopforge.runtime.effect_worker import TOLD
+from loopforge.runtime.effects.nested_calls import TOLD
 
 PREFIX = "task:"
 FORGOTTEN = "it was forgotten"

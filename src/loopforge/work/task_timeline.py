@@ -33,7 +33,7 @@ from loopforge.core.work.work_vocabulary import (
     WorkEvent,
     WorkspaceSaved,
 )
-from loopforge.runtime.effect_worker import TOLD
+from loopforge.runtime.effects.nested_calls import TOLD
 from loopforge.work.task_state import ToolUse, argument, paths_of, spent_of, unpriced_of
 from loopforge.work.task_transcript import lines_of
 from loopforge.work.workspace.file_markers import without_marks

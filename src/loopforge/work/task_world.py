@@ -49,7 +49,7 @@ from loopforge.core.work.work_vocabulary import (
     WorkspaceSaved,
 )
 from loopforge.errors import Conflict
-from loopforge.runtime.effect_worker import ENDS
+from loopforge.runtime.effects.effect_worker import ENDS
 from loopforge.runtime.ports import CallPermission, Route
 from loopforge.runtime.turn_driver import Ports, TurnEnding
 from loopforge.runtime.world import ERASED, Applied, OpeningView, Senses, TakenTurn, TurnDue

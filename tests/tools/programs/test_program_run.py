@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from loopforge.errors import InputError
-from loopforge.runtime.nested_calls import PeopleAsked, UsedTool
-from loopforge.runtime.ports import Tool
+from loopforge.runtime.ports import PeopleAsked, Tool, UsedTool
 from loopforge.tools.programs.program_run import (
     Program,
     ProgramLimits,

@@ -48,7 +48,7 @@ from loopforge.core.room_vocabulary import RightsSet, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.runtime.effect_worker import DAY
+from loopforge.runtime.effects.effect_worker import DAY
 from loopforge.runtime.ports import Clock, Tools
 
 ALWAYS = "always"

@@ -35,7 +35,7 @@ from loopforge.ledger.erasure.text_erasure import Erasure, Wish
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.memory.beliefs.derived_items import resting_on
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.effect_worker import Effects
+from loopforge.runtime.effects.effect_worker import Effects
 from loopforge.runtime.ports import Lanes, Signals
 from loopforge.runtime.system_clock import Stamp
 

@@ -25,8 +25,8 @@ from loopforge.core.mates.mate_file import Mate
 from loopforge.core.mates.sandbox_profile import UNCONFINED, SandboxProfile
 from loopforge.core.policy import Call
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.runtime.nested_calls import InnerPermission, spent_within
-from loopforge.runtime.ports import CallPermission, Tool, Tools
+from loopforge.runtime.effects.nested_calls import spent_within
+from loopforge.runtime.ports import CallPermission, InnerPermission, Tool, Tools
 from loopforge.runtime.turn_meter import spent_before
 
 COUNTED = ("effect.proposed", "turn.answered", "turn.returned")

@@ -20,7 +20,7 @@ from loopforge.core.events import Asked, Event, Perceived, TextPiece, TurnEnded
 from loopforge.core.perception import Line
 from loopforge.core.room_vocabulary import Heard, PersonJoined, Purged, TurnDropped, Weighed, Weight
 from loopforge.errors import Unknown
-from loopforge.runtime.effect_worker import ENDS
+from loopforge.runtime.effects.effect_worker import ENDS
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.turn_record import lines_of, pieces_of
 

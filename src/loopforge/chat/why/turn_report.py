@@ -68,7 +68,7 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.core.text.prompt_rows import NAME, PLAIN, QUOTE, TEXT, laid_out
 from loopforge.errors import BadPlan
-from loopforge.runtime.effect_worker import TOLD
+from loopforge.runtime.effects.nested_calls import TOLD
 
 # ---------------------------------------------------------------- lines and prompts
 

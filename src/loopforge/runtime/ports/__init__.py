@@ -11,6 +11,8 @@ from loopforge.runtime.ports.effect_ports import (
     EffectQueue,
     EffectRooms,
     EffectSite,
+    InnerPermission,
+    InnerSite,
     OpenEffect,
 )
 from loopforge.runtime.ports.lane_ports import Lanes, Timers
@@ -54,16 +56,19 @@ from loopforge.runtime.ports.sink_port import SinkStanding, SinkStandings
 from loopforge.runtime.ports.surface_port import Outgoing, Surface
 from loopforge.runtime.ports.time_ports import Clock, Dice
 from loopforge.runtime.ports.tool_ports import (
+    PeopleAsked,
     RoomFiles,
     RoomHistory,
     Tool,
     ToolCall,
+    ToolDoor,
     ToolFile,
     ToolHome,
     ToolMaker,
     ToolResult,
     Tools,
     ToolWork,
+    UsedTool,
     told_to_nobody,
 )
 
@@ -80,6 +85,8 @@ __all__ = [
     "EffectRooms",
     "EffectSite",
     "Embeddings",
+    "InnerPermission",
+    "InnerSite",
     "ItemRecall",
     "Lanes",
     "Leaning",
@@ -95,6 +102,7 @@ __all__ = [
     "OpenEffect",
     "OrderRoute",
     "Outgoing",
+    "PeopleAsked",
     "Pictured",
     "Pictures",
     "PricedModels",
@@ -116,6 +124,7 @@ __all__ = [
     "Timers",
     "Tool",
     "ToolCall",
+    "ToolDoor",
     "ToolFile",
     "ToolHome",
     "ToolMaker",
@@ -123,6 +132,7 @@ __all__ = [
     "ToolResult",
     "ToolWork",
     "Tools",
+    "UsedTool",
     "Withdrawn",
     "WordEmbeddings",
     "told_to_nobody",

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from collections.abc import Callable, Collection, Sequence
+from typing import Literal, NamedTuple, Protocol
 
 from loopforge.core.effect_states import EffectProposed
-from loopforge.core.events import Event
+from loopforge.core.events import Event, Fact
 from loopforge.core.limits.budget_limits import Charge
+from loopforge.core.mates.sandbox_profile import SandboxProfile
+from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import File
 from loopforge.runtime.ports.signal_ports import Signals
-from loopforge.runtime.ports.tool_ports import ToolFile
-
-if TYPE_CHECKING:
-    from loopforge.runtime.nested_calls import InnerSites
+from loopforge.runtime.ports.tool_ports import Tool, ToolFile
 
 
 class OpenEffect(NamedTuple):
@@ -91,6 +90,46 @@ class EffectRooms(Protocol):
         ...
 
 
+class InnerPermission(NamedTuple):
+    """Whether a call of a program may run; `asking` gives what people are told, by its effect.
+
+    `told` is what they are told besides.
+    """
+
+    permission: CallPermission
+    asking: Callable[[str], Sequence[Fact]]
+    told: Sequence[Fact] = ()
+
+
+class InnerSite(Protocol):
+    """Says of calls of programs what a turn's seat says of a mind's; how programs are confined.
+
+    `program` is its proposal.
+    """
+
+    async def offered(self, program: Event) -> Sequence[Tool]:
+        """The tools that it may use now."""
+        ...
+
+    async def permission(
+        self, program: Event, call: Call, gave: Sequence[tuple[str, str]]
+    ) -> InnerPermission:
+        """Whether this call may run now; `gave` is what tools gave the program, by their names."""
+        ...
+
+    async def sandbox(self, stream: str, mate: str) -> SandboxProfile:
+        """How what this mate runs there is confined, beside the limits of the home."""
+        ...
+
+
+class SiteRouter(InnerSite, Protocol):
+    """The site of all streams, to which those of some kinds of streams are added."""
+
+    def add(self, prefix: str, site: InnerSite) -> None:
+        """Streams whose names begin so have a site of their own."""
+        ...
+
+
 class EffectSite(NamedTuple):
     """Where effects happen; `inner` says whether calls of programs may run.
 
@@ -99,5 +138,5 @@ class EffectSite(NamedTuple):
 
     files: EffectFiles
     rooms: EffectRooms
-    inner: InnerSites
+    inner: SiteRouter
     signals: Signals

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from msgspec import Struct
 
 from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.mates.sandbox_profile import SandboxProfile
+from loopforge.core.policy import ResultOutcome
 from loopforge.core.room_vocabulary import File
 from loopforge.runtime.memory_values import FoundLine, LineSearch
 from loopforge.runtime.ports.model_ports import Models
 from loopforge.runtime.ports.time_ports import Clock
 
 if TYPE_CHECKING:
-    from loopforge.runtime.nested_calls import ToolDoor
     from loopforge.runtime.plugins.setting_declarations import PluginSettings
 
 
@@ -63,6 +63,34 @@ class Tool(Struct, frozen=True, kw_only=True):
 
 def told_to_nobody(_text: str, _part: float | None) -> None:
     """Where nobody wants to know how far a use of a tool is."""
+
+
+class UsedTool(NamedTuple):
+    """What a program is told of a call, as a mind is; of a long text the whole."""
+
+    outcome: ResultOutcome
+    value: str
+
+
+class PeopleAsked(Exception):
+    """People were asked about a call: the work ends here, and is begun anew when they answered."""
+
+
+class ToolDoor(Protocol):
+    """By which the work of a tool has others used. `at` is when the tool was first wanted."""
+
+    @property
+    def at(self) -> datetime:
+        """The same in every run of the program."""
+        ...
+
+    async def offered(self) -> Sequence[Tool]:
+        """Those that may be used, by whom its mate answers."""
+        ...
+
+    async def use(self, nth: int, tool: str, arguments: dict[str, Any]) -> UsedTool:
+        """Use one, as call `nth` of the program, from 1. Raises PeopleAsked, InputError."""
+        ...
 
 
 class ToolCall(Struct, frozen=True, kw_only=True):

@@ -4,8 +4,8 @@
 
 It goes the same way whenever it is run: time stands still in it, chance has a seed, and calls side
 by side are all waited for before it goes on. So one that ended at a question to people is run from
-its first line again when they have answered (runtime/nested_calls.py), and comes to the same
-place.
+its first line again when they have answered (runtime/effects/nested_calls.py), and comes to the
+same place.
 
 A program has no files, network, environment or clock. Time, memory, depth and output are limited
 by monty, which runs in a process of its own.
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from loopforge.errors import InputError
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.containment import short
-from loopforge.runtime.nested_calls import PeopleAsked, ToolDoor, UsedTool
+from loopforge.runtime.ports import PeopleAsked, ToolDoor, UsedTool
 from loopforge.tools.programs.tool_functions import HEAD, ToolFunction
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.core.policy import Call
 from loopforge.core.text.taint_tracking import argument_texts
 from loopforge.core.work.work_roles import WorkRole, role_of
-from loopforge.runtime.nested_calls import InnerPermission, spent_within
-from loopforge.runtime.ports import CallPermission, Ledger, Tool, Tools
+from loopforge.runtime.effects.nested_calls import spent_within
+from loopforge.runtime.ports import CallPermission, InnerPermission, Ledger, Tool, Tools
 from loopforge.work.assignment.role_files import RoleFiles
 from loopforge.work.task_state import TaskState
 from loopforge.work.task_store import TaskStore

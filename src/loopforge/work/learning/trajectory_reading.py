@@ -33,7 +33,7 @@ from loopforge.core.work.work_vocabulary import (
     TaskStopped,
     WorkEvent,
 )
-from loopforge.runtime.effect_worker import TOLD
+from loopforge.runtime.effects.nested_calls import TOLD
 from loopforge.work.task_state import ToolUse, argument, paths_of
 
 CAME_TO_NOTHING = frozenset({"turn broke off", "answer was malformed"})

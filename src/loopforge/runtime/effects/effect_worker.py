@@ -41,15 +41,16 @@ from loopforge.core.room_vocabulary import File
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Conflict, LoopforgeError
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.call_progress import CallProgress
 from loopforge.runtime.containment import as_json
-from loopforge.runtime.local.stream_lanes import LocalLanes
-from loopforge.runtime.nested_calls import (
+from loopforge.runtime.effects.call_progress import CallProgress
+from loopforge.runtime.effects.nested_calls import (
     PROGRAM_OVER,
+    TOLD,
     InnerCalls,
     calls_within,
     spent_within,
 )
+from loopforge.runtime.local.stream_lanes import LocalLanes
 from loopforge.runtime.ports import (
     CallPermission,
     EffectPlace,
@@ -88,16 +89,6 @@ NEAR, FEW = 3, 8
 none is."""
 DAY = timedelta(days=1)
 """How long a tool that asks first waits for a yes."""
-
-TOLD: dict[type, ResultOutcome] = {
-    EffectReturned: "returned",
-    EffectFailed: "failed",
-    EffectDenied: "refused",
-    EffectUnknown: "unknown",
-    EffectStopped: "cancelled",
-    EffectExpired: "timed_out",
-}
-"""What a mind is told of each end."""
 
 
 def _kinds(*bodies: type) -> tuple[str, ...]:

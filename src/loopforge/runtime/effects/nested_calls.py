@@ -16,82 +16,45 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from loopforge.core.effect_states import EffectEnd, EffectProposed, EffectReturned
+from loopforge.core.effect_states import (
+    EffectDenied,
+    EffectEnd,
+    EffectExpired,
+    EffectFailed,
+    EffectProposed,
+    EffectReturned,
+    EffectStopped,
+    EffectUnknown,
+)
 from loopforge.core.events import Event, Fact
 from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.core.policy import Call, ResultOutcome
 from loopforge.errors import InputError
 from loopforge.runtime.containment import as_json
-from loopforge.runtime.ports import Ledger, Tool
-
-if TYPE_CHECKING:
-    from loopforge.runtime.ports import CallPermission
+from loopforge.runtime.ports import (
+    CallPermission,
+    InnerPermission,
+    InnerSite,
+    Ledger,
+    PeopleAsked,
+    Tool,
+    UsedTool,
+)
 
 OTHERWISE = "it does otherwise than before at call {nth}, so nobody knows where it was"
 FORGOTTEN = "what it rested on has been forgotten"
 PROGRAM_OVER = "the program that wanted it is over"
-
-
-class UsedTool(NamedTuple):
-    """What a program is told of a call, as a mind is; of a long text the whole."""
-
-    outcome: ResultOutcome
-    value: str
-
-
-class PeopleAsked(Exception):
-    """People were asked about a call: the work ends here, and is begun anew when they answered."""
-
-
-class ToolDoor(Protocol):
-    """By which the work of a tool has others used. `at` is when the tool was first wanted."""
-
-    @property
-    def at(self) -> datetime:
-        """The same in every run of the program."""
-        ...
-
-    async def offered(self) -> Sequence[Tool]:
-        """Those that may be used, by whom its mate answers."""
-        ...
-
-    async def use(self, nth: int, tool: str, arguments: dict[str, Any]) -> UsedTool:
-        """Use one, as call `nth` of the program, from 1. Raises PeopleAsked, InputError."""
-        ...
-
-
-class InnerPermission(NamedTuple):
-    """Whether a call of a program may run; `asking` gives what people are told, by its effect.
-
-    `told` is what they are told besides.
-    """
-
-    permission: CallPermission
-    asking: Callable[[str], Sequence[Fact]]
-    told: Sequence[Fact] = ()
-
-
-class InnerSite(Protocol):
-    """Says of calls of programs what a turn's seat says of a mind's; how programs are confined.
-
-    `program` is its proposal.
-    """
-
-    async def offered(self, program: Event) -> Sequence[Tool]:
-        """The tools that it may use now."""
-        ...
-
-    async def permission(
-        self, program: Event, call: Call, gave: Sequence[tuple[str, str]]
-    ) -> InnerPermission:
-        """Whether this call may run now; `gave` is what tools gave the program, by their names."""
-        ...
-
-    async def sandbox(self, stream: str, mate: str) -> SandboxProfile:
-        """How what this mate runs there is confined, beside the limits of the home."""
-        ...
+TOLD: dict[type, ResultOutcome] = {
+    EffectReturned: "returned",
+    EffectFailed: "failed",
+    EffectDenied: "refused",
+    EffectUnknown: "unknown",
+    EffectStopped: "cancelled",
+    EffectExpired: "timed_out",
+}
+"""What a mind is told of each end."""
 
 
 class InnerSites:
@@ -166,8 +129,6 @@ class InnerCalls:
 
     async def use(self, nth: int, tool: str, arguments: dict[str, Any]) -> UsedTool:
         """See `ToolDoor.use`."""
-        from loopforge.runtime.effect_worker import TOLD
-
         call, recorded = Call(tool, arguments), self.known.get(nth)
         effect = recorded.id if recorded else await self._propose(nth, call)
         if recorded is not None:
