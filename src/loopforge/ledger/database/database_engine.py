@@ -231,8 +231,12 @@ def _session(engine: Engine, patience: float, breaker: ReachBreaker) -> None:
     def settle(dbapi: ProbedConnection, _record: object) -> None:
         was = dbapi.autocommit
         dbapi.autocommit = True
+        try:
+            dbapi.meet()
+        except BaseException:
+            dbapi.close()
+            raise
         dbapi.execute(wanted.encode())
-        dbapi.meet()
         for session in tuple(broken):
             dbapi.end(session)
             broken.discard(session)

@@ -21,6 +21,8 @@ from typing import Any, Self, TypeVar
 import psycopg
 from psycopg.abc import PQGen
 
+from loopforge.errors import LedgerError
+
 R = TypeVar("R")
 QUIET = 10.0
 """Seconds without a byte after which is looked."""
@@ -32,6 +34,8 @@ OWN = "SELECT pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pi
 END = """
     SELECT pg_terminate_backend(pid{patience}) FROM pg_stat_activity
     WHERE (pid, backend_start) = (%s, %s)"""
+RECYCLED = " AND state <> 'idle' AND pid <> pg_backend_pid()"
+"""A pooler may have lent the session on; only what is amid a transaction is in the way."""
 PATIENT = 140000
 """From this version on a server waits for it, so many milliseconds at most."""
 BUSY = """
@@ -41,6 +45,11 @@ BUSY = """
 """Whether a session has something to do, or had just now; true where we may not know."""
 REFUSED = "FATAL"
 """How a server begins to say why it lets nobody in. (PQping would tell, but it keeps the GIL.)"""
+LENT = (
+    "The pooler before PostgreSQL lends a session for one transaction (PgBouncer: pool_mode = "
+    "transaction), and a home holds a lock by its session. Set pool_mode = session for this "
+    "database, or name PostgreSQL itself in `database_url`."
+)
 
 
 class ImpatientConnection(psycopg.Connection[Any]):
@@ -77,6 +86,7 @@ class ProbedConnection(ImpatientConnection):
     """A connection that is waited at as long as the server works on what was asked."""
 
     session: Session | None = None
+    pooled = False
     another: Callable[[], ImpatientConnection] | None = None
 
     @classmethod
@@ -88,13 +98,27 @@ class ProbedConnection(ImpatientConnection):
         return found
 
     def meet(self) -> None:
-        """Ask for the session; a pooler in between would tell of another by itself."""
+        """Ask for the session; a pooler in between would tell of another by itself.
+
+        Raises LedgerError where that one lends it to others, too.
+        """
         self.session = self.execute(OWN).fetchone()
+        self.pooled = self.session is not None and self.session[0] != self.info.backend_pid
+        if self.pooled and self._lent():
+            raise LedgerError(LENT)
+
+    def _lent(self) -> bool:
+        """Whether a second connection is given this session, or keeps it away from this one."""
+        assert self.another is not None
+        with closing(self.another()) as other, other.transaction():
+            given = other.execute(OWN).fetchone()
+            return given == self.session or self.execute(OWN).fetchone() != self.session
 
     def end(self, session: Session) -> None:
         """Have the server end another session, and wait for that."""
         patience = ", 5000" if self.info.server_version >= PATIENT else ""
-        self.execute(END.format(patience=patience).encode(), session)
+        ended = END.format(patience=patience) + (RECYCLED if self.pooled else "")
+        self.execute(ended.encode(), session)
 
     def _worked_on(self) -> bool:
         if self.another is None or self.session is None:
