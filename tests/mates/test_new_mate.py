@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loopforge.core.mates.mate_file import dialogue, parse
+from loopforge.core.mates.yaml_reader import STRANGE
 from loopforge.errors import InputError
 from loopforge.mates.mate_roster import Roster
 from loopforge.mates.new_mate import make, quoted, sketch
@@ -34,9 +35,10 @@ def test_what_it_offers_in_comments_is_valid() -> None:
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")), max_size=30))
+@example("\u202abaker")
 def test_any_text_is_quoted_so_that_yaml_gives_it_back(text: str) -> None:
-    """A role of any signs comes back as it was, but for its white space."""
-    role = " ".join(text.split())
+    """A role of any signs that a file may have comes back as it was, but for its white space."""
+    role = " ".join(STRANGE.sub("", text).split())
     if role:
         front = parse(f"---\nname: a\nrole: {quoted(role)}\n---\nx", "x.md")
         assert front.role == role
