@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.app import open_aside
 from loopforge.errors import Changed
+from loopforge.settings import load_settings
 from loopforge.work.task_transcript import lines_of
 from loopforge.work.threads.thread_posts import told_of
 from tests.work.conftest import Workshop, in_order, says, uses, working
@@ -256,6 +258,26 @@ async def test_of_two_who_decide_at_once_one_is_told_that_it_is_decided(
         assert str(late).startswith("There is nothing to ")
         assert str(late).endswith("the task is approved." if merged else "the task is rejected.")
         assert ("return 2" in (project / "app.py").read_text()) == merged
+
+
+@pytest.mark.parametrize("second", ["approve", "reject"])
+async def test_two_programs_decide_once(
+    second: str, place: Path, project: Path, ledger_url: str
+) -> None:
+    """Who decides on the command line while the page merges is told; it stands there once."""
+    (place / "home").mkdir()
+    (place / "home" / "loopforge.toml").write_text(f'database_url = "{ledger_url}"\n')
+    async with working(place / "home", in_order(*STEPS)) as shop:
+        id = await mended(shop, project)
+        settings = load_settings(place / "home", environ={"LOOPFORGE_TIMEZONE": "UTC"})
+        async with open_aside(settings) as other:
+            deeds = (shop.tasks.approve, getattr(other.work.tasks, second))
+            told = await asyncio.gather(*(do(id, "ana") for do in deeds), return_exceptions=True)
+        over = {"task.approved", "task.rejected"}
+        (kind,) = [e.kind for e in await shop.events(id) if e.kind in over]
+        late = f"There is nothing to {'reject' if kind == 'task.approved' else 'approve'}"
+        assert any(str(one).startswith((late, "It is approved already")) for one in told), told
+        assert ("return 2" in (project / "app.py").read_text()) == (kind == "task.approved")
 
 
 async def test_what_is_done_after_files_are_put_back_stays(place: Path) -> None:

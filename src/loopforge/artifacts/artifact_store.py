@@ -23,14 +23,14 @@ import asyncio
 import fcntl
 import hashlib
 import logging
-import os
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from loopforge.errors import ArtifactError, DamagedArtifact, InputError, Unknown
+from loopforge.runtime.installation.folder_lock import locked
 from loopforge.runtime.ports import Clock
 
 if TYPE_CHECKING:
@@ -40,9 +40,6 @@ log = logging.getLogger(__name__)
 
 YOUNG = 600.0
 """Seconds for which bytes may wait for the event that is to hold them."""
-
-PAUSE = 0.01
-"""Seconds between two tries to lock a folder that another process is at."""
 
 READING = 2
 """Files of a store that may be read at once, where reading takes a process."""
@@ -206,17 +203,13 @@ class Artifacts:
             if not isinstance(self._where, Path):
                 yield
                 return
-            try:
-                self._where.mkdir(parents=True, exist_ok=True)
-                folder = os.open(self._where, os.O_RDONLY | os.O_DIRECTORY)
-            except OSError as error:
-                self._tell(error, "written")
-            try:
-                while not _taken(folder, how):  # noqa: ASYNC110  the system tells nobody
-                    await asyncio.sleep(PAUSE)
+            async with AsyncExitStack() as held:
+                try:
+                    self._where.mkdir(parents=True, exist_ok=True)
+                    await held.enter_async_context(locked(self._where, how))
+                except OSError as error:
+                    self._tell(error, "written")
                 yield
-            finally:
-                os.close(folder)
 
     def _store(self) -> ObjectStore:
         if self._opened is None:
@@ -248,15 +241,6 @@ class Artifacts:
         else:
             problem = "the disk or the store failed. The home's log says how; then try again."
         raise ArtifactError(f"A file in {self._where} could not be {done}: {problem}") from error
-
-
-def _taken(folder: int, how: int) -> bool:
-    """Lock an open folder, if nobody who has it minds."""
-    try:
-        fcntl.flock(folder, how | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _path(hash: str) -> str:

@@ -328,11 +328,16 @@ class TaskService:
         forgotten: bool = False,
     ) -> T:
         state = await (self.store.named(task) if forgotten else self._task(task))
+        head = partial(self.store.head, state.stream)
 
         async def once(seq: int) -> T:
-            return await attempt(await self.store.state(state.stream), seq)
+            if forgotten:
+                return await attempt(await self.store.state(state.stream), seq)
+            async with self.places.repositories.deciding(state.stream):
+                await head(seq)  # what is done to a repository is not taken back by a Conflict
+                return await attempt(await self.store.state(state.stream), seq)
 
-        return await self._ledger.decide(state.stream, partial(self.store.head, state.stream), once)
+        return await self._ledger.decide(state.stream, head, once)
 
     async def _append(
         self, state: TaskState, bodies: list[Body], person: str, seq: int | None

@@ -9,13 +9,12 @@ git's own merge of two trees, which refuses to touch what the person changed and
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from loopforge.errors import Changed, RepositoryError
+from loopforge.runtime.installation.folder_lock import locked
 from loopforge.work.git.change_review import PathChange, shown_path
 from loopforge.work.git.host_git import HostGit
 from loopforge.work.git.tree_reading import file_contents, tree_changes
@@ -48,8 +47,6 @@ IN_THE_WAY = (
 )
 """What lies in git's folder while something is under way."""
 NAMED = 10
-PAUSE = 0.02
-"""Seconds between two tries to have a repository alone."""
 
 
 class PersonRepository:
@@ -133,7 +130,7 @@ class PersonRepository:
         Raises Changed where it stands elsewhere by now, RepositoryError where that folder cannot
         come along; then nothing was changed. Two who do this at once do it one after the other.
         """
-        async with self._alone():
+        async with locked(self.folder):
             return await self._advance(branch, commit, before)
 
     async def _advance(self, branch: str, commit: str, before: str) -> Path | None:
@@ -158,17 +155,6 @@ class PersonRepository:
                 await git.run("read-tree", "-m", "-u", commit, before)
             raise
         return folder
-
-    @asynccontextmanager
-    async def _alone(self) -> AsyncIterator[None]:
-        """No other Loopforge changes this repository meanwhile, whichever process it is."""
-        held = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            while not _locked(held):  # noqa: ASYNC110  the system tells nobody
-                await asyncio.sleep(PAUSE)
-            yield
-        finally:
-            os.close(held)
 
     async def push(self, remote: str, commit: str, branch: str, environ: Mapping[str, str]) -> None:
         """Push a commit to a branch of a configured remote, by the person's own keys; no force.
@@ -225,14 +211,6 @@ class PersonRepository:
         other = await git.parts(*compare, commit, "--", *paths)
         index = await git.parts("ls-files", "-z", "--", *paths)
         return frozenset(set(paths) & set(index) - set(other))
-
-
-def _locked(held: int) -> bool:
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _standing(folder: Path, paths: Sequence[str]) -> list[str]:

@@ -19,8 +19,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import shutil
-from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -30,6 +30,7 @@ from msgspec.structs import replace
 
 from loopforge.core.mates.mate_file import slug
 from loopforge.errors import BadSettings, Changed, InputError, RepositoryError, Unknown
+from loopforge.runtime.installation.folder_lock import locked
 from loopforge.runtime.ports import Clock
 from loopforge.work.docstrings.docstring_process import FilePair, only_docstrings
 from loopforge.work.git.bare_repository import TaskShelf
@@ -196,6 +197,17 @@ class TaskRepositories:
         return head
 
     # ------------------------------------------------------------ deciding
+
+    @asynccontextmanager
+    async def deciding(self, task: str) -> AsyncIterator[None]:
+        """No other Loopforge decides on this task meanwhile, whichever process it is."""
+        place = self._place(task)
+        try:
+            place.mkdir(0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise RepositoryError(f"Nothing of this task can be kept: {error.strerror}.") from error
+        async with locked(place):
+            yield
 
     async def approve(self, task: str, commit: str) -> Merged:
         """Merge the commit that was shown, and no other. Done before, nothing is done again.
