@@ -1,4 +1,4 @@
-"""The web application: handlers, templates, security headers, and what an error looks like.
+"""The web application: handlers, templates, limits, and the names it answers to.
 
 Made from a Site by whoever composes the home; serves nothing by itself (http_server.py does).
 """
@@ -23,19 +23,13 @@ from litestar.exceptions.base_exceptions import LitestarDeprecationWarning
 from litestar.handlers import HTTPRouteHandler
 from litestar.middleware.rate_limit import RateLimitConfig
 from litestar.plugins.jinja import JinjaTemplateEngine
-from litestar.response import Redirect
 from litestar.static_files import create_static_files_router
 from litestar.stores.memory import MemoryStore
 from litestar.stores.registry import StoreRegistry
 
 from loopforge.errors import (
-    ArtifactError,
-    DamagedArtifact,
-    InputError,
     LedgerError,
     LoopforgeError,
-    TooLarge,
-    Unknown,
 )
 from loopforge.web.account import account_pages as door
 from loopforge.web.account import linked_accounts
@@ -68,14 +62,15 @@ from loopforge.web.room import (
 )
 from loopforge.web.room import mate_pages as mates
 from loopforge.web.room.room_pages import most
-from loopforge.web.server.access_guards import DEPENDENCIES, Entrance, NotSignedIn, visitor_of
+from loopforge.web.server.access_guards import DEPENDENCIES, Entrance, visitor_of
 from loopforge.web.server.connection_limits import place_of
+from loopforge.web.server.error_pages import ONCE, broken, failed, garbled, refused
 from loopforge.web.server.flash_messages import Notes
-from loopforge.web.server.form_csrf import COOKIE, FormTokens, KeyLost, Signer
+from loopforge.web.server.form_csrf import COOKIE, FormTokens, Signer
 from loopforge.web.server.metrics_text import metrics
-from loopforge.web.server.page_context import Asked, Site, page
+from loopforge.web.server.page_context import Asked, Site
 from loopforge.web.server.page_templates import environment
-from loopforge.web.server.request_limits import Paces, TooFast
+from loopforge.web.server.request_limits import Paces
 from loopforge.web.work import task_list, task_page, task_stream
 
 log = logging.getLogger(__name__)
@@ -102,8 +97,6 @@ ADMIN = (
     *(people_invites, usage_page, budgets_page, ledger_page, settings_page, tools_page),
 )
 """The modules whose handlers are the pages; those of Admin are the owner's alone."""
-ONCE = ("enter", "join", "renew", "device")
-"""One-time links: what others ask at the same address closes none, and no log tells them."""
 FORM = 1_000_000
 """Bytes of a form without files: the longest mate's file, and room to spare."""
 
@@ -242,88 +235,3 @@ def _assembled(most_bytes: int) -> Litestar:
         openapi_config=None,
         logging_config=None,
     )
-
-
-# ---------------------------------------------------------------- errors as pages
-
-
-def refused(request: Asked, error: LoopforgeError) -> Response[Any]:
-    """An error of ours: its sentence is for the person who reads it.
-
-    What is wrong with the machine is for the owner; it names folders and addresses.
-    """
-    if isinstance(error, NotSignedIn):
-        return _outside(request)
-    status = 404 if isinstance(error, Unknown) else 400 if isinstance(error, InputError) else 503
-    if isinstance(error, TooLarge):
-        status = 413
-    if isinstance(error, KeyLost):
-        status = 403
-    if status == 503:
-        log.warning("%s %s: %s", request.method, spoken(request.url.path), error)
-        visitor = getattr(request.state, "visitor", None)
-        machine = isinstance(error, LedgerError | ArtifactError)
-        if machine and not isinstance(error, DamagedArtifact) and (not visitor or visitor.guest):
-            return _said(request, SAYINGS[503], 503)
-    if isinstance(error, TooFast):
-        answer = _said(request, str(error), 429)
-        answer.headers["Retry-After"] = str(error.seconds)
-        return answer
-    return _said(request, str(error), status)
-
-
-def spoken(path: str) -> str:
-    """A path as it may stand in a log: without what a one-time link is worth."""
-    first, slash, rest = path.lstrip("/").partition("/")
-    return f"/{first}/…" if slash and first in ONCE and rest else path
-
-
-def failed(request: Asked, error: HTTPException) -> Response[Any]:
-    """An error of the protocol's: no such page, a wrong form, too many requests."""
-    told = SAYINGS.get(error.status_code, str(error.detail))
-    found = _said(request, told, error.status_code)
-    for name, value in (error.headers or {}).items():
-        found.headers[name] = value
-    return found
-
-
-def garbled(request: Asked, error: UnicodeDecodeError) -> Response[Any]:
-    """A form whose bytes are no text."""
-    log.info("%s %s: %s", request.method, spoken(request.url.path), error.reason)
-    return _said(request, SAYINGS[400], 400)
-
-
-def broken(request: Asked, error: Exception) -> Response[Any]:
-    """A mistake of ours, which stands in the log."""
-    log.error("%s %s failed", request.method, spoken(request.url.path), exc_info=error)
-    return _said(request, SAYINGS[500], 500)
-
-
-SAYINGS = {
-    400: "The form did not come through whole. Go back, reload the page, and try again.",
-    403: "This page was open for too long, or came from elsewhere. Reload it and try again.",
-    404: "There is no such page.",
-    405: "This page cannot be asked for in that way.",
-    413: "That is too large for this page, and nothing of it was kept. Go back and send less.",
-    429: "Too much at once. Wait a minute, then go on.",
-    503: "This home cannot read or keep anything just now: its disk or its database is in trouble. "
-    "Its owner finds in data/logs what it is; try again in a while.",
-    500: "Something broke in here, and it is not your fault. It stands in data/logs; try again.",
-}
-
-
-def _outside(request: Asked) -> Response[Any]:
-    """On to the sign-in page, in the way the asker understands."""
-    if request.headers.get("hx-request"):
-        return Response("", status_code=401, headers={"HX-Redirect": "/sign-in"})
-    if request.method == "GET" and "text/html" in request.headers.get("accept", "text/html"):
-        return Redirect("/sign-in", query_params={"next": request.url.path}, status_code=303)
-    return Response({"error": "Sign in first."}, media_type=MediaType.JSON, status_code=401)
-
-
-def _said(request: Asked, told: str, status: int) -> Response[Any]:
-    if "application/json" in request.headers.get("accept", ""):
-        return Response({"error": told}, media_type=MediaType.JSON, status_code=status)
-    name = "error-fragment.html" if request.headers.get("hx-request") else "error.html"
-    visitor = getattr(request.state, "visitor", None)
-    return page(name, visitor, told=told, code=status, status=status)

@@ -1,7 +1,6 @@
-/* Around a room: the list of rooms with what is new in them, going elsewhere by Ctrl+K, shortcuts,
-   notifications and a sound, as far as this browser allows. */
+/* Around a room: the list of rooms with what is new in them, going elsewhere by Ctrl+K, shortcuts. */
 
-export function around({ base, room, text, make, gist, halts, editLast }) {
+export function around({ base, text, make, halts, editLast }) {
   const $ = (id) => document.getElementById(id);
   const list = $("beside"), palette = $("palette"), goto = $("goto"), places = $("places");
 
@@ -82,58 +81,4 @@ export function around({ base, room, text, make, gist, halts, editLast }) {
   });
   $("show-keys").addEventListener("click", () => $("keys").showModal());
   $("browser").hidden = false;
-
-  /* ---------------- notifications and a sound */
-
-  const kept = (key, value) => {
-    try {
-      if (value === undefined) return localStorage.getItem(`loopforge:${key}`) === "yes";
-      localStorage.setItem(`loopforge:${key}`, value ? "yes" : "");
-    } catch { /* closed to us */ }
-    return Boolean(value);
-  };
-  const can = "Notification" in window && isSecureContext;
-  const notifies = () => can && kept("notify") && Notification.permission === "granted";
-  const states = () => {
-    $("notify").hidden = !can;
-    $("notify").setAttribute("aria-pressed", String(notifies()));
-    $("sound").setAttribute("aria-pressed", String(kept("sound")));
-  };
-  $("notify").addEventListener("click", async () => {
-    const wanted = !notifies();
-    if (wanted && await Notification.requestPermission() !== "granted") {
-      $("notify").title = "Your browser does not allow it for this page; its settings do.";
-      $("notify").textContent = "Notifications are blocked";
-    } else kept("notify", wanted);
-    states();
-  });
-  $("sound").addEventListener("click", () => { kept("sound", !kept("sound")); states(); if (kept("sound")) chime(); });
-
-  let audio = null;
-  function chime() {
-    try {
-      audio ??= new AudioContext();
-      const now = audio.currentTime, gain = audio.createGain(), tone = audio.createOscillator();
-      gain.gain.setValueAtTime(0.0001, now);
-      gain.gain.exponentialRampToValueAtTime(0.12, now + 0.02);
-      gain.gain.exponentialRampToValueAtTime(0.0001, now + 0.35);
-      tone.frequency.setValueAtTime(660, now);
-      tone.frequency.setValueAtTime(880, now + 0.12);
-      tone.connect(gain).connect(audio.destination);
-      tone.start(now);
-      tone.stop(now + 0.4);
-    } catch { /* no sound here */ }
-  }
-  states();
-
-  return {
-    /* A line of somebody else's came while nobody looked. */
-    came(line) {
-      if (!document.hidden && document.hasFocus()) return;
-      if (kept("sound")) chime();
-      if (!notifies()) return;
-      const told = new Notification($("title").textContent, { body: gist(line), tag: `loopforge-${room}` });
-      told.onclick = () => { focus(); told.close(); };
-    },
-  };
 }

@@ -2,6 +2,7 @@
    server's, this moves it about; without it the page reads and sends. */
 import { compose } from "./composer.js";
 import { acting } from "./line-actions.js";
+import { notifications } from "./notifications.js";
 import { around } from "./room-keys.js";
 
 {
@@ -200,7 +201,7 @@ import { around } from "./room-keys.js";
     signs();
     const mine = line.dataset.person === you;
     if (!stuck && line.classList.contains("line")) fresh += 1;
-    if (!mine && line.classList.contains("line") && (document.hidden || !document.hasFocus() || !stuck)) { unread += 1; keys.came(line); }
+    if (!mine && line.classList.contains("line") && (document.hidden || !document.hasFocus() || !stuck)) { unread += 1; noticed(line); }
     tell();
   }
 
@@ -512,7 +513,8 @@ import { around } from "./room-keys.js";
     you, shown: (seq) => Boolean($(`l-${seq}`)), toFoot: () => { stuck = !past; toFoot(); } });
 
   const deeds = acting({ lines, you, make, post, fields, problem, base, composer, change });
-  const keys = around({ base, room, text, make, gist, halts: () => over, editLast: deeds.editLast });
+  const noticed = notifications({ room, gist });
+  around({ base, text, make, halts: () => over, editLast: deeds.editLast });
 
   /* ---------------- clicks and keys */
 
