@@ -44,7 +44,7 @@ from loopforge.chat.turns.memory_evidence import grounds_of
 from loopforge.chat.turns.tool_questions import KEPT_IN, LEAK, Asking, ToolQuestions, leak_of
 from loopforge.chat.turns.voice_notes import not_written_down, written_down
 from loopforge.core import act_guard
-from loopforge.core.act_guard import Rights
+from loopforge.core.act_guard import RECENT_LINES, Rights
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.context_window import as_lines, told_apart
 from loopforge.core.events import Fact, Verdict
@@ -63,8 +63,6 @@ from loopforge.runtime.ports import CallPermission, RoomFiles, ToolCall
 from loopforge.runtime.turn_driver import Ports, TurnEnding
 from loopforge.runtime.world import OVERTAKEN, Applied, OpeningView, Senses, TakenTurn
 
-RECENT = 6
-"""A mate may not say word for word what it said among its last so many lines."""
 LOST = "{name} meant to send the file {file}, but {why}."
 BROKEN = "My last turn broke off half way; what I did then may or may not have happened."
 TROUBLE = {
@@ -240,7 +238,7 @@ class Bot:
     def _rights(self, state: RoomState, turn: Taken, plan: AgentActionPlan) -> Rights:
         handle = turn.due.mate.handle
         latest = reversed(state.lines.values())
-        own = [*islice((e for e in latest if e.kind == "said" and e.who == handle), RECENT)]
+        own = [*islice((e for e in latest if e.kind == "said" and e.who == handle), RECENT_LINES)]
         return Rights(
             energy=max(state.energy.left, bool(turn.due.anew)),
             steps=self._rules.steps - 1 - turn.due.step,

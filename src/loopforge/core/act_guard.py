@@ -38,6 +38,8 @@ from loopforge.core.room_vocabulary import (
 from loopforge.core.schedule.reminder_events import LONGEST_WHAT
 
 LONGEST_TITLE = 100
+RECENT_LINES = 6
+"""A mate may not say word for word what it said among its last so many lines."""
 MOST_FILES = 3
 """Files that may go with one line of a mate."""
 FARTHEST = timedelta(days=366)

@@ -32,7 +32,7 @@ from loopforge.core.mates.mate_file import Mate
 from loopforge.core.model_trouble import Delay, Trouble
 from loopforge.core.perception import AgentPerception, Edit, Line
 from loopforge.core.policy import Call, Policy
-from loopforge.core.room_vocabulary import File, Say
+from loopforge.core.room_vocabulary import File
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerError
 from loopforge.runtime.exchange_replay import ReplaySaid, exchange_of
@@ -48,14 +48,13 @@ from loopforge.runtime.ports import (
 from loopforge.runtime.turn_driver import Ports, Turn, TurnEnding, TurnSeat
 from loopforge.runtime.turn_meter import spent_before
 from loopforge.runtime.turn_record import perception_of, shown_of
+from loopforge.runtime.typing_pace import typed
 
 ERASED = "what it rested on is gone"
 OVERTAKEN = "somebody came in who may not know what was recalled for it"
 """Why a turn is halted that is not stopped: it ends as one that diverged, and is due anew."""
 WARM = 0.8
 """The least temperature by which a line is said anew; a small model is asked without any else."""
-MOST_TYPING = 15.0
-"""Seconds that people are let wait for a line, at most."""
 EXCHANGE = ("effect.proposed", "turn.asked", "turn.answered", "turn.called", "turn.returned")
 """What taking a turn up after a crash needs of it."""
 
@@ -297,35 +296,13 @@ class Worlds:
                 thinking.stop(halted, anew=halted == OVERTAKEN)
             ports.signals.publish(stream, Thinking(turn=id, mate=handle))
             ended = await thinking.run(begun.policy, begun.perception, begun.record)
-            await self._typed(ended.plan, senses.pace, since, hurry)
+            await typed(ports.tasks, ports.stamp.clock, ended.plan, senses.pace, since, hurry)
             await self._conclude(world, stream, state, turn, ended, lambda: halted)
         except LedgerError:
             ports.recorder.forget((stream, handle))
             raise
         finally:
             over()
-
-    async def _typed(
-        self, plan: AgentActionPlan | None, pace: float, since: float, hurry: asyncio.Event
-    ) -> None:
-        """Wait until it could have typed what it says, since its turn began; not if it is halted.
-
-        What was heard meanwhile still counts: the plan is judged after this.
-        """
-        clock = self._ports.stamp.clock
-        words = sum(len(act.text) for act in plan.acts if isinstance(act, Say)) if plan else 0
-        left = min(words / pace, MOST_TYPING) - (clock.ticks() - since) if pace else 0
-        if left <= 0 or hurry.is_set():
-            return
-        waits = [
-            self._ports.tasks.spawn(clock.sleep(left), "typing"),
-            self._ports.tasks.spawn(hurry.wait(), "typing"),
-        ]
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for each in waits:
-                each.cancel()
 
     async def _begun(
         self, world: World[S, D], stream: str, state: S, due: D, id: str
