@@ -7,8 +7,10 @@ from msgspec.structs import replace
 
 from loopforge.core.perception import ToolOffer
 from loopforge.core.text.erasable_text import public
+from loopforge.mates.prompt_files import PromptBook
 from loopforge.policies.answer_form import AnswerForm
 from loopforge.policies.prompt_building import LISTING, opening, without_tools
+from loopforge.policies.speaker_messages import instruction
 from loopforge.policies.talk import talk
 from tests.playbook import PROMPTS, Playbook, heard, shown
 
@@ -116,3 +118,19 @@ def test_an_emoji_is_told_of_at_the_beginning_where_one_can_be_put_on_lines(reac
     assert ("react" in AnswerForm(seen).schema()["properties"]) is bool(react)
     assert ("<form-react>" in AnswerForm(seen).told(PROMPTS)) is bool(react)
     assert "react" not in AnswerForm(seen).instructions(PROMPTS)
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [("@maya what?", 900), ("@maya remember this, and write a story about http://x.org", 1_600)],
+)
+def test_what_is_asked_at_the_end_is_short(text: str, bound: int) -> None:
+    """With names and titles as long as may be; longer only by what this very line may call for."""
+    result = heard("plot", "[file 3fa9c1d2: a.png, image/png, 1,200 bytes]")
+    lines = (replace(result, kind="result"), heard("a" * 40, text))
+    context = {"decide": "yes", "files": "yes", "place": f"You are in the room “{'t' * 80}”."}
+    context |= {"to": "a" * 40, "now": "Wednesday 30 September 2026, 14:05 (America/Indiana/Knox)"}
+    seen = replace(shown(*lines, model="full", **context), name="M" * 40)
+    seen = replace(seen, tools=(ToolOffer(name="read_page"),))
+    asked = instruction(AnswerForm(seen).instructions(PromptBook()), seen)
+    assert bound / 2 < len(asked.text.encode()) <= bound
