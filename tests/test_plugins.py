@@ -109,9 +109,10 @@ def test_a_strangers_settings_are_in_the_one_table(stranger: None, tmp_path: Pat
     assert "#bell_port = 7000" in example()
 
 
-def test_a_plugin_that_cannot_be_loaded_is_named(stranger: None, tmp_path: Path) -> None:
-    """Whose package is broken is said, and what to do."""
-    (tmp_path / "stranger_bell.py").write_text("import nothing_like_it")
+@pytest.mark.parametrize("text", ["import nothing_like_it", "raise SystemExit('no bell here')"])
+def test_a_plugin_that_cannot_be_loaded_is_named(stranger: None, tmp_path: Path, text: str) -> None:
+    """Whose package is broken is said, and what to do; also where it wants to end the program."""
+    (tmp_path / "stranger_bell.py").write_text(text)
     with pytest.raises(BadSettings, match=r"'bell' of stranger cannot be loaded .* uninstall"):
         load_settings(tmp_path, environ={})
 
@@ -138,6 +139,11 @@ async def test_what_is_no_mind_or_takes_anothers_name_is_refused(
     ("old", "new", "why"),
     [
         ("lambda prompts: parrot", "lambda prompts: 1 / 0", "'parrot' of loopforge.policies fails"),
+        (
+            "lambda prompts: parrot",
+            "lambda prompts: exit(3)",
+            "'parrot' of loopforge.policies fails",
+        ),
         (
             "        async def ring",
             "        1 / 0\n\n        async def ring",

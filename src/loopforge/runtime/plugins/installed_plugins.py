@@ -33,7 +33,7 @@ def installed(group: str) -> dict[str, Any]:
             )
         try:
             found[entry.name] = entry.load()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             said = f"The plugin {entry.name!r} of {_package(entry)} cannot be loaded"
             raise BadSettings(_broken(said, error)) from error
     return found
@@ -45,7 +45,7 @@ def made(group: str, name: str, make: Callable[[], T]) -> T:
         return make()
     except LoopforgeError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         said = f"The plugin {name!r} of {group} fails at the start"
         raise BadSettings(_broken(said, error)) from error
 
@@ -54,7 +54,7 @@ def _package(entry: EntryPoint) -> str:
     return entry.dist.name if entry.dist is not None else entry.value
 
 
-def _broken(said: str, error: Exception) -> str:
+def _broken(said: str, error: BaseException) -> str:
     return f"{said} ({type(error).__name__}: {error}). Mend or uninstall that package."
 
 
