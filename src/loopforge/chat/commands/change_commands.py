@@ -11,6 +11,7 @@ from typing import Literal
 
 from loopforge.chat.commands.command_request import CommandRequest, handle_of, line_of, member_of
 from loopforge.chat.room import rights_parsing
+from loopforge.chat.room.energy_limit import MOST_ENERGY
 from loopforge.chat.room.permissions import granted
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.server import Rooms
@@ -40,7 +41,6 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
 from loopforge.mates.mate_editing import Workshop
 
-MOST_ENERGY = 1000
 SWITCH = {"on": True, "off": False}
 TALK = {"free": True, "called": False}
 NOBODY = "none"

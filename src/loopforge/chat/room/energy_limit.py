@@ -15,6 +15,8 @@ from msgspec.structs import replace
 
 CAPACITY = 6
 REFILL = 4
+MOST_ENERGY = 1000
+"""What a room may be given of either at most."""
 COST = 1
 """Energy that one line of a mate costs, or one waking of itself."""
 SPENT = (

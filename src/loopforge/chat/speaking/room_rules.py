@@ -22,18 +22,17 @@ SCREEN = "screen"
 class Rules(Struct, kw_only=True):
     """What holds in every room of this home unless a room says otherwise.
 
-    `debounce` seconds a person's lines are gathered for, at most `patience` seconds in all. `idle`
-    seconds after the last line a conversation ends (0: never). `steps` a mate may take
-    in a row; `thresholds` of the conversation trigger. `share` of a model's window
-    that a prompt may fill, purged down to `low` of that. `line_limit` and `say_limit` in
-    characters, `file_limit` in bytes. `surfaces` are the ones every line goes out to;
-    `guests` may use what those rules say. `bounds` of every turn. `transcriber` is the model by
-    which voice notes are written down ("": by none). `reminders` of one person may wait in a room.
+    `debounce` seconds a person's lines are gathered for. `idle` seconds after the last line a
+    conversation ends (0: never). `steps` a mate may take in a row; `thresholds` of the conversation
+    trigger. `share` of a model's window that a prompt may fill, purged down to `low` of that.
+    `line_limit` and `say_limit` in characters, `file_limit` in bytes. `surfaces` are the ones every
+    line goes out to; `guests` may use what those rules say. `bounds` of every turn. `transcriber`
+    is the model by which voice notes are written down ("": by none). `reminders` of one person may
+    wait in a room.
     """
 
     zone: ZoneInfo = ZoneInfo("UTC")
     debounce: float = 0.6
-    patience: float = 4.0
     idle: float = 4 * 3600
     steps: int = 4
     thresholds: Thresholds = Thresholds()

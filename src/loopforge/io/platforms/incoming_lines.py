@@ -28,6 +28,7 @@ from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
+from loopforge.io.platforms.emoji_commands import EMOJI_ANSWERS, SKINS
 from loopforge.io.platforms.line_buttons import LineButtons
 from loopforge.io.platforms.place_allowlist import ServedPlace, ServedPlaces
 from loopforge.io.platforms.question_buttons import Presser
@@ -38,9 +39,6 @@ from loopforge.runtime.ports import Clock
 log = logging.getLogger(__name__)
 
 
-ANSWERS = {"👍": "approve", "✅": "approve", "👎": "deny", "❌": "deny"}
-"""What reactions to a question whether a tool may be used say; skins of thumbs are no matter."""
-SKINS = "".join(map(chr, range(0x1F3FB, 0x1F400)))
 WAITS = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Seconds to wait for a message of ours that somebody answers before its acceptance is recorded."""
 UNHEEDED = timedelta(hours=1)
@@ -56,11 +54,6 @@ Claim = Callable[[str, str, str], Awaitable[object]]
 
 OUTSIDE = "The owner of this home has to let you in first."
 LINKED = "Done: this account and the one that the code came from are one person now."
-
-
-def says_something(emoji: str) -> bool:
-    """Whether an emoji does something where it is put: it stops, or answers a question."""
-    return emoji in STOP_EMOJIS or emoji.rstrip(SKINS) in ANSWERS
 
 
 class Coming(Struct, frozen=True, kw_only=True):
@@ -264,7 +257,11 @@ class Reception:
         for nothing.
         """
         plain = emoji.rstrip(SKINS)
-        find = self._arrived([place], message) if plain in ANSWERS else self._find(place, message)
+        find = (
+            self._arrived([place], message)
+            if plain in EMOJI_ANSWERS
+            else self._find(place, message)
+        )
         room, line = await find
         if not line:
             return ""
@@ -277,10 +274,10 @@ class Reception:
             if emoji not in STOP_EMOJIS:
                 return ""
         command, number = ("stop", "") if emoji in STOP_EMOJIS else ("", "")
-        if plain in ANSWERS and not by.bot:
+        if plain in EMOJI_ANSWERS and not by.bot:
             asked = (await self._front.line(there, line)).body
             asks = asked.asks if isinstance(asked, Told) else 0
-            command, number = (ANSWERS[plain], str(asks)) if asks else ("", "")
+            command, number = (EMOJI_ANSWERS[plain], str(asks)) if asks else ("", "")
             room = there
         if not command or back:
             return ""

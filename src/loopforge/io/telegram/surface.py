@@ -28,7 +28,8 @@ from loopforge.errors import (
     SendFailed,
     TooEarly,
 )
-from loopforge.io.platforms.incoming_lines import Coming, ReceivedLine, proves, says_something
+from loopforge.io.platforms.emoji_commands import says_something
+from loopforge.io.platforms.incoming_lines import Coming, ReceivedLine, proves
 from loopforge.io.platforms.question_buttons import Presser, denial
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.platforms.typing_updates import RoomWatch
