@@ -24,7 +24,7 @@ from loopforge.core.room_vocabulary import File, Heard, Said
 from loopforge.core.text.document_kinds import DOCUMENTS, HTML
 from loopforge.errors import InputError, Unknown
 from loopforge.ledger.table_access import Readable
-from loopforge.runtime.effects.effect_worker import HANDLE
+from loopforge.runtime.effects.tool_results import HANDLE
 from loopforge.runtime.ports import ToolCall, ToolFile
 
 NEWEST = 200

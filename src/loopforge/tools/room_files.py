@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from loopforge.core.room_vocabulary import File
 from loopforge.core.text.topics import folded
 from loopforge.errors import InputError, LoopforgeError
-from loopforge.runtime.effects.effect_worker import HANDLE, HEAD, handled
+from loopforge.runtime.effects.tool_results import HANDLE, RESULT_HEAD, handled
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
 
-PART = HEAD - 500
+PART = RESULT_HEAD - 500
 """Characters of one part."""
 NEAR = 400
 """Characters before the end of a part in which a line may end."""

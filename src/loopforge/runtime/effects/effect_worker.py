@@ -29,7 +29,6 @@ from loopforge.core.effect_states import (
     EffectExpired,
     EffectFailed,
     EffectProposed,
-    EffectReturned,
     EffectRunning,
     EffectStopped,
     EffectUnknown,
@@ -37,9 +36,8 @@ from loopforge.core.effect_states import (
 )
 from loopforge.core.events import Event, Fact
 from loopforge.core.policy import Call, ResultOutcome
-from loopforge.core.room_vocabulary import File
 from loopforge.core.text.erasable_text import Words
-from loopforge.errors import Conflict, LoopforgeError
+from loopforge.errors import Conflict
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.containment import as_json
 from loopforge.runtime.effects.call_progress import CallProgress
@@ -50,6 +48,7 @@ from loopforge.runtime.effects.nested_calls import (
     calls_within,
     spent_within,
 )
+from loopforge.runtime.effects.tool_results import failure_shown, returned
 from loopforge.runtime.local.stream_lanes import LocalLanes
 from loopforge.runtime.ports import (
     CallPermission,
@@ -60,9 +59,7 @@ from loopforge.runtime.ports import (
     OpenEffect,
     Tool,
     ToolCall,
-    ToolFile,
     ToolProgress,
-    ToolResult,
     Tools,
 )
 from loopforge.runtime.system_clock import Stamp
@@ -78,12 +75,6 @@ PAUSED = (
 )
 AGAIN = "People were asked just that already, and nobody has answered yet. Do not ask again."
 UNANSWERED = "Nobody said yes to it in a day, so it was not done."
-HEAD = 4_000
-"""Characters of a result that a mind is told; of a longer one they are its head, and it is kept."""
-HANDLE = 8
-"""Digits of a kept file's hash by which it is called in its room."""
-MOST_FILES = 20
-"""Files of one result that are kept."""
 NEAR, FEW = 3, 8
 """Tools that are named to a mind which named none that it may use, where some are like it and where
 none is."""
@@ -97,12 +88,6 @@ def _kinds(*bodies: type) -> tuple[str, ...]:
 
 ENDS = _kinds(*get_args(EffectEnd))
 FOLLOWED = _kinds(*get_args(EffectEvent), *HALTS)
-
-
-def handled(file: File) -> str:
-    """A kept file as a mind is told of it, with the handle by which tools take it."""
-    sides = f", {file.width} x {file.height} pixels" if file.width else ""
-    return f"file {str(file.hash)[:HANDLE]}: {file.name}, {file.media}, {file.size:,} bytes{sides}"
 
 
 def _unknown(name: str, granted: Collection[str]) -> str:
@@ -461,36 +446,8 @@ class Effects:
             return EffectFailed(effect=effect, value=Words(f"{found.tool} broke off."))
         worked, given = work.result()
         if not worked:
-            why = given.text if len(given.text) <= HEAD else f"{given.text[:HEAD]}…"
-            return EffectFailed(effect=effect, value=Words(why))
-        return await self._returned(found, given)
-
-    async def _returned(self, found: OpenEffect, given: ToolResult) -> EffectReturned:
-        """What came of it, as the mind is told it: files, and long texts, by their handles."""
-        text, wanted, told, files = given.text, list(given.files), list[str](), list[File]()
-        whole = False
-        if len(text) > HEAD:
-            wanted.insert(0, ToolFile(name=f"{found.tool}.txt", data=text.encode()))
-            told.append(f"[the first {HEAD:,} of {len(text):,} characters; read_result reads on]")
-        for file in wanted[:MOST_FILES]:
-            try:
-                kept = await self._site.files.keep(file)
-            except LoopforgeError as error:
-                told.append(f"[{file.name} is lost: {error}]")
-                continue
-            files.append(kept)
-            told.append(f"[{handled(kept)}]")
-            whole = whole or (file is wanted[0] and len(text) > HEAD)
-        if more := len(wanted) - MOST_FILES:
-            told += [f"[{more} more files are lost: a use gives {MOST_FILES} at most]"] * (more > 0)
-        value = "\n".join([*([text[:HEAD]] if text else []), *told])
-        return EffectReturned(
-            effect=found.effect,
-            value=Words(value),
-            files=tuple(files),
-            cost=given.cost or (tool.price if (tool := self._tool(found.tool)) else 0.0),
-            whole=whole,
-        )
+            return EffectFailed(effect=effect, value=Words(failure_shown(given.text)))
+        return await returned(found, given, tool.price if tool else 0.0, self._site.files)
 
     def _nap(self, seconds: float) -> asyncio.Task[None]:
         return self._tasks.spawn(self._stamp.clock.sleep(seconds), "patience")
