@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.errors import LedgerError
+from loopforge.errors import Conflict, LedgerError
 from loopforge.ledger.database.liveness_probe import ImpatientConnection
 from tests.ledger.saying import ROOM, Scribbler, opened
 from tests.postgres import Cluster
@@ -130,6 +130,21 @@ async def test_a_network_that_stays_away_is_told(url: str, network: Network) -> 
             assert "cannot be reached" in str(told)
         network.blind = False
         await ledger.append(ROOM, [scribbler.heard("two")])
+        assert len(await ledger.read(ROOM)) == 2
+
+
+async def test_who_cannot_ask_what_is_there_is_told(url: str, network: Network) -> None:
+    """The network is lost between a refusal and the question what is there: writing goes on."""
+    fact, more = Scribbler().heard("one"), Scribbler().heard("two")
+    async with opened(url) as ledger:
+        await ledger.append(ROOM, [fact])
+        network.loses, network.blind = b"SELECT id FROM events", True
+        with pytest.raises(LedgerError, match="cannot be reached"):
+            await ledger.append(ROOM, [fact])
+        network.blind = False
+        with pytest.raises(Conflict, match="in the ledger already"):
+            await ledger.append(ROOM, [fact])
+        await ledger.append(ROOM, [more])
         assert len(await ledger.read(ROOM)) == 2
 
 

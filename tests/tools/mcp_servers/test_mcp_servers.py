@@ -87,14 +87,21 @@ def connection(
 
 
 @asynccontextmanager
-async def terminal(place: Path, mode: str = "plain", more: str = "") -> AsyncIterator[Home]:
-    """A home with that server, whose maya may use all tools for everybody."""
+async def terminal(
+    place: Path, mode: str = "plain", more: str = "", seed: int = 7
+) -> AsyncIterator[Home]:
+    """A home with that server, whose maya may use all tools for everybody.
+
+    A second life has dice of its own: else a text that is said again is said as it was.
+    """
     home_at = place / "home"
     (home_at / "mates").mkdir(parents=True, exist_ok=True)
     (home_at / "mates" / "maya.md").write_text(MATE)
     (home_at / "tools").mkdir(exist_ok=True)
     (home_at / "tools" / "odd.toml").write_text(more + described(place, mode))
-    async with living(home_at, using_what_is_asked, environ={"ODD_TOKEN": TOKEN}) as home:
+    async with living(
+        home_at, using_what_is_asked, seed=seed, environ={"ODD_TOKEN": TOKEN}
+    ) as home:
         await home.app.tools.servers.learn()
         await home.hears("bo", "hello")
         rights = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
@@ -151,7 +158,7 @@ async def test_its_tools_are_tools_of_mates(place: Path) -> None:
         assert not home.holding(TOKEN.encode())
         assert len(await home.bodies(EffectFailed)) == 1
         assert home.app.tools.servers.views()[0].state == "running"
-    async with terminal(place) as home:
+    async with terminal(place, seed=8) as home:
         assert "odd_get_sum" in {tool.name for tool in home.app.tools.known()}
         assert home.app.tools.servers.views()[0].state == "idle"
         kept = written_at(place / "home", "odd")
@@ -256,7 +263,7 @@ async def test_what_it_asks_people_may_be_answered_days_later(place: Path, mode:
         await home.app.effects.settled(f"room:{home.room}")
         await home.rest()
         assert "nothing was sent, the answers do not fit: 'colour' is a" in (await home.lines())[-1]
-    async with terminal(place, mode) as home:
+    async with terminal(place, mode, seed=8) as home:
         for nth, answer in ((2, {"answers": {"colour": "red"}}), (3, {"decline": True})):
             await used(home, "answer_server", question=handle[1], **answer)
             await home.does("bo", "approve", str(nth))
@@ -394,7 +401,7 @@ async def test_what_it_says_of_a_tool_is_held_to(place: Path) -> None:
     kept.write_text(json.dumps(held))
     described_so = tomllib.loads(described(place, "plain"))
     of_odd = {"odd": read_server("odd", described_so, {"ODD_TOKEN": TOKEN})}
-    async with terminal(place) as home:
+    async with terminal(place, seed=8) as home:
         await home.hears("bo", '@maya use odd_write {"text": "Slugs."}')
         await home.does("bo", "approve", "1")
         await home.app.effects.settled(f"room:{home.room}")
@@ -411,7 +418,7 @@ async def test_what_it_says_of_a_tool_is_held_to(place: Path) -> None:
         await home.app.tools.servers.learn(anew=True)
         assert "odd_write" in {tool.name for tool in home.app.tools.known()}
     kept.write_text(json.dumps(held))
-    async with terminal(place) as home:
+    async with terminal(place, seed=9) as home:
         servers = home.app.tools.servers
         assert "odd_write" in {tool.name for tool in home.app.tools.known()}
         await servers.learn(anew=True)

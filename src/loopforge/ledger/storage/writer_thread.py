@@ -27,7 +27,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from loopforge.core.events import Event
 from loopforge.errors import Conflict, HostTaken, LedgerBusy, LedgerError
 from loopforge.ledger.database.database_engine import Store
-from loopforge.ledger.database.database_faults import FAULTS, lost, told
+from loopforge.ledger.database.database_faults import FAULTS, lost, telling, told
 from loopforge.ledger.storage.event_append import Append, EventWriter, ViewRefused, write
 from loopforge.ledger.storage.folded_views import FoldedView
 from loopforge.ledger.storage.row_codec import listed, within
@@ -266,12 +266,11 @@ class Writer:
         sleep(BREATH)
         try:
             arrived = bool(ids) and len(self._there(ids)) == len(ids)
-        except FAULTS:
-            fault = told(error, self._store.url)
-            unknown = f"{fault} It is not known whether the last events were written: read first."
-            return self._fail(appends, LedgerError(unknown))
         except HostTaken as taken:
             return self._fail(appends, taken)
+        except LedgerError as fault:
+            unknown = f"{fault} It is not known whether the last events were written: read first."
+            return self._fail(appends, LedgerError(unknown))
         if arrived:
             return self._scribe.clear()
         if tries <= 1:
@@ -289,8 +288,8 @@ class Writer:
                 ids = [fact.id for fact in append.facts]
                 try:
                     there = self._there(ids)
-                except HostTaken as taken:
-                    append.error = taken
+                except LedgerError as fault:
+                    append.error = fault
                     return None
                 if there or len(set(ids)) < len(ids):
                     known = min(there, default=ids[0])
@@ -306,7 +305,8 @@ class Writer:
         return None
 
     def _there(self, ids: Sequence[str]) -> set[str]:
-        with self._store.writer.connect() as connection:
+        """Which of these events are in the ledger. Raises LedgerError."""
+        with telling(self._store.url), self._store.writer.connect() as connection:
             found = connection.exec_driver_sql(
                 f"SELECT id FROM events WHERE id {within(connection)}",  # noqa: S608
                 (listed(connection, ids),),
