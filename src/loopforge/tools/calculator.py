@@ -25,6 +25,8 @@ LONGEST = 300
 """Characters of what is calculated."""
 BITS = 4096
 """Of a whole number, as a power or a factorial gives it."""
+HIGHEST = 99
+"""Power of a unit: what it is in others is a number to that power."""
 CALCULATOR = Tool(
     name="calculator",
     summary="Calculates exactly: arithmetic, percentages, functions such as sqrt and log, units.",
@@ -64,7 +66,11 @@ _WRITTEN = (
     (re.compile(rf"{_NUMBER}\s*([^\W\d]\w*(?:\*\*\d)?)"), r"(\1*\2)"),
 )
 """How people write, and how that is read: a number and its unit belong together."""
+_INCHES = re.compile(rf"{_NUMBER}\s*in(?=\s+(?:to|in)\s|\s*(?:[-+*/^)]|$))")
+"""A number of them, where no unit follows into which it could be."""
 _INTO = re.compile(r"\s(?:to|in)\s(?=\s*[^\d\s][^()]*$)")
+_TOO_HIGH = re.compile(r"\d{3}|(?:\*\*|\^)[\s+-]*[\d.]+\s*(?:\*\*|\^)")
+"""Powers in a unit into which something is to be: they are read by pint, which works out any."""
 
 
 class Calculator:
@@ -88,16 +94,18 @@ def calculated(expression: str) -> str:
         raise InputError(f"give something to calculate, of at most {LONGEST} characters")
     if strange := _READABLE.sub("", said):
         raise InputError(f"{strange[0]!r} means nothing to a calculator")
-    body, *into = _INTO.split(said, maxsplit=1)
+    body, *into = _INTO.split(_INCHES.sub(r"\1 inch", said), maxsplit=1)
+    if into and _TOO_HIGH.search(into[0]):
+        raise InputError(f"{into[0][:60]!r} is no unit such as km/h or m^2")
     try:
         found = _value(body)
         if into:
             found = _units().Quantity(found).to(into[0].replace("°", "deg"))
+        return f"{said} = {_told(found)}"
     except (SyntaxError, RecursionError) as error:
         raise InputError(f"{said!r} is no expression such as 17 * (3 + 4)") from error
     except Exception as error:  # of two libraries, each with errors of its own
         raise InputError(f"{said!r} cannot be calculated: {error}") from error
-    return f"{said} = {_told(found)}"
 
 
 def _value(text: str) -> Any:
@@ -120,11 +128,16 @@ def _value(text: str) -> Any:
         ast.UAdd: operator.pos,
     }
     reader.nodes[ast.Tuple] = _comma
+    reader.nodes[ast.Attribute] = _dot
     return reader.eval(text)
 
 
 def _comma(_node: ast.Tuple) -> Any:
     raise InputError("write 1234.5 for 1,234.5: a comma stands between arguments alone")
+
+
+def _dot(_node: ast.Attribute) -> Any:
+    raise InputError("write N*m for N.m: a point stands in numbers alone")
 
 
 def _named(node: ast.Name) -> Any:
@@ -134,7 +147,14 @@ def _named(node: ast.Name) -> Any:
 
 
 def _power(base: Any, exponent: Any) -> Any:
-    number = getattr(base, "magnitude", base)
+    """A power that is soon worked out: meanwhile nothing else of the program would go on."""
+    if hasattr(exponent, "to"):
+        exponent = exponent.to("").magnitude
+    number, units = base, ()
+    if hasattr(base, "to"):
+        number, units = base.magnitude, base.unit_items()
+    if any(abs(power * exponent) > HIGHEST for _, power in units):
+        raise InputError("that power of a unit is too high")
     whole = isinstance(number, int) and isinstance(exponent, int)
     if whole and exponent > 0 and number.bit_length() * exponent > BITS:
         raise InputError("that power has too many digits")
@@ -179,6 +199,8 @@ def _told(found: Any) -> str:
 
 
 def _number(value: Any) -> str:
+    if isinstance(value, complex):
+        raise InputError("it is no real number")
     if isinstance(value, int) or value != value or math.isinf(value):
         return str(value)
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.12g}"
