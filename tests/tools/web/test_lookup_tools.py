@@ -234,6 +234,18 @@ async def test_arxiv_tells_titles_or_abstracts(server: OddServer) -> None:
     assert asked(server)["id_list"] == "1706.03762"
 
 
+async def test_what_is_less_and_more_in_an_abstract_is_no_tag(server: OddServer) -> None:
+    """arXiv and Wikipedia give plain text, in which nothing is left out."""
+    feed = FEED.replace("The dominant", "If $a &lt;b$, n&gt;30 and &amp;lt; stays, the dominant")
+    server.answers["/arxiv/api/query"] = told(feed.encode(), "Content-Type: application/atom+xml")
+    said = await made(server, arxiv)(ToolCall(arguments={"id": "1706.03762", "show": "abstracts"}))
+    assert str(said).endswith("\n  If $a <b$, n>30 and &lt; stays, the dominant models.")
+    pages = [{**ARTICLE, "extract": "For a<b and c>d.", "index": 1}]
+    server.answers["/en/api.php"] = as_json({"query": {"pages": pages}})
+    said = await made(server, wikipedia)(ToolCall(arguments={"query": "slugs"}))
+    assert str(said).endswith("\n  For a<b and c>d.")
+
+
 async def test_arxiv_reads_a_paper(server: OddServer) -> None:
     """Its full text, by any form of its id."""
     server.answers["/arxiv/pdf/1706.03762v1"] = told(b"The whole.", "Content-Type: text/plain")

@@ -68,6 +68,11 @@ async def test_signs_that_nobody_sees_are_left_out() -> None:
     )
 
 
+async def test_signs_that_steer_a_screen_are_left_out() -> None:
+    """Also of a text that has no letter beyond ASCII."""
+    assert await read(b"a\x1b[2Jb\x08\x7f\n\tc", "text/plain") == "a[2Jb\n\tc"
+
+
 async def test_links_stand_where_they_are_met_first() -> None:
     """Whole, by the page's own base; what leads nowhere in the web is words alone."""
     text = await read(
@@ -100,6 +105,7 @@ async def test_the_main_thing_comes_first() -> None:
         ("Grüße, 東京".encode("gb18030"), "gb18030"),
         (b"<meta charset=gb18030>" + "Grüße, 東京".encode("gb18030"), ""),
         (b"<meta charset=latin1><title></title>" + "Grüße, 東京".encode(), "utf-8"),
+        (b"a letter cut in two: \xe6\x9d, " + "Grüße, 東京".encode(), "utf-8"),
     ],
 )
 def test_a_page_is_read_in_the_encoding_it_has(data: bytes, charset: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 
 from loopforge.errors import InputError
-from loopforge.tools.web.network_guard import GuardedNetwork, is_public
+from loopforge.tools.web.network_guard import GuardedNetwork, is_one_of, is_public
 from loopforge.tools.web.page_fetch import FetchBounds, checked, fetch
 from tests.tools.web.odd_server import OddServer, odd_server, onward, page, told
 
@@ -129,6 +129,49 @@ async def test_a_name_is_asked_for_once_and_held_to(server: OddServer) -> None:
 
     with pytest.raises(InputError, match=r"private network \(10\.0\.0\.1\)"):
         await fetch("http://mixed.example/", GuardedNetwork(resolve=mixed))
+
+
+@pytest.mark.parametrize(
+    "address", ["93.184.216.34", "::ffff:93.184.216.34", "64:ff9b::5db8:d822", "2002:5db8:d822::"]
+)
+def test_this_machine_is_itself_in_every_form_of_its_address(address: str) -> None:
+    """An address of IPv6 that stands for one of IPv4 leads to no service that listens there."""
+    assert is_one_of(address, ["93.184.216.34"])
+
+
+@pytest.mark.parametrize("to", ["http://[", "//[::1"])
+async def test_a_redirect_to_no_address_is_said(server: OddServer, to: str) -> None:
+    """In words, as everything else that a server does wrong."""
+    server.answers["/"] = onward(to)
+    with pytest.raises(InputError, match="leads on to what is no address"):
+        await fetch(server.at("/"), network(server))
+
+
+async def test_a_redirect_may_be_written_in_letters(server: OddServer) -> None:
+    """As UTF-8, which is how servers send them that do not encode."""
+    server.answers["/"] = (
+        b"HTTP/1.1 302 Found\r\nLocation: /caf\xc3\xa9\r\nContent-Length: 0\r\n\r\n"
+    )
+    server.answers["/caf%C3%A9"] = page("<p>Coffee.</p>")
+    assert (await fetch(server.at("/"), network(server))).data == b"<p>Coffee.</p>"
+
+
+async def test_nothing_is_taken_behind_the_end_of_what_is_packed(server: OddServer) -> None:
+    """A server that goes on sending there is left; what ends before its end is said."""
+    packed = gzip.compress(b"<p>Slugs." * 900)
+
+    async def goes_on(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + packed)
+        while True:
+            writer.write(bytes(100_000))
+            await writer.drain()
+
+    server.answers["/"] = goes_on
+    server.answers["/cut"] = told(packed[:-20], "Content-Encoding: gzip")
+    found = await fetch(server.at("/"), network(server), SMALL)
+    assert (found.data, found.whole) == (b"<p>Slugs." * 900, True)
+    with pytest.raises(InputError, match="ends too soon"):
+        await fetch(server.at("/cut"), network(server), SMALL)
 
 
 async def test_redirects_end(server: OddServer) -> None:

@@ -56,7 +56,12 @@ def place_of(url: str) -> str:
     return f"{found.hostname}:{found.port or (443 if found.scheme == 'https' else 80)}"
 
 
+def untagged(text: object) -> str:
+    """What an answer says in HTML; a < before anything but a tag's name is one."""
+    return unescape(re.sub(r"</?[A-Za-z][^<>]*>", "", str(text or "")))
+
+
 def one_row(text: object, most: int) -> str:
-    """Words of an answer in one line, without tags, of at most so many characters."""
-    words = " ".join(visible(unescape(re.sub(r"<[^<>]*>", "", str(text or "")))).split())
+    """Words of an answer in one line, of at most so many characters."""
+    words = " ".join(visible(str(text or "")).split())
     return words if len(words) <= most else f"{words[:most].rstrip()}…"

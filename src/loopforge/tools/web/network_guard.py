@@ -52,21 +52,26 @@ def is_public(address: str) -> bool:
         found = ip_address(address)
     except ValueError:
         return False
+    found = _reached(found)
     if isinstance(found, IPv6Address):
-        inner = _inner(found)
-        if inner is None:
-            in_use = found in PUBLIC_6 and found not in DOCUMENTED_6 and not found.teredo
-            return in_use and found.is_global
-        found = inner
+        in_use = found in PUBLIC_6 and found not in DOCUMENTED_6 and not found.teredo
+        return in_use and found.is_global
     elsewhere = found.is_multicast or found in ASSIGNED or found == WIRE_SERVER
     return found.is_global and not elsewhere
 
 
-def _inner(address: IPv6Address) -> IPv4Address | None:
-    """The address of IPv4 that one of IPv6 stands for."""
+def is_one_of(address: str, own: Collection[str]) -> bool:
+    """Whether it reaches one of these, in whatever form it is written."""
+    return str(_reached(ip_address(address))) in own
+
+
+def _reached(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+    """The address of IPv4 that one of IPv6 stands for; any other is itself."""
+    if isinstance(address, IPv4Address):
+        return address
     if address in NAT64:
         return IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or address.sixtofour
+    return address.ipv4_mapped or address.sixtofour or address
 
 
 class GuardedNetwork(httpcore2.AsyncNetworkBackend):
@@ -103,7 +108,7 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
     async def _check(self, host: str, addresses: Sequence[str]) -> None:
         own = await asyncio.to_thread(own_addresses, six=True)
         for address in addresses:
-            if not is_public(address) or address in own:
+            if not is_public(address) or is_one_of(address, own):
                 raise InputError(
                     f"{host} leads into a private network ({address}), which is not read from. "
                     "The owner of this home can name it in the setting lookup_inside."

@@ -32,6 +32,7 @@ _DECLARED = re.compile(
 )
 _HEAD = 2048
 """Bytes in which a page may say its encoding."""
+_BREAKS = {ord("\n"): None, ord("\t"): None}
 _KEPT = frozenset("\n\t\u200c\u200d")
 """Signs that are not seen, and without which others are not as they should be."""
 
@@ -71,7 +72,10 @@ def _kind(page: FetchedPage) -> str:
 
 
 def decoded(data: bytes, told: str) -> str:
-    """Bytes as text: by their mark, as UTF-8 where they are that, else as they or a header say."""
+    """Bytes as text: by their mark, as UTF-8 where they are that, else as they or a header say.
+
+    Where those say nothing else, it is UTF-8 too whose letters are whole for the most part.
+    """
     for mark, name in (
         (codecs.BOM_UTF8, "utf-8"),
         (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -90,12 +94,21 @@ def decoded(data: bytes, told: str) -> str:
         encoding = webencodings.lookup(label) if label else None
         if encoding is not None and encoding.name != "utf-8":
             return str(encoding.codec_info.decode(data, "replace")[0])
-    return data.decode("windows-1252" if not data.isascii() else "ascii", "replace")
+    return data.decode(
+        "utf-8" if data.isascii() or _mostly_whole(data) else "windows-1252", "replace"
+    )
+
+
+def _mostly_whole(data: bytes) -> bool:
+    """Whether more letters beyond ASCII are whole in UTF-8 than are broken."""
+    broken = data.decode("utf-8", "replace").count("\ufffd")
+    whole = data.decode("utf-8", "ignore")
+    return len(whole) - len(whole.encode("ascii", "ignore")) > broken
 
 
 def visible(text: str) -> str:
     """The text without signs that leave no trace on a screen, and without spaces at its ends."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    if lines.isascii() and "\0" not in lines:
+    if lines.isascii() and lines.translate(_BREAKS).isprintable():
         return lines.strip()
     return "".join(sign for sign in lines if sign in _KEPT or not unseen(sign)).strip()

@@ -10,6 +10,7 @@ says, nor who wants it.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import zlib
 from http import HTTPStatus
 from typing import NamedTuple
@@ -73,7 +74,7 @@ async def fetch(
                 found = await _answered(pool, at, bounds)
                 if isinstance(found, FetchedPage):
                     return found
-                at = checked(urljoin(str(at), found.strip().replace(" ", "%20")))
+                at = _onward(at, found)
     except TimeoutError as error:
         raise InputError(f"{host} took longer than {bounds.seconds:g} seconds") from error
     except (httpcore2.NetworkError, httpcore2.TimeoutException, OSError) as error:
@@ -100,6 +101,16 @@ def checked(url: str) -> httpx2.URL:
     if (port < 1024 and port not in LOW_PORTS) or port > 65_535:
         raise InputError(f"port {port} is none of the web")
     return found
+
+
+def _onward(at: httpx2.URL, told: str) -> httpx2.URL:
+    """The address that a redirect names; letters beyond ASCII come as UTF-8. Raises InputError."""
+    with contextlib.suppress(UnicodeError):
+        told = told.encode("latin-1").decode("utf-8")
+    try:
+        return checked(urljoin(str(at), told.strip().replace(" ", "%20")))
+    except ValueError as error:
+        raise InputError(f"{at.host} leads on to what is no address: {short(told)}") from error
 
 
 async def _answered(
@@ -157,6 +168,10 @@ async def body_of(reply: httpcore2.Response, packed: str, most: int) -> tuple[by
             raise InputError("it comes packed, and damaged") from error
         if len(found) > most:
             return bytes(found[:most]), False
+        if unpack and unpack.eof:  # what comes behind its end would be kept, without bound
+            break
+    if unpack and found and not unpack.eof:
+        raise InputError("it comes packed, and ends too soon")
     return bytes(found), True
 
 

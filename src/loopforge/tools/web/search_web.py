@@ -91,11 +91,11 @@ def _leads(url: object) -> bool:
 
 
 def _row(row: dict[str, object]) -> str:
-    from loopforge.tools.web.endpoint_request import one_row
+    from loopforge.tools.web.endpoint_request import one_row, untagged
 
-    title = one_row(row.get("title"), LONGEST_TITLE)
+    title = one_row(untagged(row.get("title")), LONGEST_TITLE)
     day = one_row(row.get("publishedDate"), 40)[:10]
-    said = one_row(row.get("content"), LONGEST_TEXT)
+    said = one_row(untagged(row.get("content")), LONGEST_TEXT)
     return f"- {title}{f' ({day})' if day else ''}: {row['url']}" + (f"\n  {said}" if said else "")
 
 
