@@ -130,6 +130,15 @@ async def test_an_audit_that_nobody_answered_finds_nothing(lab: Lab, scripted: P
     assert "were not answered" in err
 
 
+def test_a_sweep_of_rules_takes_no_wish_for_a_model(lab: Lab, scripted: Path) -> None:
+    """Exit code 2, and nothing is begun."""
+    (scripted / "scenarios" / "small.toml").write_text(SCENARIO)
+    (scripted / "tiny.toml").write_text(EXPERIMENT.format(policy="stub"))
+    code, _, err = lab("sweep", "tiny.toml", "--model", "scripted", "--out", "none")
+    assert (code, "ask no model: leave out --model" in err) == (2, True)
+    assert not (scripted / "none").exists()
+
+
 def test_a_sweep_of_a_model_that_is_not_there_is_not_begun(lab: Lab, scripted: Path) -> None:
     """Exit code 2, with the models there are; no folder is made."""
     (scripted / "scenarios" / "small.toml").write_text(SCENARIO)

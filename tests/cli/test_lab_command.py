@@ -253,6 +253,15 @@ def test_a_model_that_is_not_there_is_an_error_before_the_run(
     assert list((scripted / "data" / "runs").iterdir()) == []
 
 
+@pytest.mark.parametrize("wish", [("--model", "scripted"), ("--fallback",)])
+def test_rules_that_ask_no_model_take_no_wish_for_one(lab: Lab, wish: tuple[str, ...]) -> None:
+    """Exit code 2 and no run: it would look as if that model had answered."""
+    code, out, err = lab("run", *SMALL, *wish, "--out", "mine")
+    assert (code, out) == (2, "")
+    assert f"ask no model: leave out {wish[0]}" in err
+    assert not Path("mine").exists()
+
+
 async def test_the_model_that_is_named_answers_or_nobody_does(lab: Lab, scripted: Path) -> None:
     """A server that fails for it is not asked for the other; with --fallback it is."""
     async with serving() as server:

@@ -20,6 +20,7 @@ from loopforge.cli.factory.run_playing import (
     Source,
     called,
     found,
+    models_wished,
     scenarios_of,
     sweeps_of,
 )
@@ -263,6 +264,8 @@ def sweep(
     if rescore:
         layout = sweeps.as_begun(layout, folder)
     asks = bool(set(policies_of(layout)) - set(PLAIN))
+    if not rescore:
+        models_wished(model, fallback=fallback, asks=asks)
     with bar(name) as watcher:
         swept = sweeps.sweep(
             layout,

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from loopforge.errors import InputError
+
 if TYPE_CHECKING:
     from loopforge.core.factory_vocabulary import DayEnded, RunLastRow, Stepped
     from loopforge.lab.run.robot_minds import Minds
@@ -117,6 +119,16 @@ class RunWish:
     as_json: bool
 
 
+def models_wished(model: str, *, fallback: bool, asks: bool) -> None:
+    """Refuse a wish for models where no mind asks one. Raises InputError."""
+    if (model or fallback) and not asks:
+        option = "--model" if model else "--fallback"
+        raise InputError(
+            f"All minds here are rules in code, and ask no model: leave out {option}, or choose a "
+            "policy that asks one, such as llm."
+        )
+
+
 def played(
     there: Settings,
     folder: Path,
@@ -129,6 +141,8 @@ def played(
     resumed: bool = False,
 ) -> None:
     """Play a run with what this home has, and say what came of it; interrupted, how to go on."""
+    if not resumed:
+        models_wished(wish.model, fallback=wish.fallback, asks=asks)
     ticker = Ticker(scenario.days * scenario.steps_per_day)
 
     async def play() -> Run:
