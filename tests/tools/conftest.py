@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -32,6 +32,10 @@ class NoFiles:
         raise Unknown(which)
 
     async def data(self, call: ToolCall, which: str) -> ToolFile:
+        """There is none."""
+        raise Unknown(which)
+
+    async def givers(self, call: ToolCall, which: str) -> Collection[str]:
         """There is none."""
         raise Unknown(which)
 

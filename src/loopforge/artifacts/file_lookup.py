@@ -8,7 +8,7 @@ a newer file of the same name, nor one that is called like another's handle, can
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from math import inf
 
 from sqlalchemy import select
@@ -52,7 +52,7 @@ class KeptRoomFiles:
     async def known(self, call: ToolCall) -> Sequence[File]:
         """All of them, each once, the newest first."""
         found = dict[str, File]()
-        async for file in self._seen(call):
+        async for file, _ in self._seen(call):
             found.setdefault(str(file.hash), file)
         return [*found.values()]
 
@@ -79,6 +79,11 @@ class KeptRoomFiles:
         data = await self._artifacts.get(str(file.hash))
         return ToolFile(name=str(file.name), data=data, media=file.media)
 
+    async def givers(self, call: ToolCall, which: str) -> Collection[str]:
+        """The tools that gave a file, to this mate for those whom it answers. Raises Unknown."""
+        wanted = str((await self.file(call, which)).hash)
+        return {tool async for file, tool in self._seen(call) if tool and str(file.hash) == wanted}
+
     async def extract(self, file: ToolFile) -> str:
         """What a document or a page says. Raises InputError."""
         return await extracted(file)
@@ -86,7 +91,7 @@ class KeptRoomFiles:
     async def file(self, call: ToolCall, which: str) -> File:
         """A file by its handle or name. Raises Unknown."""
         wanted, named = which.strip().removeprefix("file ").strip(), None
-        async for file in self._seen(call):
+        async for file, _ in self._seen(call):
             if len(wanted) >= HANDLE and str(file.hash).startswith(wanted.lower()):
                 return file
             named = named or (file if str(file.name) == wanted else None)
@@ -94,20 +99,23 @@ class KeptRoomFiles:
             return named
         raise Unknown(f"No file {wanted[:60]!r} is here. Use list_files to see those there are.")
 
-    async def _seen(self, call: ToolCall) -> AsyncIterator[File]:
+    async def _seen(self, call: ToolCall) -> AsyncIterator[tuple[File, str]]:
+        """Each file that may be seen, with the tool that gave it; "" for what people gave."""
         query = select(kept.c.event).where(kept.c.stream == call.stream).distinct()
         until = await self._asked(call)
         newest = query.order_by(kept.c.event.desc()).limit(NEWEST)
         for id in await self._ledger.look(lambda table: list(table.execute(newest).scalars())):
             event = await self._ledger.event(id)
-            body = event.body
+            body, tool = event.body, ""
             if event.seq > until:
                 continue
-            if isinstance(body, EffectReturned) and not await self._own(call, body.effect):
-                continue
+            if isinstance(body, EffectReturned):
+                tool = await self._own(call, body.effect)
+                if not tool:
+                    continue
             for file in body.files if isinstance(body, Heard | Said | EffectReturned) else ():
                 if file.hash.text and file.name.text is not None:
-                    yield file
+                    yield file, tool
 
     async def _asked(self, call: ToolCall) -> float:
         """Where in its stream it was wanted; a use by hand is wanted now."""
@@ -116,12 +124,14 @@ class KeptRoomFiles:
         except Unknown:
             return inf
 
-    async def _own(self, call: ToolCall, effect: str) -> bool:
-        """Whether a use of a tool was this mate's, for all whom it answers now."""
+    async def _own(self, call: ToolCall, effect: str) -> str:
+        """The tool that was used; "" unless it was by this mate, for all whom it answers now."""
         proposed = await self._ledger.event(effect)
         body = proposed.body
         mine = proposed.actor == f"mate:{call.mate}"
-        return mine and isinstance(body, EffectProposed) and {*call.people} <= {*body.people}
+        if mine and isinstance(body, EffectProposed) and {*call.people} <= {*body.people}:
+            return body.tool
+        return ""
 
 
 async def extracted(file: ToolFile) -> str:

@@ -150,7 +150,8 @@ def _power(base: Any, exponent: Any) -> Any:
     """A power that is soon worked out: meanwhile nothing else of the program would go on."""
     if hasattr(exponent, "to"):
         exponent = exponent.to("").magnitude
-    number, units = base, ()
+    number: Any = base
+    units: Any = ()
     if hasattr(base, "to"):
         number, units = base.magnitude, base.unit_items()
     if any(abs(power * exponent) > HIGHEST for _, power in units):

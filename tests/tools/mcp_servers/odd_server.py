@@ -42,6 +42,8 @@ TOOLS = [
     {"name": "fail", "description": "Fails.", "inputSchema": NOBODY, **READS},
     {"name": "sleep", "description": "Sleeps.", "inputSchema": NOBODY, **READS},
     {"name": "paint", "description": "Paints the town.", "inputSchema": NOBODY, **READS},
+    {"name": "forge", "description": "Gives a file.", "inputSchema": TEXT, **READS},
+    {"name": "wonder", "description": "Wonders.", "inputSchema": NOBODY, **READS},
     {"name": "fetch", "description": "Fetches.", "inputSchema": TEXT, **READS},
     {"name": "knit", "description": "Knits a sock.", "inputSchema": NOBODY, **READS},
     {"name": "look", "description": "Tells what it sees.", "inputSchema": NOBODY, **READS},
@@ -122,6 +124,15 @@ def use(name: str, given: dict[str, Any], answers: dict[str, Any], state: str) -
             return {"content": [text | {"text": "No\x1b[31m ink left.\0" * 9000}], "isError": True}
         case "fetch":
             return {"content": [text | {"text": fetched(given["text"])}]}
+        case "forge":
+            blob = base64.b64encode(given["text"].encode()).decode()
+            held = {"uri": "file:///q.json", "mimeType": "application/json", "blob": blob}
+            return {"content": [{"type": "resource", "resource": held}]}
+        case "wonder":
+            message = f"Is it {os.environ['TOKEN']}?"  # noqa: TID251
+            asks = ASKS | {"message": message}
+            asked = {"1": {"method": "elicitation/create", "params": asks}}
+            return {"resultType": "input_required", "inputRequests": asked, "requestState": "x"}
         case "look":
             return {"content": [text | {"text": seen()}]}
         case "paint" if MODE == "modern":

@@ -5,11 +5,8 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
-import re
-import shutil
-import tempfile
 import tomllib
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,14 +36,12 @@ from loopforge.tools.mcp.tool_listing import (
 )
 from loopforge.tools.mcp.use_result import result_of
 from loopforge.tools.sandbox.call_workspace import FOLDER
-from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from tests.rooms.conftest import Home, living
 from tests.rooms.test_described_services import MATE, used
 from tests.said_now import using_what_is_asked
 from tests.tools.conftest import tool_home
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
-ODD = Path(__file__).with_name("odd_server.py")
 FILE = """command = ["/usr/bin/python3", "{place}/srv/odd_server.py", "{mode}"]
 folders = ["{place}/srv"]
 seconds = 60
@@ -54,18 +49,6 @@ seconds = 60
 TOKEN = "${{ODD_TOKEN}}"
 """
 TOKEN = "t-5d0f77aa91be"
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder that programs can come to which do not run as root, with the server in it."""
-    place = Path(tempfile.mkdtemp(prefix="mcp-"))
-    place.chmod(0o755)
-    (place / "srv").mkdir(mode=0o755)
-    shutil.copy(ODD, place / "srv")
-    (place / "srv" / ODD.name).chmod(0o644)
-    yield place
-    WorkspaceFiles(place).remove()
 
 
 def described(place: Path, mode: str) -> str:
@@ -191,14 +174,14 @@ async def test_who_uses_it_at_once_starts_one(place: Path) -> None:
     one._streams = counted
     found = await asyncio.gather(*(one.tools() for _ in range(3)))
     await one.close()
-    assert [len(each) for each in found] == [9] * 3
+    assert [len(each) for each in found] == [11] * 3
     assert len(started) == 1
 
 
 async def test_one_that_misbehaves_fails_its_own_uses(place: Path) -> None:
     """Logs between messages are passed over; rubbish, a flood, an end: an error that says it."""
     chatty = connection(place, "chatty")
-    assert len(await chatty.tools()) == 9
+    assert len(await chatty.tools()) == 11
     await chatty.close()
     for mode, why in (
         ("rubbish", "did not start: it writes what is no MCP: y"),
@@ -246,32 +229,6 @@ async def test_it_reaches_the_hosts_that_were_granted_and_no_other(place: Path) 
         await one.close()
     server.close()
     await server.wait_closed()
-
-
-@pytest.mark.sample(1)
-@pytest.mark.parametrize("mode", ["plain", "modern"])
-async def test_what_it_asks_people_may_be_answered_days_later(place: Path, mode: str) -> None:
-    """The question is a file; what is sent is shown first; a restart lies between, and a no."""
-    async with terminal(place, mode) as home:
-        asked = await used(home, "odd_paint")
-        assert "odd asks people for something before it goes on:" in asked
-        assert "Which colour?" in asked
-        handle = re.search(r"file ([0-9a-f]+): question-of-odd", asked)
-        assert handle is not None, asked
-        await used(home, "answer_server", question=handle[1], answers={"color": "red"})
-        await home.does("bo", "approve", "1")
-        await home.app.effects.settled(f"room:{home.room}")
-        await home.rest()
-        assert "nothing was sent, the answers do not fit: 'colour' is a" in (await home.lines())[-1]
-    async with terminal(place, mode, seed=8) as home:
-        for nth, answer in ((2, {"answers": {"colour": "red"}}), (3, {"decline": True})):
-            await used(home, "answer_server", question=handle[1], **answer)
-            await home.does("bo", "approve", str(nth))
-            await home.app.effects.settled(f"room:{home.room}")
-            await home.rest()
-            state = "wet" if mode == "modern" else "1"
-            told = "red" if nth == 2 else "not (decline)"
-            assert f"The town is {told} {{}} {state}." in (await home.lines())[-1]
 
 
 def whose(home: Home) -> dict[str, str]:
@@ -359,7 +316,7 @@ async def test_who_waits_for_one_that_is_ended_as_it_begins_is_told(place: Path)
         async with asyncio.timeout(60):
             await asyncio.wait({use})
         assert "did not start: it was ended" in str(use.exception())
-    assert len(await one.tools()) == 9
+    assert len(await one.tools()) == 11
     await one.close()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -162,6 +162,13 @@ class RoomFiles(Protocol):
 
     async def data(self, call: ToolCall, which: str) -> ToolFile:
         """A file by its handle or name, with its bytes. Raises Unknown, ArtifactError."""
+        ...
+
+    async def givers(self, call: ToolCall, which: str) -> Collection[str]:
+        """The tools that gave a file to the same mate for the same people; none: people did.
+
+        Raises Unknown.
+        """
         ...
 
     async def extract(self, file: ToolFile) -> str:

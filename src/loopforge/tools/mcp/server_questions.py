@@ -9,7 +9,7 @@ when that is forgotten.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import msgspec
@@ -18,6 +18,7 @@ from loopforge.errors import InputError
 from loopforge.runtime.containment import as_json, short
 from loopforge.runtime.ports import Tool, ToolFile, ToolResult
 from loopforge.tools.argument_check import misfit
+from loopforge.tools.mcp.tool_listing import tool_name
 
 NOTHING_LIKE_IT = "that file is no question of a server; name the handle of the file it came as"
 
@@ -81,7 +82,7 @@ def told(asked: AskedInput) -> ToolResult:
         for name, field in (one.schema.get("properties") or {}).items():
             about = field.get("description") or field.get("title") or ""
             lines.append(
-                f"  {name}{'' if name in needed else ' (may be left out)'}: {short(about)} "
+                f"  {short(name)}{'' if name in needed else ' (may be left out)'}: {short(about)} "
                 f"{as_json({k: v for k, v in field.items() if k not in ('description', 'title')})}"
             )
     lines.append(
@@ -96,12 +97,24 @@ def told(asked: AskedInput) -> ToolResult:
     return ToolResult(text="\n".join(lines), files=(file,))
 
 
-def read_question(file: ToolFile) -> AskedInput:
-    """The question that a file holds. Raises InputError."""
+def read_question(data: bytes, givers: Collection[str] = ()) -> AskedInput:
+    """The question that a file holds, given by the tool that asked. Raises InputError.
+
+    Anybody can write such a file, and so have a tool used in a way that people were not shown.
+    """
+    if (asked := question_in(data)) is None:
+        raise InputError(NOTHING_LIKE_IT)
+    if not {ANSWER_SERVER.name, tool_name(asked.server, asked.tool)} & {*givers}:
+        raise InputError(f"nothing was sent: {asked.server} did not ask that")
+    return asked
+
+
+def question_in(data: bytes) -> AskedInput | None:
+    """What a file would ask, if it has the form of a question."""
     try:
-        return msgspec.json.decode(file.data, type=AskedInput)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise InputError(NOTHING_LIKE_IT) from error
+        return msgspec.json.decode(data, type=AskedInput)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
 
 
 def answers_of(

@@ -317,7 +317,8 @@ class McpServers:
     async def _answer(self, call: ToolCall) -> ToolResult:
         """Go on with a use that asked people for something."""
         assert self._home is not None
-        asked = read_question(await self._home.files.data(call, str(call.arguments["question"])))
+        which, files = str(call.arguments["question"]), self._home.files
+        asked = read_question((await files.data(call, which)).data, await files.givers(call, which))
         if asked.server not in self._known:
             raise InputError(f"there is no server {asked.server} here any more")
         declined = bool(call.arguments.get("decline"))
@@ -350,9 +351,8 @@ class McpServers:
             came = await connection.call(
                 asked.tool, asked.arguments, state=asked.state, answers=answers, tell=tell
             )
-            if came.asked:
-                return told(msgspec.structs.replace(asked, questions=came.asked, state=came.state))
-            found = result_of(came.result)
+            asked = msgspec.structs.replace(asked, questions=came.asked, state=came.state)
+            found = told(asked) if came.asked else result_of(came.result)
         except InputError as error:
             raise InputError(veiled(clean(str(error)), keys)) from None
         return msgspec.structs.replace(found, text=veiled(clean(found.text), keys))

@@ -13,6 +13,7 @@ import msgspec
 
 from loopforge.errors import InputError
 from loopforge.runtime.ports import ToolFile, ToolResult
+from loopforge.tools.mcp.server_questions import question_in
 from loopforge.tools.web.kept_pages import MATERIAL
 
 if TYPE_CHECKING:
@@ -62,4 +63,7 @@ def _keep(files: list[ToolFile], texts: list[str], name: str, data: str, media: 
     ending = {"image": ".png", "audio": ".wav"}.get(name, "")
     if ending and "/" in media:
         ending = f".{media.partition('/')[2].partition(';')[0].partition('+')[0]}"
+    if question_in(held) is not None:  # read_question takes files of answer_server as questions
+        texts.append(f"[{name}: left out, a question that nobody asked]")
+        return
     files.append(ToolFile(name=f"{name}{ending}", data=held, media=media))
