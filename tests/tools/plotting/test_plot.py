@@ -12,6 +12,7 @@ from PIL import Image
 from loopforge.errors import InputError
 from loopforge.runtime.ports import ToolCall, ToolResult
 from loopforge.tools.plotting.chart_choice import chosen, summary
+from loopforge.tools.plotting.chart_drawing import COLOURS as CHART_COLOURS
 from loopforge.tools.plotting.chart_drawing import drawn
 from loopforge.tools.plotting.plot import plot, plotted
 from loopforge.tools.plotting.table_reading import PlotRefused, read_table
@@ -39,11 +40,22 @@ def inks(picture: bytes) -> set[Any]:
         ("1\t2\n3\t4\n", ["number", "number"]),
         ("value\n3\n4\n", ["number"]),
         ("a,b\n1,\n2,n/a\n3,4\n4,5\n5,6\n6,7\n", ["number", "number"]),
+        ("\ufeffa,b\n1,nan\n2,NA\n3,-\n4,null\n5,6\n", ["number", "number"]),
+        ("a,b\nyes,-\nno,none\n", ["words", "words"]),
     ],
 )  # fmt: skip
 def test_tables_are_read_as_they_come(text: str, kinds: list[str]) -> None:
     """Commas, semicolons with decimal commas, Markdown, sheets, tabs, one column, gaps."""
     assert [each.kind for each in read_table(text)] == kinds
+
+
+def test_a_mark_of_quotation_that_is_never_closed_is_a_sign() -> None:
+    """No row after it is swallowed, and a cell may be long; one that is closed may hold a row."""
+    long = "x" * 200_000
+    pipes, _, note = read_table(f'pipe,kg,note\n"half,1,{long}\nfull,2,b\n')
+    assert pipes.cells == ('"half', "full")
+    assert len(note.cells[0]) == 200
+    assert read_table('a,b\n"north\nbed, or so",2\n')[0].cells == ("north bed, or so",)
 
 
 def test_a_decimal_comma_is_no_thousand() -> None:
@@ -107,6 +119,7 @@ async def test_each_kind_is_drawn(kind: str) -> None:
         "a,b\n1,0\n2,0\n3,-0.5\n4,2\n",
         "a,b\n1e200,1e250\n2e200,-1e250\n",
         "a,b\n0.0000001,1e-12\n0.0000002,2e-12\n",
+        "a,b\n1,1e-323\n2,2e-323\n3,1\n",
         "a,b\n0001-01-01,1\n9999-12-31,2\n",
         "a,b\n2026-11-24T10:00,1\n2026-11-24T10:05,2\n",
         "a,b\nअंतर,1\n\U0001f40c,2\n",
@@ -118,6 +131,23 @@ async def test_each_kind_is_drawn(kind: str) -> None:
 def test_odd_tables_are_drawn(text: str, kind: str, log: bool) -> None:
     """One point, no height, very large and very small numbers, years 1 to 9999, any words."""
     inks(drawn(chosen(read_table(text), {"kind": kind, "log": log})))
+
+
+def test_numbers_that_are_nearly_none_have_a_histogram() -> None:
+    """They are 0, as near as a picture can tell."""
+    inks(drawn(chosen(read_table("v\n1e-323\n2e-323\n"), {"kind": "histogram"})))
+
+
+def test_every_column_stands_in_the_legend_and_every_axis_has_marks() -> None:
+    """However long its name is; and over thousands of years."""
+    names = ",".join(f"a rather long name, number {nth}".replace(",", "") for nth in range(8))
+    picture = drawn(chosen(read_table(f"x,{names}\n1,{'2,' * 7}2\n"), {"kind": "line"}))
+    legend = Image.open(io.BytesIO(picture)).crop((0, 60, 1200, 80))
+    found = {colour for _, colour in legend.getcolors(1 << 20) or ()}
+    assert found >= {tuple(bytes.fromhex(colour[1:])) for colour in CHART_COLOURS}
+    years = drawn(chosen(read_table("a,b\n0001-01-01,1\n9999-12-31,2\n"), {"kind": "line"}))
+    below = Image.open(io.BytesIO(years)).crop((150, 685, 1100, 705))
+    assert len(below.getcolors(1 << 20) or ()) > 1
 
 
 async def test_a_table_that_is_too_much_ends() -> None:

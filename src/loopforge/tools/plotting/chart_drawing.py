@@ -34,11 +34,13 @@ TITLE, LABEL = 26, 17
 MARKS = 8
 """Marks along an axis, about."""
 HOURS = (1 / 24, 3 / 24, 6 / 24, 12 / 24, 1, 2, 7, 14)
-MONTHS = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200)
+MONTHS = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 6000, 12_000)
 MONTH = 30.44
 FIRST_DAY, LAST_DAY = -719_162.0, 2_932_896.0
 """The years 1 to 9999, in days since 1970."""
 LONGEST_WORD = 24
+SLANT = 40
+"""Degrees by which words along an axis go upwards."""
 
 Pen = Any
 
@@ -114,6 +116,14 @@ class _Writing:
         """How wide a text is."""
         return float(self._fonts[size].getlength(self.spelled(text))) / TWICE
 
+    def fitted(self, text: str, room: float, size: int = LABEL) -> str:
+        """As much of a text as there is room for."""
+        if self.wide(text, size) <= room:
+            return text
+        while text and self.wide(f"{text}…", size) > room:
+            text = text[:-1]
+        return f"{text.rstrip()}…"
+
     def put(self, text: str, x: float, y: float, anchor: str, **more: Any) -> None:
         """Write a text; `anchor` says which of its points lies there, as Pillow does."""
         size, ink = more.get("size", LABEL), more.get("ink", INK)
@@ -122,11 +132,12 @@ class _Writing:
 
     def put_slanted(self, text: str, x: float, y: float) -> None:
         """Write a text upwards to the right, ending there."""
-        font, text = self._fonts[LABEL], self.spelled(text)
+        font = self._fonts[LABEL]
+        text = self.spelled(self.fitted(text, x / math.cos(math.radians(SLANT))))
         size = (int(font.getlength(text)) + 4, LABEL * TWICE * 2)
         piece = Image.new("L", size, 0)
         ImageDraw.Draw(piece).text((0, 0), text, fill=255, font=font)
-        turned = piece.rotate(40, expand=True)
+        turned = piece.rotate(SLANT, expand=True)
         place = (int(x * TWICE) - turned.width + LABEL, int(y * TWICE))
         self._image.paste(Image.new("RGB", turned.size, INK), place, turned)
 
@@ -148,13 +159,15 @@ def _slot(chart: TableChart) -> float:
 def _heading(chart: TableChart, pen: Pen, write: _Writing, *, many: bool) -> None:
     title = chart.title or (f"{chart.y_name} by {chart.x_name}" if chart.y_name else "")
     title = chart.title or (chart.x_name if chart.kind == "histogram" else title)
-    write.put(title[:90], WIDE / 2, 20, "ma", size=TITLE)
+    write.put(write.fitted(title[:200], WIDE - 40, TITLE), WIDE / 2, 20, "ma", size=TITLE)
     if not many:
         write.put(chart.y_name[:40], LEFT, TOP - 12, "ls", ink=FAINT)
         return
-    x = float(LEFT)
-    for nth, each in enumerate(chart.series):
-        name = _short(each.name)
+    x, room = float(LEFT), (WIDE - LEFT) / len(chart.series) - 50
+    names = [_short(each.name) for each in chart.series]
+    if sum(write.wide(name) + 50 for name in names) > WIDE - LEFT:
+        names = [write.fitted(name, room) for name in names]
+    for nth, name in enumerate(names):
         pen.rectangle(_twice(x, TOP - 6, x + 14, TOP + 8), fill=COLOURS[nth])
         write.put(name, x + 20, TOP + 1, "lm")
         x += write.wide(name) + 50
@@ -219,7 +232,9 @@ def _axes(chart: TableChart, pen: Pen, write: _Writing, across: Scale, upward: S
             x = across.at(value)
             pen.line(_twice(x, base, x, base + 6), fill=FAINT, width=TWICE)
             write.put(said, x, base + 10, "ma", ink=FAINT)
-    write.put(chart.x_name[:90], (LEFT + WIDE - RIGHT) / 2, HIGH - 12, "ms")
+    write.put(
+        write.fitted(chart.x_name, WIDE - LEFT - RIGHT), (LEFT + WIDE - RIGHT) / 2, HIGH - 12, "ms"
+    )
 
 
 MOST_WORDS = 40
@@ -256,7 +271,7 @@ def _times(scale: Scale) -> Iterator[tuple[float, str]]:
         return
     months = next((each for each in MONTHS if each * MONTH >= span / MARKS), MONTHS[-1])
     first = begin + timedelta(days=scale.low)
-    count = (first.year * 12 + first.month - 1) // months * months
+    count = max(12, (first.year * 12 + first.month - 1) // months * months)
     while True:
         year, month = divmod(count, 12)
         if not 1 <= year <= 9999:

@@ -13,7 +13,7 @@ import csv
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 MOST_ROWS, MOST_COLUMNS, MOST_CELL = 50_000, 200, 200
 """Rows and columns that are read, and characters of a cell."""
@@ -28,6 +28,10 @@ AROUND_NUMBERS = re.compile(r"[\s\u00a0\u202f'_%€$£¥]")
 DAY = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})")
 MONTH = re.compile(r"(\d{4})-(\d{2})")
 SECONDS_OF_DAY = 86_400.0
+MISSING = frozenset(("nan", "na", "n/a", "#n/a", "null", "none", "nil", "-", "–", "—", "?", "."))
+"""How it is written that there is no value; in a column of words it is one of them."""
+TINY, VAST = 1e-300, 1e300
+"""Beyond these a number is 0, or none: what lies between two of them is to be one, too."""
 
 
 class PlotRefused(Exception):
@@ -42,7 +46,7 @@ class TableColumn(NamedTuple):
 
     def numbers(self) -> list[float | None]:
         """Its cells as numbers; None where one is none."""
-        filled = [cell for cell in self.cells if cell]
+        filled = [cell for cell in self.cells if _said(cell)]
         like = [cell for cell in filled if cell[0] in "+-0123456789"]
         comma = any(map(DECIMAL_COMMA.fullmatch, like)) and all(map(WITH_COMMA.fullmatch, like))
         return [number(cell, comma=comma) for cell in self.cells]
@@ -54,7 +58,7 @@ class TableColumn(NamedTuple):
     @property
     def kind(self) -> str:
         """What it holds: number, time or words."""
-        filled = sum(bool(cell) for cell in self.cells)
+        filled = sum(map(_said, self.cells))
         if filled and sum(each is not None for each in self.numbers()) >= MOSTLY * filled:
             return "number"
         if filled and sum(each is not None for each in self.days()) >= MOSTLY * filled:
@@ -70,7 +74,14 @@ def number(cell: str, *, comma: bool = False) -> float | None:
         value = float(plain)
     except ValueError:
         return None
-    return value if abs(value) < 1e300 else None
+    if abs(value) < TINY:
+        return 0.0
+    return value if abs(value) < VAST else None
+
+
+def _said(cell: str) -> bool:
+    """Whether there is a value in it."""
+    return bool(cell) and cell.casefold() not in MISSING
 
 
 def day(cell: str) -> float | None:
@@ -89,7 +100,8 @@ def day(cell: str) -> float | None:
 
 def read_table(text: str, sheet: int = 1) -> list[TableColumn]:
     """The columns of a table. Raises PlotRefused."""
-    lines = [line for line in _sheet(text, sheet).splitlines() if line.strip()][: MOST_ROWS + 1]
+    written = _sheet(text.removeprefix("\ufeff"), sheet)
+    lines = [line for line in written.splitlines() if line.strip()][: MOST_ROWS + 1]
     rows = _rows(lines)
     if not rows:
         raise PlotRefused("There is no table in it.")
@@ -119,16 +131,25 @@ def _rows(lines: Sequence[str]) -> list[list[str]]:
     best, most = [[line] for line in lines], 0
     for parting in ("\t", ";", "|", ","):
         bare = [_unbarred(line) for line in lines] if parting == "|" else lines
-        try:
-            rows = list(csv.reader(bare, delimiter=parting, skipinitialspace=True))
-        except csv.Error as error:
-            raise PlotRefused(f"The table cannot be read: {error}.") from error
+        rows = _parted(bare, parting)
         width = len(rows[0]) if rows else 0
         alike = sum(len(row) == width for row in rows)
         if width > 1 and alike > most:
             best, most = rows, alike
     clean = [[" ".join(cell.split())[:MOST_CELL] for cell in row] for row in best]
     return [row for row in clean if any(row) and not all(map(RULE.fullmatch, row))]
+
+
+def _parted(lines: Sequence[str], parting: str) -> list[list[str]]:
+    """The cells; where a quotation mark is never closed, it is a sign like any other."""
+    csv.field_size_limit(sum(map(len, lines)) + len(lines))
+    rows = [f"{line}\n" for line in lines]  # a cell in quotation marks may go on in the next
+    form: dict[str, Any] = {"delimiter": parting, "skipinitialspace": True}
+    try:
+        return list(csv.reader(rows, strict=True, **form))
+    except csv.Error as error:
+        form["quoting"] = csv.QUOTE_NONE if "end of data" in str(error) else csv.QUOTE_MINIMAL
+    return list(csv.reader(rows, **form))
 
 
 def _unbarred(line: str) -> str:
