@@ -20,7 +20,7 @@ from loopforge.core.work.work_roles import FLOWS, ROLES, TURNS, TYPE_MODELS, Mod
 from loopforge.policies.flows import branch_flow
 from loopforge.settings import rows
 from loopforge.web.work import task_list
-from loopforge.work.threads import thread_orders, thread_posts
+from loopforge.work.threads import task_buttons, thread_posts
 from loopforge.work.threads.thread_routing import SEEN, clear_work
 from loopforge.work.workspace import checkpoint_archive
 
@@ -46,7 +46,7 @@ BOUNDS = {
     "options to tiers 4 and 3": branch_flow.TIERS == (4, 3),
     "the mate puts 👀 on it": SEEN == "👀",
     "🛑 on a line of the task": thread_posts.HALT[0] == "🛑",
-    "the button *Stop* under its message": thread_orders.STOP[0].label == "Stop",
+    "the button *Stop* under its message": task_buttons.STOP[0].label == "Stop",
 }
 
 

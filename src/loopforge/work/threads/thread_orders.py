@@ -13,17 +13,15 @@ from collections.abc import Sequence
 from loopforge.core.effect_states import EffectProposed
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Said
-from loopforge.core.work.work_vocabulary import ResultOffered, TaskClassified, TaskFinished
+from loopforge.core.work.work_vocabulary import ResultOffered, TaskFinished
 from loopforge.errors import Changed, InputError, RepositoryError, Unknown
 from loopforge.runtime.ports import Ledger, LineButton, LineSource, RoomOrder, RoomVoice
 from loopforge.work.task_service import TaskService
 from loopforge.work.task_state import PREFIX, TaskState
-from loopforge.work.threads.task_rights import OVER, TaskRights, may_give, possible_acts
+from loopforge.work.threads.task_buttons import task_buttons
+from loopforge.work.threads.task_rights import OVER, TaskRights, may_give
 
 ANSWERS = ("approve", "deny")
-STOP = (LineButton("stop", "Stop", "no"),)
-ALLOWING = (LineButton("approve", "Allow this once", "yes"), LineButton("deny", "Do not", "no"))
-DECIDING = (LineButton("approve", "Approve", "yes"), LineButton("reject", "Reject", "no"))
 NOTHING = "Nothing is worked on here. /work and what is to be done begins it."
 UNSEEN = (
     "What it offers now had not been shown here when you said that. Look at it, then say it again."
@@ -128,18 +126,7 @@ class ThreadOrders:
         cause = await self.cause(said.id)
         if cause is None:
             return ()
-        state = await self._tasks.store.state(cause.stream)
-        acts = possible_acts(state)
-        match cause.body:
-            case TaskClassified() if "stop" in acts:
-                first = await self._ledger.read(cause.stream, kinds=[cause.kind], limit=1)
-                return STOP if first[0].id == cause.id else ()
-            case EffectProposed() if cause.id in state.allowing:
-                return ALLOWING
-            case ResultOffered() as body if "approve" in acts and still_offered(state, body):
-                return DECIDING
-            case _:
-                return ()
+        return await task_buttons(self._ledger, cause, await self._tasks.store.state(cause.stream))
 
     async def source(self, said: Event) -> LineSource | None:
         """See `OrderRoute.source`."""
@@ -152,12 +139,6 @@ class ThreadOrders:
         where = f"{shown}/why/{cause.id}" if shown else f"{record} in the home's pages"
         words = f"That is of a task. How it came to be: {where}, or `loopforge why {said.id}`."
         return LineSource(page, record, words)
-
-
-def still_offered(state: TaskState, offer: ResultOffered) -> bool:
-    """Whether a yes would be for this."""
-    now = state.offered
-    return state.stage == "finished" and now is not None and now.commit == offer.commit
 
 
 def rights_of(order: RoomOrder, state: TaskState) -> TaskRights:

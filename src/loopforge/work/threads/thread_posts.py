@@ -47,8 +47,8 @@ from loopforge.runtime.system_clock import Stamp
 from loopforge.work.task_service import PAID, TaskService
 from loopforge.work.task_state import PREFIX, TaskState
 from loopforge.work.task_transcript import progress_line
+from loopforge.work.threads.task_buttons import still_offered
 from loopforge.work.threads.task_rights import OVER, TaskRights
-from loopforge.work.threads.thread_orders import still_offered
 from loopforge.work.threads.thread_routing import SEEN
 from loopforge.work.work_place import why_of
 
