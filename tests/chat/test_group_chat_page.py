@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.chat.room import energy_limit
-from loopforge.chat.speaking import triggers
+from loopforge.chat.speaking import line_debounce, triggers
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.turns import room_titles
 
@@ -15,7 +15,7 @@ PAGE = " ".join((Path(__file__).parents[2] / "docs" / "group-chat.md").read_text
 RULES, USUAL, SMALL = Rules(), triggers.USUAL, triggers.SMALL
 FIGURES = {
     "within 0.6 seconds": RULES.debounce == 0.6,
-    "for 4 seconds at the most": RULES.patience == 4,
+    "for 4 seconds at the most": line_debounce.PATIENCE == 4,
     "From 70 on a mate speaks. From 30 on its own mind": (USUAL.speak, USUAL.ask) == (70, 30),
     "so it is asked from 55 on": (SMALL.speak, SMALL.ask) == (70, 55),
     "at most two (`max_speakers`)": USUAL.speakers == 2,
