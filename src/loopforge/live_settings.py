@@ -16,6 +16,7 @@ import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -166,10 +167,12 @@ class LiveSettings:
 
 def _row(name: str) -> SettingsRow:
     """The row of this name. Raises Unknown."""
-    found = next((row for row in rows() if row.name == name), None)
-    if found is None:
-        raise Unknown(f"There is no setting `{name}`. docs/settings.md lists them all.")
-    return found
+    known = {row.name: row for row in rows()}
+    if name not in known:
+        near = get_close_matches(name.lower()[:80], known, 1)
+        meant = f"did you mean `{near[0]}`? " if near else ""
+        raise Unknown(f"There is no setting `{name}`; {meant}docs/settings.md lists them all.")
+    return known[name]
 
 
 def _shown(row: SettingsRow, value: Any) -> str:

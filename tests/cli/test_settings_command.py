@@ -56,7 +56,10 @@ def test_what_cannot_be_is_refused(run: Run, home: Path) -> None:
         in err
     )
     code, _, err = run("set", "idle_minuets", "5")
-    assert (code, "There is no setting `idle_minuets`" in err) == (2, True)
+    assert (code, "There is no setting `idle_minuets`; did you mean `idle_minutes`?" in err) == (
+        2,
+        True,
+    )
     code, _, err = run("set", "models", "gpt-5")
     assert (code, "`models` (data/settings.json) must be a table: write it" in err) == (2, True)
     assert not (home / "data/settings.json").exists()
