@@ -12,8 +12,9 @@ import pytest
 from msgspec.structs import force_setattr, replace
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.perception import AgentPerception, ToolOffer
+from loopforge.core.perception import AgentPerception, Picture, ToolOffer
 from loopforge.core.policy import All, Answer, Ask, Call, Message, as_policy
+from loopforge.core.text.erasable_text import Words
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.policies.stub import stub
@@ -54,6 +55,24 @@ def _yields(request: Any) -> Mind:
 def _asks(role: Any, part: Any) -> Mind:
     def mind(_seen: AgentPerception) -> Iterator[Any]:
         yield Ask((Message(role, (part,)),))
+
+    return mind
+
+
+def _lays(layout: str) -> Mind:
+    def mind(_seen: AgentPerception) -> Iterator[Any]:
+        yield Ask((Message("user", ("x",), layout=layout),))
+
+    return mind
+
+
+_NONE = ToolOffer(name=5)  # type: ignore[arg-type]
+_HALF: Any = Picture(name="a", hash="b", media="image/png", size=1)  # type: ignore[arg-type]
+
+
+def _shows(picture: Picture) -> Mind:
+    def mind(_seen: AgentPerception) -> Iterator[Any]:
+        yield Ask((Message("user", ("x",), (picture,)),))
 
     return mind
 
@@ -108,9 +127,21 @@ MISDEEDS: dict[str, tuple[Mind, str]] = {
     "asks without messages": (_yields(Ask(None)), "no tuple"),  # type: ignore[arg-type]
     "asks in a role of its own": (_asks("me", "x"), "no such role"),
     "asks half a character": (_asks("user", "\ud800"), "UnicodeEncodeError"),
+    "asks nothing at all": (_asks("user", None), "a NoneType is no text"),
+    "asks words that are none": (_asks("user", Words(5)), "no text of a message"),  # type: ignore[arg-type]
+    "asks half a character in words": (_asks("user", Words("\ud800")), "UnicodeEncodeError"),
     "asks an object": (_asks("user", object()), "a object is no text"),
     "asks for a list of purposes": (_yields(Ask(ASK.messages, purpose=["x"])), "no word"),  # type: ignore[arg-type]
     "asks by an endless form": (_yields(Ask(ASK.messages, schema=_cycle())), "RecursionError"),
+    "asks a tier that is none": (_yields(Ask(ASK.messages, tier="x")), "bounds are none"),  # type: ignore[arg-type]
+    "asks for a huge answer": (_yields(Ask(ASK.messages, max_tokens=10**30)), "bounds are none"),
+    "asks by a form too many": (_lays("..."), "no form for each"),
+    "asks with half a picture": (_shows(_HALF), "a picture of a message is none"),
+    "offers half a tool": (
+        _yields(Ask(ASK.messages, tools=(_NONE,))),
+        "Expected `str`",
+    ),
+    "shows by a word": (_yields(Ask(ASK.messages, aloud=True, shown="x")), "by no function"),  # type: ignore[arg-type]
     "calls an object": (_yields(Call(Unreadable())), "no text"),  # type: ignore[arg-type]
     "calls with a word": (_yields(Call("lamp", "on")), "no dict"),  # type: ignore[arg-type]
     "calls with an object": (_yields(Call("lamp", {"to": object()})), "TypeError"),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
+
+import pytest
 
 from loopforge.core.policy import Ask, Message
 from loopforge.policies.answer_form import AnswerForm
@@ -69,14 +72,39 @@ async def test_a_draft_shows_what_will_be_said(stage: Stage) -> None:
     assert looks == ["Good", "Good morning.", "Good morning. I bake."]
 
 
-async def test_a_mind_that_fails_at_its_draft(stage: Stage) -> None:
-    """Nothing is shown then, and the answer comes all the same."""
+def _raises(error: BaseException) -> Callable[[str], str]:
+    def shows(_words: str) -> str:
+        raise error
+
+    return shows
+
+
+def _spins(_words: str) -> str:
+    while True:
+        pass
+
+
+@pytest.mark.parametrize(
+    "shows", [_raises(ValueError("no")), _raises(SystemExit(3)), _raises(GeneratorExit()), _spins]
+)
+async def test_a_mind_that_fails_at_its_draft(stage: Stage, shows: Callable[[str], str]) -> None:
+    """Nothing is shown, the answer comes, and it is not tried again: one could end the host."""
+    tried: list[str] = []
+
+    def counted(words: str) -> str:
+        tried.append(words)
+        return shows(words)
+
     looks: list[str] = []
-    part = Ask(PART.messages, aloud=True, shown=lambda words: words[1000])
+    part = Ask(PART.messages, aloud=True, shown=counted)
     drafts = DraftStream(part, looks.append, stage.clock, stage.tasks)
-    drafts("Hello.")
+    drafts("Good")
+    await stage.clock.advance(1)
+    drafts(" morning.")
     drafts.end()
-    assert (looks, drafts.raw) == ([], ["Hello."])
+    assert looks == []
+    assert tried == ["Good"]
+    assert "".join(drafts.raw) == "Good morning."
 
 
 async def test_after_a_stop_nothing_more_is_shown(stage: Stage) -> None:

@@ -10,6 +10,7 @@ from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.events import Answered
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import (
+    All,
     Answer,
     AnswerOutcome,
     Ask,
@@ -28,7 +29,7 @@ from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.policies.chain import chain
 from loopforge.policies.stub import stub
 from loopforge.policies.talk import talk
-from loopforge.runtime.ports import Draft, ToolCall
+from loopforge.runtime.ports import Draft, ModelReply, Question, ToolCall
 from loopforge.runtime.turn_driver import Turn, TurnEnding
 from tests.playbook import PROMPTS, heard, shown
 from tests.runtime.conftest import STREAM, Stage
@@ -252,3 +253,30 @@ async def test_calls_are_recorded_before_they_run(stage: Stage, seen: AgentPerce
     effect = ["effect.proposed", "effect.approved", "effect.running"]
     assert kinds == [["perceived", *effect]]
     assert (await stage.kinds())[4:] == ["effect.returned", "returned", "asked"]
+
+
+async def test_a_model_that_raises_ends_the_turn_alone(stage: Stage, seen: AgentPerception) -> None:
+    """The turn fails and says of what; what was asked beside it is over, too, when it does."""
+    answered: list[str] = []
+
+    class Broken:
+        async def ask(self, question: Question, _drafts: object) -> ModelReply:
+            if "first" in question.messages[-1][1]:
+                raise ZeroDivisionError("no model")
+            await stage.clock.sleep(1)
+            answered.append("second")
+            return ModelReply(outcome="answered", text="yes")
+
+    def mind(_seen: AgentPerception) -> Thinking:
+        yield All((Ask((Message("user", ("first",)),)), Ask((Message("user", ("second",)),))))
+        raise AssertionError
+
+    stage.models = Broken()  # type: ignore[assignment]
+    running = stage.tasks.spawn(stage.turn(seen).run(mind, seen), "turn")
+    await stage.clock.until(running)
+    ended = running.result()
+    assert (ended.outcome, ended.why) == (
+        "failed",
+        "the policy failed: ZeroDivisionError('no model')",
+    )
+    assert answered == ["second"]

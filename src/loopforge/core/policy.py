@@ -70,13 +70,17 @@ class Message:
         if not type(given[1]) is type(given[2]) is tuple:
             raise TypeError("the parts and the pictures of a message are no tuples")
         for part in self.parts:
-            if type(part) is not Words and not is_text(part):
+            text: object = part.text if type(part) is Words else part
+            if part is None or not (text is None or is_text(text)):  # Words may be forgotten
                 raise TypeError(f"a {type(part).__name__} is no text of a message")
-        if not is_text(self.layout):
-            raise TypeError("the layout of a message is no text")
+        if not is_text(self.layout) or len(self.layout) not in (0, len(self.parts)):
+            raise TypeError("the layout of a message is no form for each of its parts")
         for picture in self.pictures:
             if type(picture) is not Picture:
                 raise TypeError(f"a {type(picture).__name__} is no picture")
+            fields = (picture.name, picture.hash, picture.media, picture.size)
+            if (*map(type, fields),) != (Words, Words, str, int):
+                raise TypeError("a picture of a message is none")
 
     @property
     def text(self) -> str:

@@ -38,6 +38,7 @@ THINKING = 2.0
 """Seconds of processor time in which a mind has to ask or to plan, each time."""
 
 OFFERS = tuple[ToolOffer, ...]
+HUGE, NO_BOUNDS = 1 << 31, "a question's bounds are none"
 
 E = TypeVar("E")
 Parts = tuple[Ask | Call, ...]
@@ -69,18 +70,18 @@ async def drive(
 
     It has so many seconds until it asks or returns, each time.
     """
-    contained = partial(_contained, seconds=seconds)
-    thinking = contained(begin)
+    safely = partial(contained, seconds=seconds)
+    thinking = safely(begin)
     if isinstance(thinking, MindFailed):
         return thinking
     reply: object = None
     rounds = asked = 0
     try:
         while True:
-            request = contained(partial(_sent, thinking, reply))
+            request = safely(partial(_sent, thinking, reply))
             if isinstance(request, MindReturned | MindFailed):
                 return request
-            parts = contained(partial(_parts, request, most - asked))
+            parts = safely(partial(_parts, request, most - asked))
             if isinstance(parts, MindFailed):
                 return parts
             if parts is None or rounds == most:
@@ -91,7 +92,7 @@ async def drive(
             rounds, asked = rounds + 1, asked + len(parts)
             reply = done if isinstance(request, All) else done[0]
     finally:
-        contained(lambda: thinking.close())  # one that will not be closed is left to the collector
+        safely(lambda: thinking.close())  # one that will not be closed is left to the collector
 
 
 def _sent(thinking: Asking[Any], reply: Any) -> object:
@@ -101,7 +102,7 @@ def _sent(thinking: Asking[Any], reply: Any) -> object:
         return MindReturned(end.value)
 
 
-def _contained(call: Callable[[], Any], seconds: float = THINKING) -> Any:
+def contained(call: Callable[[], Any], seconds: float = THINKING) -> Any:
     """What the mind's own code gives within so many seconds, or MindFailed.
 
     It runs between two awaits: a cancelling from outside never comes up in it. A person's Ctrl-C
@@ -159,11 +160,15 @@ def _ask_laws(ask: Ask) -> Iterator[tuple[bool, str]]:
     yield not strange, f"a {kind(strange[0] if strange else None)} is no message"
     for text in (ask.purpose, ask.field, ask.fits):
         yield is_text(text), f"a {kind(text)} is no word of a question"
-    yield type(ask.max_tokens) is int and type(ask.aloud) is bool, "a question's bounds are none"
+    numbers = (ask.max_tokens, ask.listing, ask.tier)
+    yield {*map(type, numbers)} == {int} and all(abs(one) < HUGE for one in numbers), NO_BOUNDS
+    yield type(ask.aloud) is type(ask.exact) is bool, NO_BOUNDS
+    yield ask.shown is None or callable(ask.shown), "a question shows its drafts by no function"
     yield ask.schema is None or type(ask.schema) is dict, "the schema of a question is no dict"
-    yield type(ask.tools) is tuple and type(ask.listing) is int, "the tools of a question are none"
+    yield type(ask.tools) is tuple, "the tools of a question are none"
     odd = [tool for tool in ask.tools if type(tool) is not ToolOffer]
     yield not odd, f"a {kind(odd[0] if odd else None)} is no tool"
+    yield bool(msgspec.convert(msgspec.to_builtins([*ask.tools]), list[ToolOffer]) or True), ""
     yield bool(as_json(ask.schema)), ""
 
 
@@ -182,9 +187,9 @@ def plan_of(made: object) -> tuple[AgentActionPlan, str] | MindFailed:
     """A plan as the record has it, and that text; what it holds besides is left behind."""
     if not isinstance(made, AgentActionPlan):
         return MindFailed(f"the policy returned a {kind(made)}, which is no plan")
-    text = _contained(partial(as_json, made))
+    text = contained(partial(as_json, made))
     if isinstance(text, str) and len(text) <= LONGEST_PLAN:
-        plan = _contained(partial(msgspec.json.decode, text, type=AgentActionPlan))
+        plan = contained(partial(msgspec.json.decode, text, type=AgentActionPlan))
         if not isinstance(plan, MindFailed):
             return plan, text
         text = plan

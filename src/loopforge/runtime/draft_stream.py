@@ -17,6 +17,7 @@ from loopforge.core.policy import Ask
 from loopforge.core.text.erasable_text import mended
 from loopforge.core.text.spoken_words import SpokenWords
 from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.containment import MindFailed, contained
 from loopforge.runtime.ports import ANEW, Clock
 
 APART = 1 / 12
@@ -45,6 +46,7 @@ class DraftStream:
         self.raw, self.usage = list[str](), Usage()
         self._spoken = SpokenWords(part.schema, part.field)
         self._shown, self._last = "", float("-inf")
+        self._failed = False
         self._later: asyncio.Task[None] | None = None
 
     def __call__(self, piece: str) -> None:
@@ -87,13 +89,13 @@ class DraftStream:
             self._show(words)
 
     def _said(self, words: str) -> str:
-        """What the mind would say of them; nothing is shown where it fails at that."""
-        if self._part.shown is None:
-            return words
-        try:
-            return str(self._part.shown(words))
-        except Exception:
-            return ""
+        """What the mind would say of them; nothing more is shown where it fails at that."""
+        shown = self._part.shown
+        if shown is None or self._failed:
+            return "" if self._failed else words
+        said = contained(lambda: str(shown(words)))
+        self._failed = isinstance(said, MindFailed)
+        return "" if self._failed else said
 
     def stop(self) -> None:
         """Nothing more is shown."""

@@ -38,6 +38,7 @@ from loopforge.core.policy import (
 )
 from loopforge.core.text.erasable_text import Words, mended, public
 from loopforge.core.text.lenient_json import LenientReading, accepted, read
+from loopforge.errors import HostTaken, LedgerError
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.containment import (
     THINKING,
@@ -230,6 +231,10 @@ class Turn:
                 self._work.cancel()
                 raise
             return None
+        except (LedgerError, HostTaken):
+            raise
+        except Exception as error:  # a model is anybody's code, and was asked what a mind wrote
+            return failed(error)
         finally:
             self._work = None
         return done
@@ -239,7 +244,13 @@ class Turn:
             self._one(part, at.nth + place, at.replies.get(place))
             for place, part in enumerate(parts)
         ]
-        return (await works[0],) if len(works) == 1 else tuple(await asyncio.gather(*works))
+        if len(works) == 1:
+            return (await works[0],)
+        done = await asyncio.gather(*works, return_exceptions=True)  # none goes on behind its turn
+        for one in done:
+            if isinstance(one, BaseException):
+                raise one
+        return tuple(one for one in done if not isinstance(one, BaseException))
 
     async def _one(
         self, part: Ask | Call, nth: int, known: Answer | Result | None
