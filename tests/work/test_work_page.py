@@ -16,7 +16,8 @@ from loopforge.core.work.task_classifier import (
     past_all,
     wants_options,
 )
-from loopforge.core.work.work_roles import FLOWS, ROLES, TURNS, TYPE_MODELS, ModelPlace
+from loopforge.core.work.turn_limit import TURN_LIMITS
+from loopforge.core.work.work_roles import FLOWS, ROLES, TYPE_MODELS, ModelPlace
 from loopforge.policies.flows import branch_flow
 from loopforge.settings import rows
 from loopforge.web.work import task_list
@@ -29,7 +30,7 @@ FLAT = " ".join(PAGE.split())
 WEIGHTS = task_confidence.WEIGHTS
 BOUNDS = {
     "the newest 200 tasks": task_list.MOST == 200,
-    "takes 10, 20 or 35 turns (SIMPLE, MEDIUM, COMPLEX)": [*TURNS.values()] == [10, 20, 35],
+    "takes 10, 20 or 35 turns (SIMPLE, MEDIUM, COMPLEX)": [*TURN_LIMITS.values()] == [10, 20, 35],
     "every fifth one": checkpoint_archive.CHECKPOINT_TURNS == 5,
     "It begins at 60": task_confidence.START == 60,
     "draws it a quarter of the way": task_confidence.OWN == 0.25,

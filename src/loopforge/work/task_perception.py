@@ -16,7 +16,8 @@ from loopforge.core.perception import AgentPerception, Edit, Line, ToolOffer
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.core.text.spoken_lists import counted
 from loopforge.core.work.task_classifier import shell_command
-from loopforge.core.work.work_roles import ROLES, TURNS, WorkRole
+from loopforge.core.work.turn_limit import turn_limit
+from loopforge.core.work.work_roles import ROLES, WorkRole
 from loopforge.runtime.ports import Clock, ModelFacts, Tool
 from loopforge.runtime.world import OpeningView
 from loopforge.work.task_state import TaskEntry, TaskState
@@ -148,6 +149,6 @@ def _planned(state: TaskState) -> str:
 def _left(state: TaskState) -> str:
     """What people should not have to say: that its time is nearly over."""
     classified = state.classified
-    most = TURNS[classified.complexity] if classified else TURNS["MEDIUM"]
+    most = turn_limit(classified)
     left = most - (state.turns - state.since)
     return f"Only {counted(left, 'turn')} left: come to an end." if left <= 3 else ""

@@ -32,7 +32,8 @@ from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Call
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.core.work.task_classifier import TaskClass, classified, past_all
-from loopforge.core.work.work_roles import TURNS, WorkRole, peer_of, role_of
+from loopforge.core.work.turn_limit import turn_limit
+from loopforge.core.work.work_roles import WorkRole, peer_of, role_of
 from loopforge.core.work.work_vocabulary import (
     AskPerson,
     FinishWork,
@@ -280,7 +281,7 @@ class TaskWorld:
 
     def turns_of(self, state: TaskState) -> int:
         """How many turns it may take at a time."""
-        return TURNS[state.classified.complexity] if state.classified else TURNS["MEDIUM"]
+        return turn_limit(state.classified)
 
     def budget_of(self, state: TaskState) -> float:
         """What it may cost in US dollars; 0: as much as budgets allow."""

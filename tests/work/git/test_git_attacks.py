@@ -17,7 +17,7 @@ from loopforge.errors import Changed, InputError, RepositoryError
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.work.git.bare_repository import TaskShelf
 from loopforge.work.git.change_review import FILE, NOTHING, PathChange, objections
-from loopforge.work.git.commit_messages import NAME
+from loopforge.work.git.host_git import COMMITTER_NAME
 from loopforge.work.git.proposal_making import ResultNote, make_proposal
 from loopforge.work.git.task_clone import REF
 from tests.work.git.conftest import OWN, TASK, Bench, git, write
@@ -145,7 +145,7 @@ async def test_what_a_clone_is_set_up_to_do_is_done_by_nobody(
     assert lost(bench)
     assert bench.file("a.py").endswith("# edited\n")
     assert [file.path for file in shown.files] == ["a.py"]
-    assert git(bench.project, "log", "--format=%an", "-n", "1") == NAME
+    assert git(bench.project, "log", "--format=%an", "-n", "1") == COMMITTER_NAME
     assert git(bench.project, "rev-list", "--count", "main") == "2"
     assert git(bench.project, "for-each-ref", "--format=%(refname)") == before
     assert (bench.project / ".git/config").read_text() == config

@@ -62,9 +62,6 @@ TYPE_MODELS: dict[TaskType, ModelPlace] = {
 }
 """Types of task that have a model of their own; others have that of their role."""
 
-TURNS: dict[Complexity, int] = {"SIMPLE": 10, "MEDIUM": 20, "COMPLEX": 35}
-"""Turns that a task may take before somebody says go on."""
-
 TYPES: tuple[TaskType, ...] = get_args(TaskType)
 FLOWS: tuple[FlowName, ...] = get_args(FlowName)
 COMPLEXITIES: tuple[Complexity, ...] = get_args(Complexity)

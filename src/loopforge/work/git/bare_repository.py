@@ -20,8 +20,7 @@ from loopforge.core.egress.egress_filter import SHORTEST
 from loopforge.errors import RepositoryError
 from loopforge.work.git.bundle_header import only_commit, read_head
 from loopforge.work.git.change_review import PathChange
-from loopforge.work.git.commit_messages import MAIL, NAME
-from loopforge.work.git.host_git import HostGit
+from loopforge.work.git.host_git import COMMITTER_MAIL, COMMITTER_NAME, HostGit
 from loopforge.work.git.tree_reading import file_contents, tree_changes
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
@@ -162,7 +161,7 @@ class TaskShelf:
         who = {
             f"GIT_{role}_{what}": value
             for role in ("AUTHOR", "COMMITTER")
-            for what, value in (("NAME", NAME), ("EMAIL", MAIL), ("DATE", when))
+            for what, value in (("NAME", COMMITTER_NAME), ("EMAIL", COMMITTER_MAIL), ("DATE", when))
         }
         above = [each for parent in parents for each in ("-p", parent)]
         arguments = ("commit-tree", "--no-gpg-sign", *above, "-F", "-", tree)

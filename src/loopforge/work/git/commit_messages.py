@@ -14,8 +14,6 @@ from loopforge.work.git.change_review import PathChange, shown_path
 
 SUBJECT, BODY, LISTED = 72, 4_000, 50
 """Signs of the first line, of the rest of what the mate says, and files that are named."""
-NAME, MAIL = "Loopforge", "loopforge@localhost"
-"""Who makes commits."""
 _TRAILER = re.compile(r"^(\s*[A-Za-z-]+-by[ \t]*:)", re.IGNORECASE | re.MULTILINE)
 
 

@@ -27,6 +27,8 @@ OLDEST = (2, 38)
 SECONDS, MEMORY = 120.0, 2 << 30
 """What one run may use: time, and bytes of addresses."""
 PIECE = 1 << 20
+COMMITTER_NAME, COMMITTER_MAIL = "Loopforge", "loopforge@localhost"
+"""Who makes commits."""
 SAFE = {
     "core.hooksPath": os.devnull,
     "core.fsmonitor": "false",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import shlex
 
 from loopforge.errors import RepositoryError
-from loopforge.work.git.commit_messages import MAIL, NAME
+from loopforge.work.git.host_git import COMMITTER_MAIL, COMMITTER_NAME
 from loopforge.work.git.proposals import TaskBranch
 from loopforge.work.workspace.task_workspace import TaskWorkspace
 
@@ -35,8 +35,8 @@ class TaskClone:
             f"{GIT} clone -q --no-tags -b {shlex.quote(target)} {GIVEN} {shlex.quote(folder)}",
             f"cd {shlex.quote(folder)}",
             f"{GIT} switch -q -c {shlex.quote(self._branch.branch)}",
-            f"git config user.name {shlex.quote(NAME)}",
-            f"git config user.email {shlex.quote(MAIL)}",
+            f"git config user.name {shlex.quote(COMMITTER_NAME)}",
+            f"git config user.email {shlex.quote(COMMITTER_MAIL)}",
             "git config remote.origin.url ../given-by-refresh",
         )
 
