@@ -6,7 +6,6 @@ import pytest
 
 from loopforge.core.work.work_roles import (
     ROLES,
-    TURNS,
     TYPES,
     ModelPlace,
     place_for,
@@ -33,7 +32,6 @@ def test_roles_have_their_places() -> None:
     """Tier and place of each, as the house says; nobody else is one."""
     assert {handle: tuple(role.model) for handle, role in ROLES.items()} == WANTED
     assert role_of("nobody").handle == "general"
-    assert TURNS == {"SIMPLE": 10, "MEDIUM": 20, "COMPLEX": 35}
 
 
 def test_a_type_may_have_a_model_of_its_own() -> None:
