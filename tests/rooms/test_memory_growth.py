@@ -82,6 +82,46 @@ async def test_each_goes_on_from_there(home: Home) -> None:
     assert await texts(home, "ina") == ["Ana dances"]
 
 
+OATH = "Ana likes tea since her oath"
+
+
+async def test_what_somebody_corrected_is_their_word_in_a_fork_too(home: Home) -> None:
+    """It is used where they alone are, and so is what was made of it; not where its lines were said."""
+    line = await home.hears("ana", "I like tea")
+    await home.hears("bo", "so do I")
+    first = await keep(home, TEA, line)
+    await home.app.memory.store.correct(first, OATH, by=home.people["ana"])
+    await keep(home, f"Of people: {OATH}", rests_on=(first,), layer="core")
+    eve = await fork(home)
+    assert await usable(home, "room:commons", "ana", "bo") == []
+    assert await usable(home, "room:commons", "ana", "bo", mate=eve) == []
+    assert await usable(home, "room:commons", "bo", mate=eve) == []
+    assert await usable(home, "room:commons", "ana", mate=eve) == [OATH, f"Of people: {OATH}"]
+    ina = (await home.app.growth.forking.fork(eve, "Ina")).handle
+    assert await usable(home, "room:commons", "ana", "bo", mate=ina) == []
+
+
+async def test_what_somebody_corrected_is_their_word_after_a_merge_and_its_undoing(
+    home: Home,
+) -> None:
+    """Whoever merges, or takes that back, is not the one who said so."""
+    line, merging = await home.hears("ana", "I like tea"), home.app.growth.merging
+    await home.hears("bo", "so do I")
+    store, ana, bo = home.app.memory.store, home.people["ana"], home.people["bo"]
+    first = await keep(home, TEA, line)
+    await home.app.memory.store.correct(first, OATH, by=ana)
+    eve = await fork(home)
+    await store.correct(await item_of(home, eve, OATH), f"{OATH}, I hear", by=ana)
+    await merging.merge(await merging.plan("maya", eve), {}, by=bo)
+    assert await texts(home, "maya") == [f"{OATH}, I hear"]
+    assert await usable(home, "room:commons", "bo") == []
+    assert await usable(home, "room:commons", "ana") == [f"{OATH}, I hear"]
+    await home.app.growth.changes.undo("maya", by=bo)
+    assert await texts(home, "maya") == [OATH]
+    assert await usable(home, "room:commons", "bo") == []
+    assert await usable(home, "room:commons", "ana") == [OATH]
+
+
 @pytest.mark.parametrize("whose", ["maya", "eve"])
 async def test_what_is_forgotten_is_forgotten_in_both(home: Home, whose: str) -> None:
     """Whichever of the two it is asked of: no word of it is left, in any file, in any index."""

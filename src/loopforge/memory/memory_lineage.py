@@ -5,8 +5,9 @@
 
 An item that was taken along has the text of the other by reference: the words stand in the
 ledger once, so that what is forgotten is forgotten in both. It names the mate that heard it
-(`learned_by`), by whose presence it may be used. What rests on lines that were changed since is not
-taken along, nor what is not to be kept of somebody. Does not know who may.
+(`learned_by`), by whose presence it may be used; what somebody corrected stays their word. What
+rests on lines that were changed since is not taken along, nor what is not to be kept of somebody.
+Does not know who may.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ class MemoryLineage:
 
     async def copy(self, source: str, mate: str, *, cause: str, actor: str, until: str = "") -> int:
         """Let `mate` keep what `source` does, or did after the event `until`; how many items."""
-        items = _as_of(await self._standing(source), await self._store.items(source), until)
+        every = await self._store.items(source)
+        items, worded = _as_of(await self._standing(source), every, until), _worded_by(every)
         bodies: list[Body] = []
         ids: dict[str, str] = {}
         facts = []
@@ -60,6 +62,7 @@ class MemoryLineage:
             fact = self._stamp.fact(_copied(one, source), actor=actor, cause=cause)
             ids[one.id] = fact.id
             facts.append(fact)
+            bodies += _still_theirs(fact.id, one, worded)
             if one.locked and one.state == "held":
                 bodies.append(MemoryLocked(item=fact.id, by=actor.removeprefix("person:")))
         for one in items:
@@ -132,6 +135,7 @@ class MemoryLineage:
         actor: str,
     ) -> int:
         """Take what was found and decided into a mate's memory; how many items changed."""
+        worded = _worded_by(await self._store.items(source))
         bodies: list[Body] = []
         facts = []
         for one in differences:
@@ -142,11 +146,12 @@ class MemoryLineage:
             if kin is not None and take == "b" and _one_line_of_descent(kin, one.item):
                 if kin.state != "held":
                     bodies.append(MemoryRestored(item=kin.id, by=actor, because=cause))
-                by = actor.removeprefix("person:")
+                by = worded.get(one.item.id) or actor.removeprefix("person:")
                 bodies.append(MemoryCorrected(item=kin.id, text=one.item.text, by=by))
                 continue
             fact = self._stamp.fact(_copied(one.item, source), actor=actor, cause=cause)
             facts.append(fact)
+            bodies += _still_theirs(fact.id, one.item, worded)
             if kin is not None and take == "b":
                 when = one.item.since or fact.at
                 bodies.append(MemorySuperseded(item=kin.id, new=fact.id, when=when))
@@ -183,22 +188,22 @@ class MemoryLineage:
                 await self._store.drop(item, "undone", by=by, because=cause)
                 return True
             case MemoryCorrected(item=item):
-                text = await self._before(event, item)
-                await self._store.correct(item, text, by=by, cause=cause)
+                text, said = await self._before(event, item)
+                await self._store.correct(item, text, by=by, cause=cause, back_to=said)
                 return True
             case _:
                 pass
         return False
 
-    async def _before(self, event: Event, item: str) -> str:
-        """What an item said before a correction."""
+    async def _before(self, event: Event, item: str) -> tuple[str, str]:
+        """What an item said before a correction, and the event of that."""
         kinds = ("memory.kept", "memory.corrected")
         told = await self._ledger.read(event.stream, before=event.seq, kinds=kinds)
-        bodies = [each.body for each in told if item in (each.id, getattr(each.body, "item", ""))]
-        words: Words | None = getattr(bodies[-1], "text", None) if bodies else None
+        mine = [each for each in told if item in (each.id, getattr(each.body, "item", ""))]
+        words: Words | None = getattr(mine[-1].body, "text", None) if mine else None
         if words is None or words.text is None:
             raise InputError("What this memory said before was forgotten; it cannot come back.")
-        return words.text
+        return words.text, getattr(mine[-1].body, "back_to", "") or mine[-1].id
 
 
 def _as_of(standing: Sequence[KeptItem], every: Sequence[KeptItem], until: str) -> list[KeptItem]:
@@ -230,6 +235,25 @@ def _copied(item: KeptItem, source: str) -> MemoryKept:
         trusted=item.trusted,
         learned_by=item.learned_by or source,
     )
+
+
+def _worded_by(every: Sequence[KeptItem]) -> dict[str, str]:
+    """Whose word items are who corrected them, or what they were made of: one is enough."""
+    found = {one.id: one.worded_by for one in every if one.worded_by}
+    more = True
+    while more:
+        before = len(found)
+        for one in every:
+            if one.id not in found and (whose := [found[x] for x in one.rests_on if x in found]):
+                found[one.id] = whose[0]
+        more = len(found) > before
+    return found
+
+
+def _still_theirs(copy: str, item: KeptItem, worded: Mapping[str, str]) -> list[Body]:
+    """What keeps the word of whoever corrected an item theirs: others did not hear it."""
+    by = worded.get(item.id)
+    return [MemoryCorrected(item=copy, text=item.text, by=by)] if by else []
 
 
 def _scopes(item: KeptItem) -> set[str]:

@@ -71,9 +71,9 @@ memories = Table(
 )
 """`replaced` is the item that superseded it, at `ended`.
 
-`worded_by` is the person who corrected it; `vouched` the event by which a person last said that it
-stands (its own, where nobody did). `changed` is the event that made its state what it is,
-`changed_by` whose that was, and `because` of what.
+`worded_by` is the person whose word it is, since they corrected it; `vouched` the event by which a
+person last said that it stands (its own, where nobody did). `changed` is the event that made its
+state what it is, `changed_by` whose that was, and `because` of what.
 """
 
 memory_evidence = Table(
@@ -135,7 +135,7 @@ class Memories:
     """The view. `derives` says what goes along with what is forgotten."""
 
     name = "memories"
-    version = 4
+    version = 5
     kinds = frozenset(
         "memory." + kind
         for kind in (
@@ -228,10 +228,9 @@ def _change(connection: Connection, event: Event) -> None:
             by = event.actor.removeprefix("person:")
             values: dict[str, Any] = {"state": "superseded", "replaced": new, "ended": micros(when)}
             values |= {"changed": event.id, "changed_by": by, "because": new}
-        case MemoryCorrected(item=item, text=text, by=by, back_to=back_to):
-            own = back_to == item or automatic(by) or by == MACHINE
+        case MemoryCorrected(item=item, text=text, by=by):
             values = {"wording": event.id, "ref": "" if text.public else text.ref}
-            values |= {"travels": False, "worded_by": "" if own else by}
+            values |= {"travels": False, "worded_by": _worded_by(connection, body)}
         case MemoryInvalidated(item=item, by=by, because=because):
             values = {"state": "invalidated", **_changed(event, by, because)}
         case MemoryDropped(item=item, by=by, because=because):
@@ -249,6 +248,14 @@ def _change(connection: Connection, event: Event) -> None:
         values["vouched"] = event.id
     known = (memories.c.item == item) & (memories.c.state != "forgotten")
     connection.execute(memories.update().where(known).values(values))
+
+
+def _worded_by(connection: Connection, corrected: MemoryCorrected) -> str:
+    """The person whose word it is from now on; of a wording that comes back, whose it was."""
+    by = corrected.by
+    for first in by_id(connection, [corrected.back_to] if corrected.back_to else []):
+        by = first.body.by if isinstance(first.body, MemoryCorrected) else ""
+    return "" if automatic(by) or by == MACHINE else by
 
 
 def _changed(event: Event, by: str, because: str) -> dict[str, Any]:

@@ -178,6 +178,7 @@ class BeliefAudit:
             told_by=item.told_by,
             subject=Words(str(item.subject)),
             since=item.since,
+            until=item.until,
             room=item.room,
             trusted=item.trusted,
             learned_by=item.learned_by,
