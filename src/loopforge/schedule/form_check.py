@@ -25,7 +25,6 @@ from loopforge.schedule.phrases.phrase_reading import SpokenWhen, read
 from loopforge.schedule.reminder_form import AsksBack, Checked, Fits, Refused, ReminderForm
 from loopforge.schedule.rule_expansion import (
     FARTHEST,
-    LEAST_GAP,
     beginning,
     next_ring,
     oddity,
@@ -38,6 +37,8 @@ from loopforge.schedule.spoken_moments import EXACT_UNITS, Moments, moments, shi
 from loopforge.schedule.spoken_rules import SpokenRules, rules, same
 from loopforge.schedule.time_wording import listed, sentence, told_ahead, told_moment
 
+LEAST_GAP = timedelta(minutes=5)
+"""Between two rings of one rule; what is closer is no reminder but a pest."""
 DURATION = re.compile(
     r"P(?:(?P<y>\d+)Y)?(?:(?P<mo>\d+)M)?(?:(?P<w>\d+)W)?(?:(?P<d>\d+)D)?"
     r"(?:T(?:(?P<h>\d+(?:\.\d+)?)H)?(?:(?P<min>\d+(?:\.\d+)?)M)?(?:(?P<s>\d+(?:\.\d+)?)S)?)?"

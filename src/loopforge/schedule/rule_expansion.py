@@ -16,8 +16,6 @@ from zoneinfo import ZoneInfo
 
 from loopforge.errors import InputError
 
-LEAST_GAP = timedelta(minutes=5)
-"""Between two rings of one rule; what is closer is no reminder but a pest."""
 FARTHEST = timedelta(days=3660)
 """How far off a first ring may be: ten years."""
 LOOKED = 60

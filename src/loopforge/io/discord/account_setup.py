@@ -19,11 +19,11 @@ from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import NotLetIn, Unreachable
 from loopforge.io.discord.connection.account_checks import (
     DiscordChannel,
-    invite,
     of_application,
     of_server,
 )
 from loopforge.io.discord.connection.api_errors import failed
+from loopforge.io.discord.connection.bot_permissions import invite
 from loopforge.io.discord.connection.gateway_client import Client
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import DiscordPace

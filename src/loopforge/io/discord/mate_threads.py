@@ -31,8 +31,8 @@ from loopforge.io.discord.connection.api_errors import failed, scrub
 from loopforge.io.discord.connection.bot_accounts import PREFIX, Crowd, find, named, place_of
 from loopforge.io.discord.connection.gateway_client import Client, Talk, rights
 from loopforge.io.discord.connection.options import DiscordOptions
+from loopforge.io.discord.text.incoming_markdown import thread_name
 from loopforge.io.discord.text.incoming_message import account_of, body_of, keeps, spot_of
-from loopforge.io.discord.text.incoming_text import thread_name
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Listening

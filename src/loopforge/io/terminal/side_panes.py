@@ -19,6 +19,9 @@ from loopforge.core.mates.css_colours import code, given_to
 from loopforge.core.mates.pixel_portrait import portrait
 from loopforge.io.terminal.typed_lines import one_line, visible
 
+ROOMY = 110
+"""Columns from which on the side stands open by itself."""
+
 
 def mate_colour(card: MateCard) -> str:
     """A mate's own colour ("#rrggbb", or a name such as teal), or one made for it."""

@@ -45,6 +45,7 @@ from loopforge.io.terminal.input_composer import Composer, InputPen
 from loopforge.io.terminal.plain_mode import run_plain
 from loopforge.io.terminal.screen_support import suits
 from loopforge.io.terminal.side_panes import (
+    ROOMY,
     OverlayPage,
     QuestionPage,
     Side,
@@ -67,8 +68,6 @@ EARLIER = 60
 """Events loaded at once when somebody scrolls up."""
 NARROW = 64
 """Columns below which there is no margin."""
-ROOMY = 110
-"""Columns from which on the side stands open by itself."""
 LEAVING = 2.0
 """Seconds within which a second Ctrl+C leaves."""
 

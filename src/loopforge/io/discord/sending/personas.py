@@ -28,7 +28,7 @@ from loopforge.io.discord.connection.bot_accounts import (
 )
 from loopforge.io.discord.connection.gateway_client import rights
 from loopforge.io.discord.sending.webhooks import Hooks
-from loopforge.io.discord.text.incoming_text import webhook_name
+from loopforge.io.discord.text.incoming_markdown import webhook_name
 
 T = TypeVar("T")
 DiscordButtons: TypeAlias = "discord.ui.View | None"

@@ -25,7 +25,7 @@ from loopforge.errors import SendFailed
 from loopforge.io.discord.connection.api_errors import Broken, scrub
 from loopforge.io.discord.connection.bot_accounts import Crowd
 from loopforge.io.discord.connection.gateway_client import PATIENCE, Client, Talk, rights
-from loopforge.io.discord.text.incoming_text import webhook_name
+from loopforge.io.discord.text.incoming_markdown import webhook_name
 from loopforge.mates.cards.avatar_image import Portraits
 
 log = logging.getLogger(__name__)

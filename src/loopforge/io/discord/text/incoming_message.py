@@ -13,7 +13,7 @@ from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.io.discord.connection.bot_accounts import Crowd, place_of
 from loopforge.io.discord.connection.gateway_client import Client, Talk
 from loopforge.io.discord.text.embeds import shown_in
-from loopforge.io.discord.text.incoming_text import DiscordNames, mentioned, readable
+from loopforge.io.discord.text.incoming_markdown import DiscordNames, mentioned, readable
 from loopforge.io.platforms.place_allowlist import ServedPlace
 from loopforge.io.platforms.shared_mentions import first_named
 from loopforge.io.text.forwarded_lines import forwarded

@@ -15,7 +15,7 @@ import telegram
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.io.platforms.place_allowlist import ServedPlace
 from loopforge.io.telegram.connection.chat_keys import NAME, ChatKey, where
-from loopforge.io.telegram.text.incoming_text import readable
+from loopforge.io.telegram.text.incoming_markdown import readable
 from loopforge.io.text.forwarded_lines import QUOTED, forwarded
 
 

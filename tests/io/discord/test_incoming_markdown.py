@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loopforge.io.discord.text.code_spans import code
-from loopforge.io.discord.text.incoming_text import (
+from loopforge.io.discord.text.incoming_markdown import (
     DiscordNames,
     mentioned,
     readable,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from loopforge.io.telegram.text.incoming_text import readable
+from loopforge.io.telegram.text.incoming_markdown import readable
 from loopforge.io.telegram.text.outgoing_markdown import Rendered, pieces, rendered
 from loopforge.io.text.message_split import VOID
 from telegram import MessageEntity as Entity
