@@ -29,7 +29,8 @@ SOCKET = ".network"
 """Where the socket lies in a workspace."""
 DOOR = 3128
 """The port in the sandbox."""
-MOST_TUNNELS = 64
+MOST_TUNNELS, MOST_HELD = 64, 256
+"""That carry something at a time, and with those that wait: each is an open file of the home."""
 IDLE = 300.0
 """Seconds that a tunnel may be silent."""
 PIECE = 65536
@@ -76,6 +77,8 @@ sys.exit(subprocess.run(command).returncode)
 """
 """What is run in the sandbox in front of the program."""
 
+UNREADABLE = (asyncio.IncompleteReadError, asyncio.LimitOverrunError)
+"""What a request is that ends within its head, or whose head does not end."""
 Reach = Callable[[str, int], Any]
 """Opens a stream to a host's port that was granted; raises where that cannot be."""
 
@@ -107,11 +110,16 @@ async def granted_network(
     folder = os.open(workspace, os.O_RDONLY | os.O_DIRECTORY)
     path = Path(f"/proc/self/fd/{folder}") / SOCKET  # a socket's path has 107 bytes at most
     path.unlink(missing_ok=True)
-    free = asyncio.Semaphore(MOST_TUNNELS)
+    free, held = asyncio.Semaphore(MOST_TUNNELS), set[asyncio.Task[None]]()
     async with Tasks() as tasks:
 
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            tasks.spawn(_tunnel(reader, writer, granted, reach, free), "a way out of the sandbox")
+            if len(held) >= MOST_HELD:
+                writer.close()
+                return
+            work = _tunnel(reader, writer, granted, reach, free)
+            held.add(tunnel := tasks.spawn(work, "a way out of the sandbox"))
+            tunnel.add_done_callback(held.discard)
 
         server = await asyncio.start_unix_server(serve, str(path))
         path.chmod(0o666)
@@ -130,7 +138,7 @@ async def _tunnel(
     reach: Reach,
     free: asyncio.Semaphore,
 ) -> None:
-    with contextlib.closing(writer), suppress(OSError, TimeoutError, asyncio.IncompleteReadError):
+    with contextlib.closing(writer), suppress(OSError, TimeoutError, *UNREADABLE):
         async with free:
             async with asyncio.timeout(IDLE):
                 head = await reader.readuntil(b"\r\n\r\n")
