@@ -8,7 +8,7 @@ from loopforge.chat.turns.lore_lines import BYTES, LoreReader, most_lore
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.mates.mate_file import Mate, parse
 from loopforge.core.perception import Line
-from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.erasable_text import Words, refill
 from loopforge.runtime.ports import ModelFacts
 
 FILE = "---\nname: Otto\n---\nYou are Otto.\n\n## Lore\n\n### *\nIt is winter.\n\n### tower\nNo door.\n"
@@ -61,6 +61,6 @@ def test_what_is_told_again_is_stored_once() -> None:
     (first,) = reader.lines("room:x", mate, lines, facts).recalled
     (again,) = reader.lines("room:x", mate, lines, facts).recalled
     assert again.text is first.text
-    first.text.text = None
+    refill(first.text, None)
     (fresh,) = reader.lines("room:x", mate, lines, facts).recalled
     assert str(fresh.text) == "No door."

@@ -35,7 +35,7 @@ from loopforge.core.room_vocabulary import (
     Titled,
     TriggersSet,
 )
-from loopforge.core.text.erasable_text import public
+from loopforge.core.text.erasable_text import public, refill
 from loopforge.errors import LedgerBehind, LedgerBroken
 from tests.strategies import MATES, PEOPLE, Chronicle, histories
 
@@ -82,7 +82,7 @@ def test_the_fold_never_looks_into_a_text(story: Chronicle) -> None:
     kept = snapshot(state)
     for event in story.events:
         if isinstance(event.body, Heard):
-            event.body.text.text = None
+            refill(event.body.text, None)
     assert snapshot(state_of(story)) == kept
 
 

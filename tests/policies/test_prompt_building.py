@@ -12,7 +12,7 @@ from loopforge import AgentPerception
 from loopforge.core.perception import Line
 from loopforge.core.policy import Answer, AnswerOutcome, Message
 from loopforge.core.room_vocabulary import Say, StaySilent
-from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.erasable_text import Words, refill
 from loopforge.core.text.prompt_rows import inert
 from loopforge.policies.answer_form import AnswerForm
 from loopforge.policies.prompt_building import (
@@ -71,7 +71,7 @@ def test_a_transcript_that_goes_on_is_the_one_that_is_made_anew(
         elif change == "g":
             del room[place % len(room)]
         else:
-            room[place % len(room)].text.text = None
+            refill(room[place % len(room)].text, None)
         again = Transcripts().of(seen(*room))
         assert [one.text for one in told.of(seen(*room))] == [one.text for one in again]
 

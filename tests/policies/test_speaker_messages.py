@@ -12,7 +12,7 @@ from loopforge.core.context_window import ContextEntry, as_lines, told_apart
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Message
 from loopforge.core.room_vocabulary import File
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public, refill
 from loopforge.core.text.name_labels import row_name
 from loopforge.core.text.prompt_rows import inert, laid_out, quote
 from loopforge.policies.prompt_building import last_lines, prompt
@@ -197,7 +197,7 @@ def test_a_forgotten_text_is_forgotten_in_its_row() -> None:
     text = Words("a\nsecret", "ref")
     (message,) = prompt(view(Line(kind="heard", who=Words("Ana"), text=text)), PROMPTS)[1:]
     assert message.text == "Ana: a\n| secret"
-    text.text = None
+    refill(text, None)
     assert message.text == "Ana: [forgotten]"
     assert text in message.parts
 

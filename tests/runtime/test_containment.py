@@ -246,6 +246,29 @@ async def test_what_a_mind_writes_over_is_not_what_it_was_shown(
     assert fields(seen) == before
 
 
+@pytest.mark.parametrize("driver", DRIVERS.values(), ids=DRIVERS)
+async def test_words_that_a_mind_is_shown_stay_what_they_are(
+    stage: Stage, seen: AgentPerception, driver: Any
+) -> None:
+    """The room has the very same ones: who writes into them, or deletes, fails, and changes nothing."""
+
+    def writes(shown: AgentPerception) -> None:
+        shown.lines[0].text.text = "I agree to all."
+
+    def refers(shown: AgentPerception) -> None:
+        shown.lines[0].who.ref = "0" * 64
+
+    def deletes(shown: AgentPerception) -> None:
+        del shown.lines[0].text.text
+
+    for mind in (writes, refers, deletes):
+        broken, why = await driver(stage, seen, mind)
+        assert broken
+        assert "of Words is not to be" in why
+        assert str(seen.lines[0].text) == "@maya hello"
+        assert seen.lines[0].who.ref != "0" * 64
+
+
 def _spins() -> Any:
     while True:
         pass

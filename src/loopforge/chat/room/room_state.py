@@ -101,7 +101,7 @@ from loopforge.core.room_vocabulary import (
     Weighed,
 )
 from loopforge.core.schedule.reminder_events import ReminderEvent, ReminderSet
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public, refill
 from loopforge.errors import LedgerBroken
 from loopforge.schedule.reminder_book import ReminderBook
 
@@ -574,14 +574,14 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
         """Put texts back in after a restore, by their refs; those not given stay forgotten."""
         for words in self.words():
             if words.text is None and words.ref in texts:
-                words.text = texts[words.ref]
+                refill(words, texts[words.ref])
 
     def forget(self, refs: Iterable[str]) -> None:
         """Forget texts, wherever the state holds them."""
         gone = set(refs) - {""}
         for words in self.words():
             if words.ref in gone:
-                words.text = None
+                refill(words, None)
 
 
 def _source(surface: str, source: str) -> str:

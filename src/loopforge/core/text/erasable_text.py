@@ -24,12 +24,27 @@ class Words:
 
     `text` is None when the text was erased. `ref` is "" until the ledger has stored it.
     Two Words are equal when their refs are (both stored), else when their texts are.
+    Many hold the same ones, and minds are shown them: they change by `refill` and `refer` alone.
     """
 
     __slots__ = ("public", "ref", "text")
+    text: str | None
+    ref: str
+    public: bool
 
     def __init__(self, text: str | None = "", ref: str = "", *, public: bool = False) -> None:
-        self.text, self.ref, self.public = text, ref, public
+        _set_text(self, text)
+        _set_ref(self, ref)
+        _set_public(self, public)
+
+    def __setattr__(self, name: str, _value: object) -> None:
+        raise AttributeError(f"the {name} of Words is not to be set")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"the {name} of Words is not to be deleted")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self.text, self.ref, self.public)
 
     def __str__(self) -> str:
         return FORGOTTEN if self.text is None else self.text
@@ -49,6 +64,26 @@ class Words:
 
     def __bool__(self) -> bool:
         return self.text is None or bool(self.text)
+
+
+_set_text, _set_ref, _set_public = (
+    Words.__dict__[name].__set__ for name in ("text", "ref", "public")
+)
+"""By the slots themselves: Words are made by the thousand."""
+
+
+def _again(text: str | None, ref: str, is_public: bool) -> Words:
+    return Words(text, ref, public=is_public)
+
+
+def refill(words: Words, text: str | None) -> None:
+    """Put in the text that was read for them, or None: forget it. All who hold them have it so."""
+    _set_text(words, text)
+
+
+def refer(words: Words, ref: str) -> None:
+    """Say by which ref they are stored; "" where they are not."""
+    _set_ref(words, ref)
 
 
 def public(text: str) -> Words:

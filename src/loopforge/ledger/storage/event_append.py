@@ -17,7 +17,7 @@ import msgspec
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import GENESIS, Event, Fact, chained, decode, kind_of, micros
-from loopforge.core.text.erasable_text import Words, digest, encode_stored
+from loopforge.core.text.erasable_text import Words, digest, encode_stored, refer
 from loopforge.errors import BadLine, Conflict, LoopforgeError
 from loopforge.ledger.storage.folded_views import FoldedView, show
 from loopforge.ledger.storage.row_codec import COLUMNS, kept, listed, mark, within
@@ -110,14 +110,14 @@ class EventWriter:
         assert self._append is not None
         count = (len(self.named) - self._first).to_bytes(8, "big")
         salt = hashlib.sha256(self._append.seed + count).digest()[:16]
-        words.ref = digest(words.text, salt)
+        refer(words, digest(words.text, salt))
         self.named.append(words)
         self.texts.append((words.ref, salt, kept(words.text), self._event, self._append.stream))
 
     def undo(self, named: int = 0) -> None:
         """Take back every ref given after the first `named`, with its text: it is not stored."""
         for words in self.named[named:]:
-            words.ref = ""
+            refer(words, "")
         del self.named[named:], self.texts[named:]
 
     def clear(self) -> None:

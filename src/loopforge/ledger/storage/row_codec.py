@@ -19,7 +19,7 @@ import msgspec
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Body, Event, moment
-from loopforge.core.text.erasable_text import Words, decode_stored
+from loopforge.core.text.erasable_text import Words, decode_stored, refill
 from loopforge.errors import LedgerBroken
 
 ESCAPED = "\x01"
@@ -130,7 +130,7 @@ def fill(connection: Connection, words: Iterable[Words]) -> None:
                 f"The text {ref} is damaged. Run `loopforge ledger verify` to see how much is."
             ) from error
         for one in waiting[ref]:
-            one.text = text
+            refill(one, text)
 
 
 def within(connection: Connection) -> str:

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from loopforge.core.events import Erased, Event
 from loopforge.core.people_events import AdmissionRefused, Admitted, Knocked
-from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.erasable_text import Words, refill
 from loopforge.people.identity.linked_identities import Key, keyed
 
 Verdict = Literal["admitted", "refused"]
@@ -67,7 +67,7 @@ class Knocks:
             if body.account.ref in refs:
                 del self._knocked[key]
             elif body.name.ref in refs:
-                body.name.text = None
+                refill(body.name, None)
 
     # ------------------------------------------------------------ asking
 

@@ -24,7 +24,7 @@ from loopforge.core.people_events import (
     PersonRenamed,
 )
 from loopforge.core.schedule.reminder_events import TimeChosen
-from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.erasable_text import Words, refill
 
 HOME = ("terminal", "web")
 """Surfaces of this home itself, where a name is chosen and kept; on others it is shown."""
@@ -118,12 +118,12 @@ class Selves:
     def _forget(self, refs: set[str]) -> None:
         for id, person in self._people.items():
             if person.name.ref in refs:
-                person.name.text = None
+                refill(person.name, None)
                 self.forgotten.add(id)
         for id, first in self._first.items():
             if first.account.ref in refs:
                 self._met.pop(keyed(first.surface, str(first.account)), None)
-                first.account.text = None
+                refill(first.account, None)
                 self.forgotten.add(id)
         self._links = {k: tie for k, tie in self._links.items() if tie.account.ref not in refs}
 
