@@ -32,7 +32,6 @@ from loopforge.core.room_vocabulary import Said
 from loopforge.io.socket.socket_client import Update
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Thinking
-from loopforge.runtime.system_clock import SeededDice
 from tests.crash import board
 from tests.crash.button import USED
 from tests.crash.child import Options
@@ -40,6 +39,7 @@ from tests.crash.fate import STAGES
 from tests.crash.host import PATIENCE, Host, hosting
 from tests.crash.tally import Finder, Record, Tally, by_mark, count, read
 from tests.crash.terminal import Terminal, drafting, joined, said, sitting
+from tests.seeded_dice import SeededDice
 
 T = TypeVar("T")
 MATE = "---\nname: {name}\nrole: {role}\n{more}---\nYou are {name}.\n"

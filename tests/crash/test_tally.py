@@ -17,12 +17,13 @@ from loopforge.core.events import AnyBody, Event
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger_opening import open_ledger_of
-from loopforge.runtime.system_clock import SeededDice, Stamp, SystemClock
+from loopforge.runtime.system_clock import Stamp, SystemClock
 from loopforge.settings import load_settings
 from tests.crash.child import Options, script_of
 from tests.crash.drill import furnish
 from tests.crash.tally import Finder, Line, Record, Tally, by_mark, by_turn, count, read
 from tests.rooms.conftest import living
+from tests.seeded_dice import SeededDice
 
 LINES = [
     Line("t:1", "ana", "@maya [k1] hello", "[k1]", "maya"),

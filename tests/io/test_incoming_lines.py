@@ -20,7 +20,7 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.errors import SendFailed
 from loopforge.io.platforms.incoming_lines import Coming, Reception
-from loopforge.io.platforms.question_buttons import Presser
+from loopforge.io.platforms.press_ground import Presser
 from loopforge.runtime.ports import Outgoing
 from tests.rooms.conftest import START, Home, living
 

@@ -24,7 +24,8 @@ from loopforge.models.providers.schema_check import complaint
 from loopforge.policies.prompt_building import form_of
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Question, Route
-from loopforge.runtime.system_clock import SeededDice, SimClock, SystemClock
+from loopforge.runtime.system_clock import SimClock, SystemClock
+from tests.seeded_dice import SeededDice
 
 pytestmark = pytest.mark.model
 
@@ -266,10 +267,10 @@ LOADED = """
 import asyncio, sys
 from pathlib import Path
 from loopforge.models.embedded.embedded_model import Embedded, weights
-from loopforge.runtime.system_clock import SeededDice
+from loopforge.runtime.system_clock import SystemDice
 
 async def load():
-    model = Embedded(SeededDice(7), path=weights() if sys.argv[1] else None)
+    model = Embedded(SystemDice(), path=weights() if sys.argv[1] else None)
     await model.address()
     print(int(Path("/proc/self/statm").read_text().split()[1]) * 4096)
     await model.close()

@@ -22,8 +22,8 @@ from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.retry_patience import Patience
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import ANEW, ModelReply, Question, Route
-from loopforge.runtime.system_clock import SeededDice
 from tests.models.server import Behaviour, Server, serving
+from tests.seeded_dice import SeededDice
 
 BUSY = Behaviour(status=429, body='{"error": {"message": "slow down"}}')
 BROKEN = Behaviour(status=500, body="boom")

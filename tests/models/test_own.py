@@ -28,10 +28,11 @@ from loopforge.models.providers.server_catalogue import (
     talks,
 )
 from loopforge.runtime.ports import ModelReply, Question, Route
-from loopforge.runtime.system_clock import SeededDice, SystemDice
+from loopforge.runtime.system_clock import SystemDice
 from loopforge.settings import load_settings
 from tests.models.own import HAS, Kind, OwnServer, own
 from tests.models.test_model_router import Brisk
+from tests.seeded_dice import SeededDice
 
 LISTED: list[Kind] = ["ollama", "vllm", "lmstudio", "llamacpp", "litellm"]
 FIRST = {

@@ -17,11 +17,12 @@ from loopforge.models.providers.model_request import UNSEEN
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Pictured, Question, Route, ToolCall
-from loopforge.runtime.system_clock import SeededDice, SystemClock
+from loopforge.runtime.system_clock import SystemClock
 from loopforge.tools.pictures.look_at import asked as looked_at
 from tests.models.server import Behaviour, Server, serving
 from tests.models.test_model_attempt import KINDS, every_protocol
 from tests.models.test_model_router import tiers_of
+from tests.seeded_dice import SeededDice
 
 SHOWN = b"\x89PNG\r\n\x1a\n and what follows"
 HASH = "ab" * 32

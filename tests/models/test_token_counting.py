@@ -11,8 +11,8 @@ from loopforge.models.embedded.embedded_model import Embedded, separated
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.providers.token_estimate import estimate
 from loopforge.models.token_counting import TokenCounter
-from loopforge.runtime.system_clock import SeededDice
 from tests.models.server import serving
+from tests.seeded_dice import SeededDice
 
 TEXTS = ["one two three", "", "one", "one two three"]
 

@@ -32,11 +32,12 @@ from loopforge.runtime.ports import (
     ToolCall,
     ToolFile,
 )
-from loopforge.runtime.system_clock import SeededDice, SimClock, Stamp
+from loopforge.runtime.system_clock import SimClock, Stamp
 from loopforge.runtime.turn_driver import Ports, Turn, TurnSeat
 from loopforge.runtime.turn_record import Recorder, shown_of
 from loopforge.tools.tool_registry import Toolbox
 from tests.playbook import heard, shown
+from tests.seeded_dice import SeededDice
 from tests.still import still
 
 STREAM = "room:test"

@@ -17,8 +17,9 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.sql_ledger import open_ledger
 from loopforge.runtime.effects.effect_worker import DAY, DIED, GOES_ON, EffectOutcome, Effects
 from loopforge.runtime.ports import CallPermission, EffectPlace, Tool, ToolCall, ToolProgress
-from loopforge.runtime.system_clock import SeededDice, Stamp
+from loopforge.runtime.system_clock import Stamp
 from tests.runtime.conftest import SITE, STREAM, Stage, permitting
+from tests.seeded_dice import SeededDice
 
 STUBBORN = Tool(name="stubborn", summary="Never ends.", patience=5, limit=1000)
 

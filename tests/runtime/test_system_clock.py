@@ -17,13 +17,13 @@ from loopforge.core.room_vocabulary import Told
 from loopforge.core.text.erasable_text import public
 from loopforge.runtime.system_clock import (
     DRAWN,
-    SeededDice,
     SimClock,
     Stamp,
     SystemClock,
     SystemDice,
 )
 from tests.runtime.conftest import STREAM, Stage
+from tests.seeded_dice import SeededDice
 from tests.still import Threads
 
 HELD = 2000

@@ -31,7 +31,7 @@ from loopforge.errors import InputError, Unknown
 from loopforge.io.platforms.emoji_commands import EMOJI_ANSWERS, SKINS
 from loopforge.io.platforms.line_buttons import LineButtons
 from loopforge.io.platforms.place_allowlist import ServedPlace, ServedPlaces
-from loopforge.io.platforms.question_buttons import Presser
+from loopforge.io.platforms.press_ground import Presser, PressGround
 from loopforge.io.session import Sessions
 from loopforge.people.identity.person_registry import Registry
 from loopforge.runtime.ports import Clock
@@ -124,7 +124,7 @@ class Reception:
         self._grounds = grounds or ServedPlaces()
         self.sessions = Sessions(front)
         self._unheeded: dict[tuple[str, str], datetime] = {}
-        self.buttons = LineButtons(front, people, self._pressed, (owns, trusted))
+        self.buttons = LineButtons(PressGround(front, people, self._pressed, owns, trusted))
 
     async def serves(self, ground: ServedPlace, account: str, *, asked: bool) -> str | None:
         """Whether mates talk in a server or group: None, or a notice to show ("": nothing).

@@ -12,7 +12,7 @@ shows buttons, nor what goes on beside rooms.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -20,9 +20,9 @@ from msgspec import Struct
 from loopforge.chat.rooms_api import Front
 from loopforge.core.events import Event
 from loopforge.errors import InputError
+from loopforge.io.platforms.press_ground import Presser, PressGround
 from loopforge.io.platforms.question_buttons import (
     ButtonPress,
-    Presser,
     QuestionButtons,
     buttons_under,
 )
@@ -31,7 +31,6 @@ from loopforge.io.platforms.reminder_presses import (
     ReminderPress,
     buttons_of_reminder,
 )
-from loopforge.people.identity.person_registry import Registry
 
 _DATA = re.compile(r"do:([a-z]{2,20})")
 GONE = "This is nothing of this place, or no longer."
@@ -77,19 +76,12 @@ async def buttons_of(front: Front, line: Event) -> tuple[Press, ...]:
 
 
 class LineButtons:
-    """What presses come to. `line` and `standing` as for questions, whose own are `questions`."""
+    """What presses come to."""
 
-    def __init__(
-        self,
-        front: Front,
-        people: Registry,
-        line: Callable[[Sequence[str], str], Awaitable[tuple[str, str]]],
-        standing: tuple[Callable[[str], bool], Callable[[str], bool]],
-    ) -> None:
-        self._front, self._people, self._line = front, people, line
-        self._owns, self._trusted = standing
-        self.questions = QuestionButtons(front, people, line, standing)
-        self._reminders = ReminderButtons(front, people, line, standing)
+    def __init__(self, ground: PressGround) -> None:
+        self._ground, self._front = ground, ground.front
+        self.questions = QuestionButtons(ground)
+        self._reminders = ReminderButtons(ground)
 
     async def pressed(
         self, places: Sequence[str], message: str, by: Presser, press: Press, reason: str = ""
@@ -104,25 +96,22 @@ class LineButtons:
                 return await self._ordered(places, message, by, verb)
 
     async def _ordered(self, places: Sequence[str], message: str, by: Presser, verb: str) -> str:
-        room, line = await self._line(places, message) if places else ("", "")
-        routed = self._front.commands.routed
-        if not line or await routed.source(await self._front.line(room, line)) is None:
+        room, line = await self._ground.under(places, message)
+        if line is None or await self._front.commands.routed.source(line) is None:
             return GONE
         if by.bot:
             return "A bot decides nothing."
-        platform = places[0].partition(":")[0]
-        person = await self._people.meet(platform, by.account, by.name)
-        await self._front.rooms.arrive(room, person.id, by.name, platform)
+        person = await self._ground.comes_in(places[0], room, by)
         try:
             return await self._front.commands.press(
                 room,
-                person.id,
+                person,
                 verb,
-                line,
+                line.id,
                 keeper=by.keeper,
-                owner=self._owns(person.id),
-                untrusted=not self._trusted(person.id),
-                surface=platform,
+                owner=self._ground.owns(person),
+                untrusted=not self._ground.trusted(person),
+                surface=places[0].partition(":")[0],
             )
         except InputError as refusal:
             return str(refusal)

@@ -11,17 +11,16 @@ pressed is told why. Does not know how a platform shows buttons, nor how it tell
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
 
 from loopforge.chat.commands.approval_commands import ALWAYS, ApprovalQuestion, ApprovalQuestions
 from loopforge.chat.commands.command_request import CommandRequest
-from loopforge.chat.rooms_api import Front
 from loopforge.core.events import Event
 from loopforge.errors import InputError, Unknown
-from loopforge.people.identity.person_registry import Registry
+from loopforge.io.platforms.press_ground import Presser, PressGround
 
 Verb = Literal["once", "always", "deny"]
 LABELS: dict[Verb, str] = {"once": "Allow once", "always": "Always here", "deny": "Deny"}
@@ -55,15 +54,6 @@ class ButtonPress(Struct, frozen=True):
         return cls(found[1], found[2]) if found else None  # type: ignore[arg-type]
 
 
-class Presser(Struct, frozen=True, kw_only=True):
-    """Whose press it is: their account there and their name; `keeper` of that place."""
-
-    account: str
-    name: str
-    keeper: bool = False
-    bot: bool = False
-
-
 def denial(text: str) -> str | None:
     """The reason in an answer to a question that denies it, by no number; None for any other."""
     found = _DENIAL.fullmatch(text.strip())
@@ -82,21 +72,10 @@ async def buttons_under(questions: ApprovalQuestions, told: Event) -> Sequence[B
 
 
 class QuestionButtons:
-    """What presses of buttons come to.
+    """What presses of buttons come to."""
 
-    `line` finds the room and the line that a message is, in one of several places; `standing` says
-    of a person whether the home is theirs, and whether they are known here.
-    """
-
-    def __init__(
-        self,
-        front: Front,
-        people: Registry,
-        line: Callable[[Sequence[str], str], Awaitable[tuple[str, str]]],
-        standing: tuple[Callable[[str], bool], Callable[[str], bool]],
-    ) -> None:
-        self._front, self._people = front, people
-        self._line, (self._owns, self._trusted) = line, standing
+    def __init__(self, ground: PressGround) -> None:
+        self._ground, self._front = ground, ground.front
 
     async def refused(
         self, places: Sequence[str], message: str, by: Presser, press: ButtonPress
@@ -127,10 +106,8 @@ class QuestionButtons:
         self, places: Sequence[str], message: str, by: Presser, reason: str
     ) -> str | None:
         """Deny the question that a message asks, for this reason; None if it asks none."""
-        room, line = await self._line(places, message) if message else ("", "")
-        asked = (
-            await self._front.questions.asked(await self._front.line(room, line)) if line else None
-        )
+        _, line = await self._ground.under(places, message)
+        asked = await self._front.questions.asked(line) if line else None
         if asked is None:
             return None
         return await self.pressed(places, message, by, ButtonPress("deny", asked.digest), reason)
@@ -139,25 +116,23 @@ class QuestionButtons:
         self, places: Sequence[str], message: str, by: Presser, press: ButtonPress
     ) -> tuple[str, ApprovalQuestion]:
         """The room and the question that a press is about. Raises InputError."""
-        room, line = await self._line(places, message) if places else ("", "")
-        question = None
-        if line:
-            question = await self._front.questions.asked(await self._front.line(room, line))
+        room, line = await self._ground.under(places, message)
+        question = await self._front.questions.asked(line) if line else None
         if question is None or question.digest != press.digest:
             raise InputError(ELSEWHERE)
         if not question.open:
             raise InputError(await self._over(question))
         if by.bot:
             raise InputError("A bot answers no question.")
-        person = self._people.who(places[0].partition(":")[0], by.account)
+        person = self._ground.people.who(places[0].partition(":")[0], by.account)
         id = person.id if person is not None else "?"
         asked = CommandRequest(
             room=room,
             person=id,
             argument=str(question.number),
             keeper=by.keeper,
-            owner=self._owns(id),
-            untrusted=not self._trusted(id),
+            owner=self._ground.owns(id),
+            untrusted=not self._ground.trusted(id),
         )
         await self._front.commands.check_answer(asked, always=press.verb == "always")
         return room, question
@@ -170,22 +145,20 @@ class QuestionButtons:
         by: Presser,
         how: tuple[Verb, str],
     ) -> str:
-        platform = place.partition(":")[0]
-        person = await self._people.meet(platform, by.account, by.name)
-        await self._front.rooms.arrive(room, person.id, by.name, platform)
+        person = await self._ground.comes_in(place, room, by)
         verb, reason = how
         command = "deny" if verb == "deny" else "approve"
         more = ALWAYS if verb == "always" else reason
         try:
             return await self._front.commands.act(
                 room,
-                person.id,
+                person,
                 command,
                 f"{question.number} {more}",
                 keeper=by.keeper,
-                owner=self._owns(person.id),
-                untrusted=not self._trusted(person.id),
-                surface=platform,
+                owner=self._ground.owns(person),
+                untrusted=not self._ground.trusted(person),
+                surface=place.partition(":")[0],
                 account=by.account,
             )
         except Unknown:

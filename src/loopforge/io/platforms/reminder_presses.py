@@ -7,7 +7,7 @@ count changes nothing; whoever pressed is told why, alone.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -15,8 +15,7 @@ from loopforge.chat.commands.reminder_buttons import REMINDER_WAYS, ReminderVerb
 from loopforge.chat.rooms_api import Front
 from loopforge.core.events import Event
 from loopforge.errors import InputError
-from loopforge.io.platforms.question_buttons import Presser
-from loopforge.people.identity.person_registry import Registry
+from loopforge.io.platforms.press_ground import Presser, PressGround
 
 _SIGN = "ring:"
 
@@ -53,30 +52,23 @@ async def buttons_of_reminder(front: Front, told: Event) -> Sequence[ReminderPre
 
 
 class ReminderButtons:
-    """What presses under reminders come to. `line` and `standing` as for questions."""
+    """What presses under reminders come to."""
 
-    def __init__(
-        self,
-        front: Front,
-        people: Registry,
-        line: Callable[[Sequence[str], str], Awaitable[tuple[str, str]]],
-        standing: tuple[Callable[[str], bool], Callable[[str], bool]],
-    ) -> None:
-        self._front, self._people, self._line = front, people, line
-        self._owns, self._trusted = standing
+    def __init__(self, ground: PressGround) -> None:
+        self._ground, self._front = ground, ground.front
 
     async def pressed(
         self, places: Sequence[str], message: str, by: Presser, press: ReminderPress
     ) -> str:
         """Put it off or cancel it; what whoever pressed is told alone."""
-        room, line = await self._line(places, message) if places else ("", "")
-        rung = await self._front.rung.told(await self._front.line(room, line)) if line else None
+        room, line = await self._ground.under(places, message)
+        rung = await self._front.rung.told(line) if line else None
         if rung is None:
             return ELSEWHERE
         if not rung.kept:
             return GONE
         platform = places[0].partition(":")[0]
-        person = self._people.who(platform, by.account)
+        person = self._ground.people.who(platform, by.account)
         if person is None or by.bot:
             return "This is somebody else's reminder."
         try:
@@ -86,8 +78,8 @@ class ReminderButtons:
                 "reminders",
                 rung.argument(press.verb),
                 keeper=by.keeper and rung.room == room,
-                owner=self._owns(person.id),
-                untrusted=not self._trusted(person.id),
+                owner=self._ground.owns(person.id),
+                untrusted=not self._ground.trusted(person.id),
                 surface=platform,
                 account=by.account,
             )

@@ -10,7 +10,8 @@ from telegram.error import TelegramError
 
 import telegram
 from loopforge.io.platforms.line_buttons import LineButtons, press_of
-from loopforge.io.platforms.question_buttons import ELSEWHERE, Presser
+from loopforge.io.platforms.press_ground import Presser
+from loopforge.io.platforms.question_buttons import ELSEWHERE
 from loopforge.io.telegram.connection.api_errors import failure
 from loopforge.io.telegram.connection.polling import Poll
 from loopforge.io.telegram.text import incoming_message
