@@ -6,11 +6,19 @@ import pytest
 from msgspec.structs import replace
 
 from loopforge.chat.room.room_state import RoomState, fold
-from loopforge.chat.room.turn_queue import RANK, Due, Turns
+from loopforge.chat.room.turn_queue import GREETING, RANK, UNCALLED, Due, Turns
 from loopforge.chat.room_loop import GONE, SENT, why_halted
 from loopforge.chat.turns.memory_evidence import wishes_in
-from loopforge.core.events import LineRun, Perceived, Recollection
-from loopforge.core.room_vocabulary import LineDeleted, MateLeft, Reacted, TurnDropped, Weight
+from loopforge.core.events import Judged, LineRun, Perceived, Recollection, TurnEnded, Verdict
+from loopforge.core.limits.budget_limits import Charge
+from loopforge.core.room_vocabulary import (
+    AnswerWanted,
+    LineDeleted,
+    MateLeft,
+    Reacted,
+    TurnDropped,
+    Weight,
+)
 from loopforge.core.text.erasable_text import public
 from tests.strategies import Chronicle
 
@@ -69,6 +77,50 @@ def test_of_two_summons_the_stronger_is_named() -> None:
                 turns.call(Weight(mate="maya", line=each, score=9, summons=each, verdict="ask"))
             due = Due(mate="maya", lines=(weak, strong), summons=strong, verdict="ask", score=9)
             assert turns.due == [due]
+
+
+def _shown(line: str, summons: str) -> Perceived:
+    return Perceived(
+        mate="maya",
+        policy="talk/1",
+        mind="0" * 16,
+        line=line,
+        summons=summons,
+        step=0,
+        shown=public("{}"),
+        lines=LineRun(more=()),
+    )
+
+
+WISH = AnswerWanted(person="bob", line="l1", mate="maya", how="again", surface="web")
+PAYER = Charge(person="bob", surface="web")
+
+
+@pytest.mark.parametrize("summons", [GREETING, *UNCALLED])
+def test_a_wish_is_paid_by_who_wished_also_where_nobody_called(summons: str) -> None:
+    """A turn for a wish and for a call that comes of no person is for whoever had the wish."""
+    turns = Turns()
+    turns.want(WISH)
+    turns.call(Weight(mate="maya", line="l2", score=9, summons=summons, verdict="speak"))
+    assert [(due.by, due.lines) for due in turns.due] == [(PAYER, ("l1", "l2"))]
+
+
+def test_a_wish_and_a_persons_call_are_paid_by_who_called() -> None:
+    """Whoever said the last that a turn answers pays for it, as for every other."""
+    turns = Turns()
+    turns.want(WISH)
+    turns.call(Weight(mate="maya", line="l2", score=9, summons="mention", verdict="speak"))
+    assert [(due.by, due.summons) for due in turns.due] == [(None, "mention")]
+
+
+def test_the_next_step_of_a_wish_is_paid_by_who_wished() -> None:
+    """A turn that a wish had begun goes on for the same person, not for whom the line answered."""
+    turns = Turns()
+    turns.want(WISH)
+    turns.begin("t1", _shown("l1", "again"))
+    turns.judged(Judged(turn="t1", verdicts=(Verdict(act="continue", allowed=True),)))
+    turns.end(TurnEnded(turn="t1", outcome="done"), onward=True)
+    assert [(due.by, due.step) for due in turns.due] == [(PAYER, 1)]
 
 
 def test_a_begun_turn_is_open_and_no_longer_due() -> None:

@@ -79,6 +79,21 @@ def test_nowhere(run: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.parametrize("word", ["list", "LS", "verify", "prune"])
+def test_a_word_that_is_no_folder_makes_no_backup(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str
+) -> None:
+    """Who types a subcommand that is not there is told what there is; ./list is a folder yet."""
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run("backup", word)
+    assert (code, out) == (2, "")
+    for told in ("--list", "--check", "loopforge restore", f"./{word}"):
+        assert told in err
+    assert not (tmp_path / word).exists()
+    code, out, _ = run("backup", f"./{word}")
+    assert (code, out.partition(":")[0]) == (0, "Made and checked")
+
+
 def test_a_ledger_that_is_taken_leaves_no_half_home(run: Run, tmp_path: Path) -> None:
     """Where the ledger cannot go, the folder is not left as if it were a home."""
     kept = str(tmp_path / "kept")

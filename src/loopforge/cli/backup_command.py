@@ -15,6 +15,17 @@ from loopforge.errors import BackupError, InputError, LoopforgeError
 if TYPE_CHECKING:
     from loopforge.backup.backup_store import BackupManifest, BackupStore
 
+COMMANDS = (
+    *("add", "all", "check", "create", "delete", "help", "info", "list", "ls", "make", "new"),
+    *("now", "prune", "remove", "restore", "rm", "run", "show", "start", "status", "verify"),
+)
+"""Words that people type where other programs have commands; no folder is made of them."""
+NO_COMMAND = (
+    "`{word}` is no command of `loopforge backup`; nothing was made. `loopforge backup FOLDER` "
+    "makes a backup there (a folder of that name is ./{word}), with --list it says which "
+    "there are, with --check newest it looks whether one is whole; `loopforge restore` brings one back."
+)
+
 
 def command(
     context: typer.Context,
@@ -46,6 +57,8 @@ def command(
     from loopforge.runtime.plugins.setting_checks import keep_rule
     from loopforge.runtime.system_clock import SystemClock
 
+    if to.lower() in COMMANDS:
+        raise InputError(NO_COMMAND.format(word=to))
     there = settings(context) if listed or check else existing(context)
     if not (where := to or there.backup_to):
         raise InputError("Say where to: `loopforge backup FOLDER`, or set `backup_to`.")

@@ -249,11 +249,11 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
         if turn is None or turn.halted or turn.summons in (TITLE, TRANSCRIPT) or not onward:
             return turn
         if body.outcome == "done" and turn.again:
-            self._onward(turn.mate, turn.lines, turn.step)
+            self._onward(turn.mate, turn.lines, turn.step, by=turn.due and turn.due.by)
         elif body.outcome == "diverged" and not turn.effects and turn.due:
             self._first(turn.due)
         elif body.outcome == "diverged" and turn.overtaken and not self._awaits(turn.id):
-            self._onward(turn.mate, turn.lines, turn.step)
+            self._onward(turn.mate, turn.lines, turn.step, by=turn.due and turn.due.by)
         return turn
 
     def _awaits(self, turn: str) -> bool:
@@ -372,9 +372,18 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
         if effect.lines:
             self._onward(effect.mate, effect.lines, effect.step, seq)
 
-    def _onward(self, mate: str, lines: tuple[str, ...], step: int, seq: int = 0) -> None:
-        after = (seq, lines, step + 1) if seq else (0, (), 0)
-        self._first(Due(mate=mate, lines=lines, summons="continue", step=step + 1, after=after))
+    def _onward(
+        self,
+        mate: str,
+        lines: tuple[str, ...],
+        step: int,
+        seq: int = 0,
+        *,
+        by: Charge | None = None,
+    ) -> None:
+        step += 1
+        after = (seq, lines, step) if seq else (0, (), 0)
+        self._first(Due(mate=mate, lines=lines, summons="continue", step=step, after=after, by=by))
 
     def _first(self, due: Due) -> None:
         for place, old in enumerate(self.due):
@@ -385,7 +394,10 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
 
 
 def _merged(first: Due, second: Due) -> Due:
-    """One turn for two calls: all lines, the stronger summons, the surer verdict."""
+    """One turn for two calls: all lines, the stronger summons, the surer verdict.
+
+    Whoever wished for one of them pays, unless the other is a call that goes back to a person.
+    """
     weak, strong = (second, first) if _rank(first) < _rank(second) else (first, second)
     return Due(
         mate=first.mate,
@@ -395,6 +407,7 @@ def _merged(first: Due, second: Due) -> Due:
         score=max(first.score, second.score),
         step=min(first.step, second.step),  # a new line begins a new chain of steps
         after=max(first.after, second.after),
+        by=strong.by or (None if strong.summons in RANK else weak.by),
     )
 
 
