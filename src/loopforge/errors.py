@@ -19,6 +19,7 @@
       LedgerError           the ledger
         LedgerBusy          the database stayed locked; nothing was written
         LedgerFull          the disk is full; nothing was written
+        LedgerReadOnly      the database may only be read now; nothing was written
         LedgerBroken        what is stored does not agree with its hashes
         LedgerBehind        the schema is older or newer than this program
         Conflict            the stream moved on meanwhile; nothing was written
@@ -123,6 +124,10 @@ class LedgerBusy(LedgerError):
 
 class LedgerFull(LedgerError):
     """The disk is full; nothing was written."""
+
+
+class LedgerReadOnly(LedgerError):
+    """The database may only be read now; nothing was written."""
 
 
 class LedgerBroken(LedgerError):

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+
 import pytest
 
-from tests.web.conftest import Guest, Town
+from loopforge.core.room_vocabulary import Titled
+from loopforge.core.text.erasable_text import Words
+from loopforge.errors import LedgerFull
+from tests.ledger.test_database_faults import end_sessions, let_read_only
+from tests.web.conftest import Guest, Town, town
 
 pytestmark = pytest.mark.anyio
 
@@ -24,6 +31,38 @@ async def test_a_home_is_ready_as_long_as_its_ledger_answers(site: Town) -> None
         await ledger.change(
             lambda found: found.exec_driver_sql("ALTER TABLE away RENAME TO events")
         )
+
+
+@pytest.mark.postgres
+async def test_a_home_that_may_only_read_is_not_ready(postgres_url: str, tmp_path: Path) -> None:
+    """As on a standby: 503 and why, before anything was written in vain; ready again by itself."""
+    async with town(tmp_path, database_url=postgres_url) as there:
+        stranger = await there.stranger()
+        for only, said in (("on", (503, "read-only")), ("off", (200, "ready"))):
+            let_read_only(postgres_url, only)
+            end_sessions(postgres_url)
+            answer = await stranger.get("/ready")
+            assert (answer.status_code, answer.json()["status"]) == said
+
+
+@pytest.mark.sqlite
+async def test_a_full_disk_is_not_ready_until_it_takes_something(site: Town, owner: Guest) -> None:
+    """What could not be written is remembered, and tried once more by whoever asks; all is gone."""
+    stranger, ledger = await site.stranger(), site.app.ledger
+
+    def limit(pages: int) -> None:
+        with ledger._store.writer.connect() as connection:
+            connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+
+    await asyncio.to_thread(limit, 1)
+    with pytest.raises(LedgerFull):
+        await site.app.rooms.add("commons", owner.person, Titled(title=Words("y" * 90_000), by=""))
+    for _ in range(2):
+        answer = await stranger.get("/ready")
+        assert (answer.status_code, answer.json()) == (503, {"status": "disk full"})
+    await asyncio.to_thread(limit, 1_000_000)
+    assert (await stranger.get("/ready")).json() == {"status": "ready"}
+    assert (await ledger.verify()).findings == ()
 
 
 async def test_where_the_ledger_lies_is_told_to_the_owner_alone(site: Town, owner: Guest) -> None:

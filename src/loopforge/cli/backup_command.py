@@ -23,7 +23,8 @@ COMMANDS = (
 NO_COMMAND = (
     "`{word}` is no command of `loopforge backup`; nothing was made. `loopforge backup FOLDER` "
     "makes a backup there (a folder of that name is ./{word}), with --list it says which "
-    "there are, with --check newest it looks whether one is whole; `loopforge restore` brings one back."
+    "there are, with --check newest it looks whether one is whole; `loopforge "
+    "restore` brings one back."
 )
 
 

@@ -32,7 +32,7 @@ from loopforge.errors import HostTaken, InputError, LedgerError
 from loopforge.ledger import chain_verify as verify
 from loopforge.ledger import jsonl_export as export
 from loopforge.ledger import line_search as search
-from loopforge.ledger import row_dump, schema_migration
+from loopforge.ledger import row_dump, schema_migration, write_check
 from loopforge.ledger.chain_verify import Anchor, Verified
 from loopforge.ledger.database.database_engine import (
     CHECKPOINT_EVENTS,
@@ -67,6 +67,8 @@ from loopforge.runtime.system_clock import Stamp
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
+PROBE = 32 * 1024
+"""Random bytes that are written to find out whether a disk is full yet."""
 OUTBOX, EFFECTS = DeliveryOutbox(), OpenEffects()
 
 
@@ -312,6 +314,17 @@ class SqlLedger:
     async def overtaken(self) -> HostTaken | None:
         """That another process is its host by now, where this one was and one is."""
         return None if self._claim is None else await self._claim.overtaken()
+
+    async def unwritable(self) -> LedgerError | None:
+        """Why nothing can be written now; None while it can. Writes only where that failed last."""
+        try:
+            found = await self._reading(partial(write_check.foreseen, self._store))
+            if found is None and self._writer.fault is not None:
+                body = self._stamp.dice.bytes(PROBE).hex().encode()
+                await self.change(partial(write_check.tried, body=body))
+        except LedgerError as error:
+            return error
+        return found
 
     async def export(self, prefix: str = "", format: str = "jsonl") -> AsyncIterator[str]:
         """All events of streams whose name starts so, as lines of JSON (see jsonl_export.py)."""

@@ -27,10 +27,8 @@ from litestar.static_files import create_static_files_router
 from litestar.stores.memory import MemoryStore
 from litestar.stores.registry import StoreRegistry
 
-from loopforge.errors import (
-    LedgerError,
-    LoopforgeError,
-)
+from loopforge.errors import LedgerError, LedgerFull, LedgerReadOnly, LoopforgeError
+from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.web.account import account_pages as door
 from loopforge.web.account import linked_accounts
 from loopforge.web.admin import (
@@ -119,15 +117,28 @@ async def alive(site: Site) -> Response[dict[str, str]]:
 
 @get("/ready")
 async def ready(site: Site) -> Response[dict[str, str]]:
-    """Whether it can serve: its ledger answers, and no other process has become its host."""
+    """Whether it can serve: its ledger can be read and written, and it is its host."""
+    why = await unready(site.ledger)
+    code = 503 if why else 200
+    return Response({"status": why or "ready"}, media_type=MediaType.JSON, status_code=code)
+
+
+async def unready(ledger: SqlLedger) -> str:
+    """Why a home cannot serve, without any name of it; "" while it can."""
     try:
-        await site.ledger.tail(1)
-        overtaken = await site.ledger.overtaken()
+        await ledger.tail(1)
+        if await ledger.overtaken() is not None:
+            return "overtaken"
+        match await ledger.unwritable():
+            case None:
+                return ""
+            case LedgerFull():
+                return "disk full"
+            case LedgerReadOnly():
+                return "read-only"
     except LedgerError:
-        return Response({"status": "no ledger"}, media_type=MediaType.JSON, status_code=503)
-    if overtaken is not None:
-        return Response({"status": "overtaken"}, media_type=MediaType.JSON, status_code=503)
-    return Response({"status": "ready"}, media_type=MediaType.JSON)
+        pass
+    return "no ledger"
 
 
 def handlers_of(module: ModuleType) -> list[HTTPRouteHandler]:

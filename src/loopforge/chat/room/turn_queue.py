@@ -249,11 +249,11 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
         if turn is None or turn.halted or turn.summons in (TITLE, TRANSCRIPT) or not onward:
             return turn
         if body.outcome == "done" and turn.again:
-            self._onward(turn.mate, turn.lines, turn.step, by=turn.due and turn.due.by)
+            self._onward(turn.mate, turn.lines, turn.step, by=turn.due.by if turn.due else None)
         elif body.outcome == "diverged" and not turn.effects and turn.due:
             self._first(turn.due)
         elif body.outcome == "diverged" and turn.overtaken and not self._awaits(turn.id):
-            self._onward(turn.mate, turn.lines, turn.step, by=turn.due and turn.due.by)
+            self._onward(turn.mate, turn.lines, turn.step, by=turn.due.by if turn.due else None)
         return turn
 
     def _awaits(self, turn: str) -> bool:

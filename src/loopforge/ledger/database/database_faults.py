@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from loopforge.errors import LedgerBroken, LedgerBusy, LedgerError, LedgerFull
+from loopforge.errors import LedgerBroken, LedgerBusy, LedgerError, LedgerFull, LedgerReadOnly
 
 BUSY_STATES = {"55P03", "40001", "40P01", "57014"}
 FULL_STATES = {"53100", "53200"}
@@ -55,10 +55,7 @@ def _sqlite(cause: BaseException | None, where: str) -> LedgerError:
             "Close that program, or try again."
         )
     if name.startswith(("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE")):
-        return LedgerFull(
-            f"The disk that holds the ledger {where} is full; nothing was written. "
-            "Make room and try again."
-        )
+        return full(where)
     no_text = isinstance(cause, UnicodeDecodeError) or "decode to UTF-8" in said
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or no_text:
         return LedgerBroken(
@@ -70,7 +67,7 @@ def _sqlite(cause: BaseException | None, where: str) -> LedgerError:
             f"The ledger {where} cannot be opened. Check that its folder exists and may be written."
         )
     if name.startswith(("SQLITE_READONLY", "SQLITE_PERM")):
-        return LedgerError(
+        return LedgerReadOnly(
             f"The ledger {where} may not be written. Check who owns the file and its folder."
         )
     if name.startswith("SQLITE_IOERR"):
@@ -94,10 +91,7 @@ def _postgres(cause: BaseException | None, where: str) -> LedgerError:
             f"The disk of {where} is full; nothing was written. Make room and try again."
         )
     if state == READ_ONLY_STATE:
-        return LedgerError(
-            f"The ledger in {where} may only be read there now, as on a standby or a full disk; "
-            "nothing was written. Once it may be written again, this goes on by itself."
-        )
+        return only_read(where)
     if state in BROKEN_STATES:
         return LedgerBroken(f"The ledger in {where} is damaged ({said}). Go on with a backup.")
     unreached = not state and type(cause).__name__ in {"OperationalError", "ConnectionTimeout"}
@@ -107,6 +101,22 @@ def _postgres(cause: BaseException | None, where: str) -> LedgerError:
             "`database_url` is right, then try again."
         )
     return LedgerError(f"The ledger in {where} did not do what was asked: {said}.")
+
+
+def only_read(where: str) -> LedgerReadOnly:
+    """What is said of a PostgreSQL that does not let us write."""
+    return LedgerReadOnly(
+        f"The ledger in {where} may only be read there now, as on a standby or a full disk; "
+        "nothing was written. Once it may be written again, this goes on by itself."
+    )
+
+
+def full(where: str) -> LedgerFull:
+    """What is said of a disk that takes no more."""
+    return LedgerFull(
+        f"The disk that holds the ledger {where} is full; nothing was written. "
+        "Make room and try again."
+    )
 
 
 def lost(error: Exception) -> bool:

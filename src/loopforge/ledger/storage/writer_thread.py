@@ -25,7 +25,14 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from loopforge.core.events import Event
-from loopforge.errors import Conflict, HostTaken, LedgerBusy, LedgerError
+from loopforge.errors import (
+    Conflict,
+    HostTaken,
+    LedgerBusy,
+    LedgerError,
+    LedgerFull,
+    LedgerReadOnly,
+)
 from loopforge.ledger.database.database_engine import Store
 from loopforge.ledger.database.database_faults import FAULTS, lost, telling, told
 from loopforge.ledger.storage.event_append import Append, EventWriter, ViewRefused, write
@@ -78,7 +85,10 @@ class OneRefused(Exception):
 
 
 class Writer:
-    """Takes jobs from the event loop, writes them in a thread, reports back in order."""
+    """Takes jobs from the event loop, writes them in a thread, reports back in order.
+
+    `fault` is why the last thing could not be written, where the database took nothing at all.
+    """
 
     def __init__(self, store: Store, views: Sequence[FoldedView], appended: Appended) -> None:
         self._store, self._views, self._appended = store, views, appended
@@ -86,6 +96,7 @@ class Writer:
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._scribe = EventWriter()
         self._closed, self._open = False, 0
+        self.fault: LedgerError | None = None
         self._thread = threading.Thread(target=self._run, name="ledger writer", daemon=True)
         self._thread.start()
 
@@ -324,6 +335,7 @@ class Writer:
     def _deliver(self, jobs: list[_Job]) -> None:
         for job in jobs:
             self._open -= 1
+            self._mark(job)
             if job.events and job.error is None:
                 self._tell(job)
             if job.future.done():
@@ -332,6 +344,12 @@ class Writer:
                 job.future.set_exception(job.error)
             else:
                 job.future.set_result(job.result)
+
+    def _mark(self, job: _Job) -> None:
+        if isinstance(job.error, LedgerFull | LedgerReadOnly):
+            self.fault = job.error
+        elif job.error is None and (job.events or job.change is not None):
+            self.fault = None
 
     def _tell(self, job: _Job) -> None:
         """Tell of new events, those of one stream together."""
