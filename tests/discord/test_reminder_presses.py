@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.schedule.reminder_events import ReminderCancelled, ReminderMoved
-from loopforge.io.platforms.reminder_presses import ELSEWHERE, GONE
+from loopforge.io.platforms.buttons.reminder_presses import ELSEWHERE, GONE
 from tests.discord.lodging import lodged
 from tests.discord.test_surface_questions import buttons
 from tests.discord.twin import Twin

@@ -12,7 +12,7 @@ import pytest
 
 from loopforge.core.room_vocabulary import RightsSet
 from loopforge.io.discord.receiving.slash_commands import SOON
-from loopforge.io.platforms.question_buttons import OVER
+from loopforge.io.platforms.buttons.question_buttons import OVER
 from loopforge.runtime.effects.effect_worker import UNANSWERED
 from loopforge.runtime.system_clock import SimClock, SystemClock
 from tests.asking_mate import at_length

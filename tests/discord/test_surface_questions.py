@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from loopforge.core.room_vocabulary import RightsSet
-from loopforge.io.platforms.question_buttons import ELSEWHERE, OVER
+from loopforge.io.platforms.buttons.question_buttons import ELSEWHERE, OVER
 from loopforge.models.scripted_model import Script
 from tests.asking_mate import MAYA, asking, with_post
 from tests.discord.lodging import Lodging, lodged

@@ -19,8 +19,8 @@ from loopforge.core.room_vocabulary import (
     Told,
 )
 from loopforge.errors import SendFailed
+from loopforge.io.platforms.buttons.press_ground import Presser
 from loopforge.io.platforms.incoming_lines import Coming, Reception
-from loopforge.io.platforms.press_ground import Presser
 from loopforge.runtime.ports import Outgoing
 from tests.rooms.conftest import START, Home, living
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.io.platforms.question_buttons import ELSEWHERE, OVER
+from loopforge.io.platforms.buttons.question_buttons import ELSEWHERE, OVER
 from loopforge.runtime.effects.effect_worker import UNANSWERED
 from tests.asking_mate import at_length
 from tests.hurried_clock import HurriedClock

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from loopforge.io.platforms.question_buttons import ELSEWHERE, OVER
+from loopforge.io.platforms.buttons.question_buttons import ELSEWHERE, OVER
 from loopforge.models.scripted_model import Script
 from telegram import InlineKeyboardMarkup
 from tests.asking_mate import MAYA, asking, with_post

@@ -28,10 +28,10 @@ from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
+from loopforge.io.platforms.buttons.line_buttons import LineButtons
+from loopforge.io.platforms.buttons.press_ground import Presser, PressGround
 from loopforge.io.platforms.emoji_commands import EMOJI_ANSWERS, SKINS
-from loopforge.io.platforms.line_buttons import LineButtons
 from loopforge.io.platforms.place_allowlist import ServedPlace, ServedPlaces
-from loopforge.io.platforms.press_ground import Presser, PressGround
 from loopforge.io.session import Sessions
 from loopforge.people.identity.person_registry import Registry
 from loopforge.runtime.ports import Clock

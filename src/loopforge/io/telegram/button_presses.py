@@ -9,9 +9,9 @@ from telegram.constants import ChatType
 from telegram.error import TelegramError
 
 import telegram
-from loopforge.io.platforms.line_buttons import LineButtons, press_of
-from loopforge.io.platforms.press_ground import Presser
-from loopforge.io.platforms.question_buttons import ELSEWHERE
+from loopforge.io.platforms.buttons.line_buttons import LineButtons, press_of
+from loopforge.io.platforms.buttons.press_ground import Presser
+from loopforge.io.platforms.buttons.question_buttons import ELSEWHERE
 from loopforge.io.telegram.connection.api_errors import failure
 from loopforge.io.telegram.connection.polling import Poll
 from loopforge.io.telegram.text import incoming_message

@@ -28,10 +28,10 @@ from loopforge.errors import (
     SendFailed,
     TooEarly,
 )
+from loopforge.io.platforms.buttons.press_ground import Presser
+from loopforge.io.platforms.buttons.question_buttons import denial
 from loopforge.io.platforms.emoji_commands import says_something
 from loopforge.io.platforms.incoming_lines import Coming, ReceivedLine, proves
-from loopforge.io.platforms.press_ground import Presser
-from loopforge.io.platforms.question_buttons import denial
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.platforms.typing_updates import RoomWatch
 from loopforge.io.telegram.bot_accounts import Crowd

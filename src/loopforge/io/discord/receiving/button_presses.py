@@ -23,10 +23,10 @@ from loopforge.io.discord.connection.api_errors import FAILURES, scrub
 from loopforge.io.discord.connection.gateway_client import Client
 from loopforge.io.discord.mate_threads import Threads
 from loopforge.io.discord.receiving.slash_commands import SOON, Asked, give, keeps_place
+from loopforge.io.platforms.buttons.line_buttons import Press, press_of
+from loopforge.io.platforms.buttons.press_ground import Presser
+from loopforge.io.platforms.buttons.question_buttons import ELSEWHERE, ButtonPress
 from loopforge.io.platforms.incoming_lines import Reception
-from loopforge.io.platforms.line_buttons import Press, press_of
-from loopforge.io.platforms.press_ground import Presser
-from loopforge.io.platforms.question_buttons import ELSEWHERE, ButtonPress
 from loopforge.runtime.background_tasks import Tasks
 
 log = logging.getLogger(__name__)

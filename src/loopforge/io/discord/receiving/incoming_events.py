@@ -46,8 +46,8 @@ from loopforge.io.discord.text.incoming_message import (
     speaks,
     spot_of,
 )
+from loopforge.io.platforms.buttons.press_ground import Presser
 from loopforge.io.platforms.incoming_lines import Coming
-from loopforge.io.platforms.press_ground import Presser
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.platforms.typing_updates import RoomWatch
 from loopforge.runtime.background_tasks import Tasks

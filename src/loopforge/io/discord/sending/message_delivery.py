@@ -39,7 +39,7 @@ from loopforge.io.discord.sending.personas import (
 from loopforge.io.discord.sending.reply_quote import ROOM_FOR_IT, References, without
 from loopforge.io.discord.sending.webhooks import Hooks
 from loopforge.io.discord.text.outgoing_markdown import LIMIT, fenced, pieces, shown
-from loopforge.io.platforms.line_buttons import Press, buttons_of, tone_of
+from loopforge.io.platforms.buttons.line_buttons import Press, buttons_of, tone_of
 from loopforge.io.text.graphemes import clip
 from loopforge.io.text.message_split import VOID, as_file
 from loopforge.runtime.ports import Outgoing

@@ -25,7 +25,7 @@ from loopforge.core.delivery_states import IN_DOUBT
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, LineDeleted, LineEdited, Reacted, Said, Told
 from loopforge.errors import ArtifactError, InputError, SendFailed
-from loopforge.io.platforms.line_buttons import Press, buttons_of
+from loopforge.io.platforms.buttons.line_buttons import Press, buttons_of
 from loopforge.io.session import Sessions
 from loopforge.io.telegram.connection.chat_keys import ChatKey, where
 from loopforge.io.telegram.connection.polling import Poll

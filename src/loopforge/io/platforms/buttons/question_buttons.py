@@ -20,7 +20,7 @@ from loopforge.chat.commands.approval_commands import ALWAYS, ApprovalQuestion, 
 from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.core.events import Event
 from loopforge.errors import InputError, Unknown
-from loopforge.io.platforms.press_ground import Presser, PressGround
+from loopforge.io.platforms.buttons.press_ground import Presser, PressGround
 
 Verb = Literal["once", "always", "deny"]
 LABELS: dict[Verb, str] = {"once": "Allow once", "always": "Always here", "deny": "Deny"}

@@ -15,7 +15,7 @@ from loopforge.chat.commands.reminder_buttons import REMINDER_WAYS, ReminderVerb
 from loopforge.chat.rooms_api import Front
 from loopforge.core.events import Event
 from loopforge.errors import InputError
-from loopforge.io.platforms.press_ground import Presser, PressGround
+from loopforge.io.platforms.buttons.press_ground import Presser, PressGround
 
 _SIGN = "ring:"
 

@@ -20,13 +20,13 @@ from msgspec import Struct
 from loopforge.chat.rooms_api import Front
 from loopforge.core.events import Event
 from loopforge.errors import InputError
-from loopforge.io.platforms.press_ground import Presser, PressGround
-from loopforge.io.platforms.question_buttons import (
+from loopforge.io.platforms.buttons.press_ground import Presser, PressGround
+from loopforge.io.platforms.buttons.question_buttons import (
     ButtonPress,
     QuestionButtons,
     buttons_under,
 )
-from loopforge.io.platforms.reminder_presses import (
+from loopforge.io.platforms.buttons.reminder_presses import (
     ReminderButtons,
     ReminderPress,
     buttons_of_reminder,

@@ -1,0 +1,1 @@
+"""Buttons under lines: which there are, and what comes of a press."""
