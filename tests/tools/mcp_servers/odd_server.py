@@ -43,6 +43,7 @@ TOOLS = [
     {"name": "sleep", "description": "Sleeps.", "inputSchema": NOBODY, **READS},
     {"name": "paint", "description": "Paints the town.", "inputSchema": NOBODY, **READS},
     {"name": "forge", "description": "Gives a file.", "inputSchema": TEXT, **READS},
+    {"name": "halve", "description": "Halves.", "inputSchema": NOBODY, **READS},
     {"name": "wonder", "description": "Wonders.", "inputSchema": NOBODY, **READS},
     {"name": "fetch", "description": "Fetches.", "inputSchema": TEXT, **READS},
     {"name": "knit", "description": "Knits a sock.", "inputSchema": NOBODY, **READS},
@@ -128,6 +129,8 @@ def use(name: str, given: dict[str, Any], answers: dict[str, Any], state: str) -
             blob = base64.b64encode(given["text"].encode()).decode()
             held = {"uri": "file:///q.json", "mimeType": "application/json", "blob": blob}
             return {"content": [{"type": "resource", "resource": held}]}
+        case "halve":
+            return {"content": [text | {"text": "A snail: \ud83d."}]}
         case "wonder":
             message = f"Is it {os.environ['TOKEN']}?"  # noqa: TID251
             asks = ASKS | {"message": message}

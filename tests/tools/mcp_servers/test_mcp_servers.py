@@ -174,14 +174,14 @@ async def test_who_uses_it_at_once_starts_one(place: Path) -> None:
     one._streams = counted
     found = await asyncio.gather(*(one.tools() for _ in range(3)))
     await one.close()
-    assert [len(each) for each in found] == [11] * 3
+    assert [len(each) for each in found] == [12] * 3
     assert len(started) == 1
 
 
 async def test_one_that_misbehaves_fails_its_own_uses(place: Path) -> None:
     """Logs between messages are passed over; rubbish, a flood, an end: an error that says it."""
     chatty = connection(place, "chatty")
-    assert len(await chatty.tools()) == 11
+    assert len(await chatty.tools()) == 12
     await chatty.close()
     for mode, why in (
         ("rubbish", "did not start: it writes what is no MCP: y"),
@@ -229,6 +229,14 @@ async def test_it_reaches_the_hosts_that_were_granted_and_no_other(place: Path) 
         await one.close()
     server.close()
     await server.wait_closed()
+
+
+async def test_half_a_letter_is_no_silence(place: Path) -> None:
+    """A text that was cut in the middle of a letter comes, without that."""
+    one = connection(place, "plain")
+    answer = await one.call("halve", {})
+    assert result_of(answer.result).text.endswith("A snail: ?.")
+    await one.close()
 
 
 def whose(home: Home) -> dict[str, str]:
@@ -316,7 +324,7 @@ async def test_who_waits_for_one_that_is_ended_as_it_begins_is_told(place: Path)
         async with asyncio.timeout(60):
             await asyncio.wait({use})
         assert "did not start: it was ended" in str(use.exception())
-    assert len(await one.tools()) == 11
+    assert len(await one.tools()) == 12
     await one.close()
 
 

@@ -9,6 +9,7 @@ server that waits; a line without end is the end of the server.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -57,8 +58,6 @@ async def confined_streams(
 async def _hear(server: ConfinedServer, out: Any, over: Callable[[str], None]) -> None:
     from anyio import BrokenResourceError
     from mcp.shared.message import SessionMessage
-    from mcp.types import jsonrpc_message_adapter
-    from pydantic import ValidationError
 
     rubbish = taken = 0
     async with out:
@@ -72,9 +71,10 @@ async def _hear(server: ConfinedServer, out: Any, over: Callable[[str], None]) -
                 await server.wait()
                 over(_why(server))
                 return
-            try:
-                message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-            except ValidationError:
+            message = _read(line)
+            if message is None:
+                message = _read(_whole(line))
+            if message is None:
                 rubbish += bool(line.strip())
                 if rubbish >= RUBBISH:
                     over(f"it writes what is no MCP: {short(line.decode(errors='replace'))}")
@@ -87,6 +87,26 @@ async def _hear(server: ConfinedServer, out: Any, over: Callable[[str], None]) -
             taken += 1
             if taken % BURST == 0:
                 await asyncio.sleep(PAUSE)
+
+
+def _read(line: bytes) -> Any:
+    """The message that a line is; None for none."""
+    from mcp.types import jsonrpc_message_adapter
+    from pydantic import ValidationError
+
+    try:
+        return jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValidationError:
+        return None
+
+
+def _whole(line: bytes) -> bytes:
+    """The line without halves of letters: a server that cuts its texts by length sends some."""
+    try:
+        read = json.loads(line.decode("utf-8", "replace"))
+        return json.dumps(read, ensure_ascii=False).encode("utf-8", "replace")
+    except (ValueError, RecursionError):
+        return line
 
 
 async def _tell(server: ConfinedServer, what: Any) -> None:
