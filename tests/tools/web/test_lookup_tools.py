@@ -150,11 +150,12 @@ async def test_wikipedia_finds_articles(server: OddServer) -> None:
     """In the order in which they fit, each with its address and how it begins."""
     other = {"title": "Snail", "fullurl": "https://w.example/Snail", "extract": "A snail."}
     pages = [{**other, "index": 2}, {**ARTICLE, "extract": "A slug.", "index": 1}]
+    pages.append({"title": "Worm", "fullurl": "https://w.example/Worm", "index": "last"})
     server.answers["/de/api.php"] = as_json({"query": {"pages": pages}})
     ask = made(server, wikipedia)
     said = await ask(ToolCall(arguments={"query": "slugs", "language": "de", "results": 2}))
     assert said == (
-        f"{MATERIAL}\n- Slug: https://en.wikipedia.org/wiki/Slug\n  A slug.\n"
+        f"{MATERIAL}\n- Worm: https://w.example/Worm\n  \n- Slug: https://en.wikipedia.org/wiki/Slug\n  A slug.\n"
         "- Snail: https://w.example/Snail\n  A snail."
     )
     assert (

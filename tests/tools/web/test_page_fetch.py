@@ -147,6 +147,13 @@ async def test_a_redirect_to_no_address_is_said(server: OddServer, to: str) -> N
         await fetch(server.at("/"), network(server))
 
 
+async def test_what_a_redirect_may_not_lead_to_is_said(server: OddServer) -> None:
+    """By its own reason, as of any address."""
+    server.answers["/"] = onward("http://127.0.0.1:22/")
+    with pytest.raises(InputError, match="port 22 is none of the web"):
+        await fetch(server.at("/"), network(server))
+
+
 async def test_a_redirect_may_be_written_in_letters(server: OddServer) -> None:
     """As UTF-8, which is how servers send them that do not encode."""
     server.answers["/"] = (

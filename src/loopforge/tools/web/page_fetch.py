@@ -108,9 +108,10 @@ def _onward(at: httpx2.URL, told: str) -> httpx2.URL:
     with contextlib.suppress(UnicodeError):
         told = told.encode("latin-1").decode("utf-8")
     try:
-        return checked(urljoin(str(at), told.strip().replace(" ", "%20")))
+        onward = urljoin(str(at), told.strip().replace(" ", "%20"))
     except ValueError as error:
         raise InputError(f"{at.host} leads on to what is no address: {short(told)}") from error
+    return checked(onward)
 
 
 async def _answered(

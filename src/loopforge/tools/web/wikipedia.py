@@ -76,13 +76,19 @@ async def articles(endpoint: str, query: str, most: int) -> str:
 
     given = {"generator": "search", "gsrsearch": query, "gsrlimit": most}
     given |= {"prop": "extracts|info", "inprop": "url", "exintro": 1, "exlimit": most}
-    found = sorted(await _pages(endpoint, given), key=lambda row: row.get("index") or 0)
+    found = sorted(await _pages(endpoint, given), key=_rank)
     told = [
         f"- {one_row(row.get('title'), 200)}: {row.get('fullurl', '')}\n"
         f"  {one_row(row.get('extract'), LONGEST_INTRO)}"
         for row in found
     ]
     return "\n".join([MATERIAL, *told]) if told else "Nothing found."
+
+
+def _rank(row: dict[str, Any]) -> int:
+    """Where an article stands among those that fit."""
+    index = row.get("index")
+    return index if isinstance(index, int) else 0
 
 
 async def article(endpoint: str, title: str) -> KeptText:
