@@ -346,6 +346,7 @@ class SqlLedger:
         """
 
         def work(connection: Connection) -> tuple[Erasure, tuple[Event, ...]]:
+            schema_migration.alone(connection)
             row_dump.load(connection, rows, self._views)
             known = tuple(read.texts(connection, forgotten))
             why = "forgotten after this backup was made"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from pathlib import Path
 
 import pytest
 
 from loopforge.core.events import GENESIS, chained, micros
 from loopforge.core.room_vocabulary import Heard
 from loopforge.errors import InputError
+from loopforge.ledger import row_dump
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage import event_reading
@@ -75,3 +78,21 @@ async def test_odd_texts_are_exported(ledger_url: str) -> None:
         assert line["body"] == {"person": "p1", "text": "half \ud83d"}
         with pytest.raises(InputError, match="jsonl"):
             [line async for line in ledger.export(format="xml")]
+
+
+async def test_of_two_that_fill_a_ledger_at_once_one_is_told(
+    ledger_url: str, tmp_path: Path
+) -> None:
+    """Two programs restore into one empty database: the later one reads that it is none."""
+    rows: list[bytes] = []
+    scribbler = Scribbler()
+    async with opened(f"sqlite:///{tmp_path / 'full.db'}") as full:
+        await full.append(ROOM, [scribbler.heard(f"line {nth}") for nth in range(2000)])
+        await full.look(lambda found: row_dump.dump(found, rows.append))
+    async with opened(ledger_url) as one, opened(ledger_url) as other:
+        told = await asyncio.gather(one.load(rows), other.load(rows), return_exceptions=True)
+        (late,) = [each for each in told if isinstance(each, Exception)]
+        assert isinstance(late, InputError)
+        assert str(late).startswith("There is a ledger already")
+        assert len(await one.read(ROOM)) == 2000
+        assert (await one.verify()).sound
