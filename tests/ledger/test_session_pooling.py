@@ -62,7 +62,7 @@ class Pooler:
     """
 
     def __init__(self, door: Path, server: Path, briefly: bool) -> None:
-        self._server, self._briefly = str(server), briefly
+        self._server, self.briefly = str(server), briefly
         self._idle: list[Peer] = []
         self._greeting: list[tuple[bytes, bytes]] = []
         self._clients: list[socket.socket] = []
@@ -93,21 +93,22 @@ class Pooler:
                 threading.Thread(target=self._meet, args=(Peer(client),), daemon=True).start()
 
     def _meet(self, client: Peer) -> None:
+        briefly = self.briefly
         with suppress(OSError, EOFError), closing(client):
             _, wish = client.read(0)
             server = self._session(wish)
             for letter, said in self._greeting:
                 key = said[:5] + b"\x7f\xff\xff\xff" + said[9:]
                 client.line.sendall(key if letter == KEY else said)
-            if self._briefly:
+            if briefly:
                 self._idle.append(server)
             while (message := client.next())[0] != LEAVES:
-                if self._briefly:
+                if briefly:
                     server = self._session(wish)
                 self._transaction(client, server, *message)
-                if self._briefly:
+                if briefly:
                     self._idle.append(server)
-            if not self._briefly:
+            if not briefly:
                 self._idle.append(server)
 
     def _session(self, wish: bytes) -> Peer:
@@ -165,3 +166,22 @@ async def test_sessions_of_one_connection_do(postgres_url: str) -> None:
                 await ledger.append(ROOM, [Scribbler().heard("one more")])
                 assert len(await ledger.read(ROOM)) == nth
     assert status(postgres_url) == "ok"
+
+
+async def test_a_pooler_that_is_set_otherwise_meanwhile_is_waited_for(postgres_url: str) -> None:
+    """While it lends sessions for a transaction, writing says so, and nobody has taken over."""
+    with pooled(postgres_url, briefly=False) as (url, pooler):
+        async with opened(url) as ledger:
+            claim = await ledger.claim("host")
+            await ledger.append(ROOM, [Scribbler().heard("one")])
+            pooler.briefly = True
+            pooler.part()
+            assert await ledger.overtaken() is None
+            with pytest.raises(LedgerError, match="Set pool_mode = session"):
+                await ledger.append(ROOM, [Scribbler().heard("lost")])
+            pooler.briefly = False
+            pooler.part()
+            await ledger.append(ROOM, [Scribbler().heard("two")])
+            assert await ledger.overtaken() is None
+            assert len(await ledger.read(ROOM)) == 2
+            await claim.release()

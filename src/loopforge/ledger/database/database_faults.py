@@ -94,6 +94,12 @@ def _postgres(cause: BaseException | None, where: str) -> LedgerError:
         return only_read(where)
     if state in BROKEN_STATES:
         return LedgerBroken(f"The ledger in {where} is damaged ({said}). Go on with a backup.")
+    if type(cause).__name__ == "SessionLent":
+        return LedgerError(
+            f"The pooler before {where} lends a session for one transaction (PgBouncer: pool_mode "
+            "= transaction), and a home holds a lock by its session. Set pool_mode = session for "
+            "this database, or name PostgreSQL itself in `database_url`."
+        )
     unreached = not state and type(cause).__name__ in {"OperationalError", "ConnectionTimeout"}
     if unreached or state.startswith("08") or state in GONE_STATES:
         return LedgerError(

@@ -21,8 +21,6 @@ from typing import Any, Self, TypeVar
 import psycopg
 from psycopg.abc import PQGen
 
-from loopforge.errors import LedgerError
-
 R = TypeVar("R")
 QUIET = 10.0
 """Seconds without a byte after which is looked."""
@@ -45,11 +43,10 @@ BUSY = """
 """Whether a session has something to do, or had just now; true where we may not know."""
 REFUSED = "FATAL"
 """How a server begins to say why it lets nobody in. (PQping would tell, but it keeps the GIL.)"""
-LENT = (
-    "The pooler before PostgreSQL lends a session for one transaction (PgBouncer: pool_mode = "
-    "transaction), and a home holds a lock by its session. Set pool_mode = session for this "
-    "database, or name PostgreSQL itself in `database_url`."
-)
+
+
+class SessionLent(psycopg.OperationalError):
+    """A pooler in between gives the session to others, too, while this connection is there."""
 
 
 class ImpatientConnection(psycopg.Connection[Any]):
@@ -100,12 +97,12 @@ class ProbedConnection(ImpatientConnection):
     def meet(self) -> None:
         """Ask for the session; a pooler in between would tell of another by itself.
 
-        Raises LedgerError where that one lends it to others, too.
+        Raises SessionLent.
         """
         self.session = self.execute(OWN).fetchone()
         self.pooled = self.session is not None and self.session[0] != self.info.backend_pid
         if self.pooled and self._lent():
-            raise LedgerError(LENT)
+            raise SessionLent
 
     def _lent(self) -> bool:
         """Whether a second connection is given this session, or keeps it away from this one."""
