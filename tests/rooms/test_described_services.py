@@ -19,7 +19,7 @@ from loopforge.core.effect_states import EffectProposed, EffectReturned
 from loopforge.core.room_vocabulary import RightsSet, Told
 from loopforge.errors import BadSettings, InputError
 from loopforge.settings import load_settings
-from loopforge.tools.web.described_service import read_service, request_of, told_of
+from loopforge.tools.web.described_service import read_service, request_of, told_of, veiled
 from loopforge.tools.web.http_request import HttpAnswer
 from tests.rooms.conftest import Home, living
 from tests.said_now import using_what_is_asked
@@ -210,6 +210,13 @@ def test_a_key_is_taken_out_however_the_service_writes_it(given_back: tuple[int,
         told = str(error)
     assert "a/b" not in told
     assert "a\\/" not in told
+
+
+def test_of_two_keys_neither_leaves_a_part_of_the_other() -> None:
+    """One may begin with another, and a query writes a space as a plus."""
+    keys = {"ROOM": "garden", "DOOR": "garden gate/7"}
+    told = veiled("no garden gate/7, no /x?k=garden+gate%2F7, no garden%20gate/7, no garden", keys)
+    assert told == "no [DOOR], no /x?k=[DOOR], no [DOOR], no [ROOM]"
 
 
 @pytest.mark.parametrize("show", ["", "{a}"])

@@ -16,7 +16,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, quote_plus, urlencode, urlsplit
 
 import msgspec
 
@@ -328,9 +328,13 @@ def _plain(found: Any) -> str:
 
 
 def veiled(text: str, secrets: Mapping[str, str]) -> str:
-    """A text without keys, which a server may have given back as it writes them."""
-    for key, value in secrets.items():
+    """A text without keys, which a server may have given back as it writes them.
+
+    The longest first: one may begin with another.
+    """
+    for key, value in sorted(secrets.items(), key=lambda one: -len(one[1])):
         written = json.dumps(value)[1:-1]
-        for form in (value, quote(value, safe=""), written, written.replace("/", "\\/")):
+        encoded = (quote(value, safe=""), quote(value), quote_plus(value))
+        for form in (value, *encoded, written, written.replace("/", "\\/")):
             text = text.replace(form, f"[{key}]")
     return text
