@@ -64,3 +64,23 @@ async def test_a_tool_that_is_gone_fails_with_those_there_are() -> None:
     """An effect may outlive the plugin it was for."""
     worked, given = await box(OVEN).call("kiln", ToolCall(arguments={}))
     assert (worked, given.text) == (False, "There is no tool called 'kiln'. Known: oven.")
+
+
+class Tantrum(BaseException):
+    """Raised by a tool that nobody expects anything of."""
+
+
+@pytest.mark.parametrize(
+    "error", [SystemExit(3), KeyboardInterrupt(), GeneratorExit(), Tantrum("no")]
+)
+async def test_a_tool_that_raises_anything_fails_alone(error: BaseException) -> None:
+    """The error is what it gives; the program goes on."""
+
+    async def explode(call: ToolCall) -> str:
+        raise error
+
+    tools = Toolbox()
+    tools.add(Tool(name="oven", summary="Bakes.", schema=OVEN), explode)
+    call = ToolCall(stream="room:commons", mate="maya", arguments={"degrees": 90})
+    worked, given = await tools.call("oven", call)
+    assert (worked, given.text) == (False, f"oven failed: {error or type(error).__name__}")

@@ -7,6 +7,7 @@ Does not know who may use what: that is granted in the mate's file and checked a
 from __future__ import annotations
 
 import logging
+from asyncio import CancelledError
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from inspect import isfunction
@@ -178,5 +179,7 @@ class Toolbox:
         try:
             given = await known[tool][1](call)
             return True, given if isinstance(given, ToolResult) else ToolResult(text=str(given))
-        except (Exception, SystemExit, GeneratorExit) as error:
-            return False, ToolResult(text=f"{tool} failed: {error}")
+        except CancelledError:
+            raise
+        except BaseException as error:  # a KeyboardInterrupt of its own would end the host
+            return False, ToolResult(text=f"{tool} failed: {error or type(error).__name__}")
