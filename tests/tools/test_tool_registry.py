@@ -83,4 +83,4 @@ async def test_a_tool_that_raises_anything_fails_alone(error: BaseException) -> 
     tools.add(Tool(name="oven", summary="Bakes.", schema=OVEN), explode)
     call = ToolCall(stream="room:commons", mate="maya", arguments={"degrees": 90})
     worked, given = await tools.call("oven", call)
-    assert (worked, given.text) == (False, f"oven failed: {error or type(error).__name__}")
+    assert (worked, given.text) == (False, f"oven failed: {str(error) or type(error).__name__}")

@@ -182,4 +182,4 @@ class Toolbox:
         except CancelledError:
             raise
         except BaseException as error:  # a KeyboardInterrupt of its own would end the host
-            return False, ToolResult(text=f"{tool} failed: {error or type(error).__name__}")
+            return False, ToolResult(text=f"{tool} failed: {str(error) or type(error).__name__}")
