@@ -13,7 +13,7 @@ from loopforge.runtime.effects.effect_worker import UNANSWERED
 from tests.asking_mate import at_length
 from tests.hurried_clock import HurriedClock
 from tests.telegram.city import City
-from tests.telegram.homes import hall, pair
+from tests.telegram.homes import Home, hall, pair
 from tests.telegram.records import Line
 from tests.telegram.test_questions import _has, asked, posting, settled
 from tests.telegram.twin import Twin
@@ -123,6 +123,7 @@ async def test_in_a_basic_group_too(tmp_path: Path, twin: Twin, city: City) -> N
         assert (await settled(city, maya, question)).text.endswith("Ana said yes.")
         await home.until(lambda: _has(posted, "Cleo"))
         for to, how, end in (("Dora", "deny: late", "Ana said no: late"), ("Emil", "👍", "yes.")):
+            await _told(home)
             await city.say(ana, lab, f"maya, send it to {to}")
             question = await asked(city, maya, to)
             if len(how) == 1:
@@ -131,6 +132,7 @@ async def test_in_a_basic_group_too(tmp_path: Path, twin: Twin, city: City) -> N
                 await city.say(ana, lab, how, reply_to=question)
             assert (await settled(city, maya, question)).text.endswith(end)
         await home.until(lambda: _has(posted, "Emil"))
+        await _told(home)
         await city.say(ana, attic, "maya, send it to Finn")
         question = await asked(city, maya, "Finn")
         other = (await city.lines(lab, by=maya))[-1]
@@ -142,3 +144,10 @@ async def test_in_a_basic_group_too(tmp_path: Path, twin: Twin, city: City) -> N
         assert (await settled(city, maya, question)).text.endswith("Ana said yes.")
         await home.until(lambda: _has(later, "Finn"))
     assert (posted, later) == (["Cleo", "Emil"], ["Finn"])
+
+
+async def _told(home: Home) -> None:
+    """Wait until the mate has said what it says once it is told what came of its tools."""
+    for room in await home.rooms():
+        await home.app.effects.settled(f"room:{room}")
+        await home.app.front.rooms.settled(room)
