@@ -40,6 +40,32 @@ async def test_what_cannot_be_read_for_minutes(
                 break
 
 
+async def test_a_ledger_that_cannot_say_what_was_missed(
+    city: Twin,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A gap that begins while the ledger fails is read once it answers, in the same session."""
+    monkeypatch.setattr(incoming_events, "AGAIN", 0.5)
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.tell(ben, plaza, "one")
+        await home.delivered(plaza)
+        gate = city.faults.hold("GET /users/@me", bot="Maya")
+        await city.cut(maya, 4004)
+        await gate.reached.wait()
+        await city.say(ben, plaza, "two")
+        ledger = home.app.ledger
+        await ledger.change(lambda one: one.exec_driver_sql("ALTER TABLE places RENAME TO away"))
+        gate.release()
+        async for _ in home.looks("that it cannot be found out is logged"):
+            if "what was missed on Discord cannot be found out" in caplog.text:
+                break
+        await ledger.change(lambda one: one.exec_driver_sql("ALTER TABLE away RENAME TO places"))
+        await home.hears(plaza, "one", "two")
+
+
 async def test_closed_threads_that_cannot_be_listed(
     city: Twin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

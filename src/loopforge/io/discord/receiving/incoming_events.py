@@ -260,6 +260,16 @@ class Inward:
         """
         reading, index = object(), self._crowd.index(client)
         self._reading[index].add(reading)
+        while not await self._caught_up(client, late, reading):
+            await self._clock.sleep(AGAIN)
+            if self._given_up(client, reading):
+                return
+        if reading in self._reading[index]:
+            self._reading[index].remove(reading)
+            await self._rest(client)
+
+    async def _caught_up(self, client: Client, late: discord.Guild | None, reading: object) -> bool:
+        """Whether it could be found out what was missed, and that was read, or is not to be."""
         try:
             missed = await self._missed.jobs(client, late)
             waiting = [self._reads(*each) for each in missed]
@@ -269,18 +279,20 @@ class Inward:
                 missed, waiting = missed + closed, waiting + [self._reads(*each) for each in closed]
             while not all(read := await asyncio.gather(*waiting)):
                 await self._clock.sleep(AGAIN)
-                if reading not in self._reading[index] or client.is_closed():
-                    return
+                if self._given_up(client, reading):
+                    return False
                 missed = [each for each, done in zip(missed, read, strict=True) if not done]
                 waiting = [self._reads(*each) for each in missed]
         except LedgerError as error:
-            log.critical("what was missed on Discord cannot be found out: %s", error)
-            return
+            log.critical("what was missed on Discord cannot be found out now: %s", error)
+            return False
         finally:
             self._release(client, reading)
-        if reading in self._reading[index]:
-            self._reading[index].remove(reading)
-            await self._rest(client)
+        return True
+
+    def _given_up(self, client: Client, reading: object) -> bool:
+        """Whether a newer session reads all of it, or nobody does."""
+        return reading not in self._reading[self._crowd.index(client)] or client.is_closed()
 
     async def _rest(self, client: Client) -> None:
         """It missed nothing, if nothing is left to be read and all of its servers are there."""
