@@ -134,6 +134,52 @@ async def test_an_announcement_that_breaks_off(city: Twin, tmp_path: Path, broke
         assert "did not work" not in answer.text
 
 
+async def test_an_answer_that_comes_too_late(city: Twin, tmp_path: Path) -> None:
+    """After Discord's quarter of an hour it is an ordinary message, where who asked may see it."""
+    going = asyncio.Event()
+
+    async def slowly(_platform: str, _account: str, _name: str) -> str | None:
+        await going.wait()
+        return None
+
+    maya, ben = city.bot("Maya"), city.person("ben")
+    async with lodged(city, tmp_path, {maya: "maya"}, knock=slowly):
+        await city.until(lambda: maya.commands.get(None))
+        private = city.private(ben, maya)
+        answer = await city.slash(ben, private, maya, "status", {}, settled=False)
+        city.faults.fail(
+            "*/webhooks/*/*", 401, times=3, body={"code": 50027, "message": "Invalid Webhook Token"}
+        )
+        going.set()
+        await city.until(lambda: city.lines(private))
+        assert answer.deferred
+        assert "did not work" not in city.lines(private)[-1].text
+
+
+@pytest.mark.parametrize("may", [True, False])
+async def test_an_answer_to_all_that_comes_too_late(
+    city: Twin, tmp_path: Path, *, may: bool
+) -> None:
+    """It names who asked; where the mate may not write there, it goes to them alone."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    city.guild.everyone_role.permissions |= 1 << 4
+    async with lodged(city, tmp_path, {maya: "maya"}) as home, Tasks() as tasks:
+        await city.until(lambda: maya.commands.get(None))
+        await home.tell(ben, plaza, "hello")
+        await home.delivered(plaza)
+        if not may:
+            await city.forbid(maya, plaza, "send_messages")
+        unknown = {"code": 10062, "message": "Unknown interaction"}
+        city.faults.fail("POST /interactions/*/*/callback", 404, times=2, body=unknown)
+        asked = city.slash(ben, plaza, maya, "title", {"text": "The square"})
+        tasks.spawn(asked, "a command")
+        there = plaza if may else city.private(ben, maya)
+        await city.until(lambda: any("The square" in one.text for one in city.lines(there)))
+        (told,) = [one for one in city.lines(there) if "The square" in one.text]
+        assert told.by == "Maya"
+        assert (f"<@{ben.id}>" in told.text) == may
+
+
 async def test_an_answer_that_breaks_off(
     city: Twin, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

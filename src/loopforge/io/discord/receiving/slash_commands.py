@@ -34,6 +34,9 @@ SOON = 1.5
 """Seconds after which an answer is announced rather than given."""
 ACKNOWLEDGED = 40060
 """Discord's code where an answer or its announcement is there already."""
+EXPIRED = (10062, 10015, 50027)
+"""Its codes where nothing can be answered any more: 15 minutes after the command, for one."""
+TOO_LATE = "The answer came too late to be shown to you alone; please ask again."
 TALK = "Talk in a thread"
 CHOICES = 25
 """Completions that Discord shows."""
@@ -196,12 +199,40 @@ async def give(
             log.info("an answer on Discord could not be announced: %s", scrub(error))
     text, private = await task
     try:
+        await _answer(interaction, text, private=private, announced=not done)
+    except discord.HTTPException as error:
+        if error.code not in EXPIRED:
+            raise
+        await _late(interaction, text, private=private)
+
+
+async def _answer(interaction: Asked, text: str, *, private: bool, announced: bool) -> None:
+    try:
         await _say(interaction, text, private=private)
     except discord.HTTPException as error:
         if error.code != ACKNOWLEDGED:
             raise
-        if not done:  # by the announcement; else this very answer is there
+        if announced:  # by the announcement; else this very answer is there
             await _follow(interaction, text, private=private)
+
+
+async def _late(interaction: Asked, text: str, *, private: bool) -> None:
+    """Answer by an ordinary message: where it was asked, or what is for one person to them alone.
+
+    Who cannot be written to alone is told where they asked that they may ask again.
+    """
+    user, channel = interaction.user, interaction.client.met(interaction.channel)
+    shown, more = _cut(text)
+    try:
+        if private or channel is None:
+            await user.send(shown, allowed_mentions=NOBODY, **more)
+        else:
+            await channel.send(f"{user.mention} {shown}", allowed_mentions=NOBODY, **more)
+    except discord.Forbidden:
+        if not private:
+            await user.send(shown, allowed_mentions=NOBODY, **_cut(text)[1])
+        elif channel is not None:
+            await channel.send(f"{user.mention} {TOO_LATE}", allowed_mentions=NOBODY)
 
 
 def keeps_place(interaction: Asked) -> bool:
