@@ -119,12 +119,16 @@ class City:
         origin: Person | None = None,
         anonymous: bool = False,
         poll: Sequence[str] | None = None,
+        album: str = "",
+        location: Sequence[float] | None = None,
     ) -> Line:
         """Say something; with a file the text is its caption.
 
         Commands, mentions and links in it become entities as Telegram's apps make them, unless
         `entities` are given. `document` is (name, bytes); `origin` whose words are forwarded.
         `anonymous`: said as the group itself. `poll`: a question, and what may be chosen.
+        `album`: a number that several files have, which are given at once. `location`: where
+        they are, live.
         """
         chat = await self._place(person, place)
         return await self._do(
@@ -141,6 +145,8 @@ class City:
             origin=origin.id if origin else None,
             anonymous=anonymous,
             poll=list(poll) if poll else None,
+            album=album,
+            location=list(location) if location else None,
         )
 
     async def _place(self, person: Person, place: Place) -> Chat:
@@ -152,6 +158,11 @@ class City:
         """Press "/name"; `of`: that bot's, from the menu of a group ("/name@bot")."""
         word = f"/{name}@{of.username}" if of else f"/{name}"
         return await self.say(person, place, f"{word} {arguments}".strip())
+
+    async def move(self, person: Person, line: Line, location: Sequence[float]) -> Line:
+        """Be elsewhere, in a location that is shared live."""
+        given = {"person": person.id, "key": line.key, "location": list(location)}
+        return await self._do(Line, "move", **given)
 
     async def edit(self, person: Person, line: Line, text: str) -> Line:
         """Change one's own message."""

@@ -132,6 +132,8 @@ class People:
         origin: int | None = None,
         anonymous: bool = False,
         poll: list[str] | None = None,
+        album: str = "",
+        location: list[float] | None = None,
     ) -> Line:
         room, who = self._here(person, chat)
         if topic is not None and topic not in room.topics:
@@ -140,10 +142,11 @@ class People:
         if answered is not None and topic is None:
             topic = answered.topic
         file = _file(name, document)
-        if file is None and not text.strip() and not poll:
+        if file is None and not text.strip() and not poll and not location:
             raise ValueError("nothing is said")
         body, found = _read(text, entities)
-        more: Body = {"reply": answered, "topic": topic, "file": file, "poll": poll}
+        more: Body = {"reply": answered, "topic": topic, "file": file, "poll": poll, "album": album}
+        more["location"] = location
         if anonymous:
             more["sender"] = room
         words_of = self._who(origin) if origin else None
@@ -155,6 +158,15 @@ class People:
             raise ValueError("only one's own messages can be edited")
         body, entities = _read(text, None)
         self._town.rewrite(message, body, entities)
+        self._town.retell(message)
+        return message.line
+
+    def move(self, person: int, key: int, location: list[float]) -> Line:
+        message = self._message(key)
+        if message.author.id != person or not message.location:
+            raise ValueError("only who shares where they are moves there")
+        message.location = location
+        self._town.rewrite(message, "", [])
         self._town.retell(message)
         return message.line
 

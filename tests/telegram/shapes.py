@@ -116,6 +116,8 @@ def message(it: Message, bot: Account, *, depth: int = 1) -> Body:
         body["edit_date"] = it.edited
     if it.markup and "inline_keyboard" in it.markup:
         body["reply_markup"] = it.markup
+    if it.album:
+        body["media_group_id"] = it.album
     if it.file is not None:
         body |= _papers(it.file, file_id(it.file, bot))
     text, entities = ("caption", "caption_entities") if it.file else ("text", "entities")
@@ -125,6 +127,10 @@ def message(it: Message, bot: Account, *, depth: int = 1) -> Body:
     if it.post:
         ids = {"chat": chat(it.post.room), "message_id": it.post.number(0) or 0}
         body["forward_origin"] = {"type": "channel", "date": it.at, **ids}
+    if it.location:
+        latitude, longitude = it.location
+        place = {"latitude": latitude, "longitude": longitude, "live_period": 900}
+        return body | {"location": place}
     if it.poll:
         return body | {"poll": _poll(it.key, *it.poll)}
     if it.text or not it.file:

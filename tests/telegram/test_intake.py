@@ -138,7 +138,8 @@ async def test_answers_that_overlap_and_are_short() -> None:
     """Whatever part of what waits is told again, each update is taken in once, chat by chat."""
     gate, taken = asyncio.Event(), []
 
-    async def take(update: Update) -> None:
+    async def take(whole: Sequence[Update]) -> None:
+        (update,) = whole
         if update.update_id == 5:
             await gate.wait()
         taken.append(update.update_id)
@@ -165,13 +166,42 @@ async def test_answers_that_overlap_and_are_short() -> None:
     await intake.close()
 
 
+async def test_an_album_is_taken_in_as_one() -> None:
+    """Whatever of it comes within a moment, and what is said next; so it is acknowledged, too."""
+    taken, moments = list[list[int]](), asyncio.Semaphore(0)
+
+    async def take(whole: Sequence[Update]) -> None:
+        taken.append([each.update_id for each in whole])
+
+    async def sleep(_: float) -> None:
+        await moments.acquire()
+
+    intake = Intake(read, take, sleep)
+    intake.put([_update(1, 1), _update(2, 1, "g"), _update(3, 2)], None)
+    await intake.settle(0.1)
+    assert (taken, intake.offset) == ([[1], [3]], 2)
+    intake.put([_update(4, 1, "g")], 2)
+    moments.release()
+    await intake.settle(0.1)
+    assert len(taken) == 2
+    moments.release()
+    await intake.settle(60)
+    assert (taken[2:], intake.offset) == ([[2, 4]], 5)
+    intake.put([_update(5, 1, "h"), _update(6, 1, "h"), _update(7, 1, "i"), _update(8, 1)], 5)
+    intake.put([_update(number, 3, "j") for number in range(9, 19)], 9)
+    await intake.settle(60)
+    assert sorted(taken[3:]) == [[5, 6], [7], [8], list(range(9, 19))]
+    await intake.close()
+
+
 def read(came: Sequence[dict[str, Any]]) -> list[Update]:
     """Those that are messages."""
     return [Update.de_json(each, None) for each in came if "message" in each]
 
 
-def _update(number: int, chat: int) -> dict[str, Any]:
+def _update(number: int, chat: int, album: str = "") -> dict[str, Any]:
     said = {"message_id": number, "date": 0, "chat": {"id": chat, "type": "private"}, "text": "x"}
+    said |= {"media_group_id": album} if album else {}
     return {"update_id": number, "message": said}
 
 

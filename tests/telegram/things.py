@@ -125,7 +125,8 @@ class Message:
     """One message. `service` is what makes it a service message: a field's name and its value.
 
     `sender`: the chat as which its author says it. `post`: the channel's, which it repeats by
-    itself. `poll`: a question, and what may be chosen.
+    itself. `poll`: a question, and what may be chosen. `album`: the files that came with it.
+    `location`: where its author is, as they share it live.
     """
 
     key: int
@@ -143,6 +144,8 @@ class Message:
     sender: Room | None = None
     post: Message | None = None
     poll: list[str] | None = None
+    album: str = ""
+    location: list[float] | None = None
     service: tuple[str, Any] | None = None
     edited: int = 0
     edits: list[str] = field(default_factory=list)

@@ -14,6 +14,7 @@ import asyncio
 import logging
 import traceback
 from collections import defaultdict
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 from telegram.constants import ChatType
@@ -129,16 +130,17 @@ class Telegram:
 
     # ------------------------------------------------------------ updates
 
-    async def _hear(self, poll: Poll, update: telegram.Update) -> None:
-        """Take in one update, in a group no two at once. Raises LedgerError: it comes again.
+    async def _hear(self, poll: Poll, whole: Sequence[telegram.Update]) -> None:
+        """Take in one update, or the album that several are, in a group no two at once.
 
-        Presses of buttons wait for nothing.
+        Raises LedgerError: it comes again. Presses of buttons wait for nothing.
         """
+        update = whole[0]
         chat = None if update.callback_query else update.effective_chat
         private = chat is not None and chat.type == ChatType.PRIVATE
         async with self._order[chat.id if chat else 0, poll.number if private else 0]:
             try:
-                await self._update(poll, update)
+                await self._update(poll, update, [each.effective_message for each in whole[1:]])
             except LedgerError:
                 raise
             except Exception as error:
@@ -146,13 +148,16 @@ class Telegram:
                 said = "telegram: an update was taken in by half: %s in %s, line %s"
                 log.warning(said, type(error).__name__, at.name, at.lineno)
 
-    async def _update(self, poll: Poll, update: telegram.Update) -> None:
+    async def _update(
+        self, poll: Poll, update: telegram.Update, rest: Sequence[telegram.Message | None]
+    ) -> None:
         if update.effective_chat and update.effective_chat.is_direct_messages:
             return  # many people's private talks with a channel, in one chat
         if message := update.message or update.channel_post:
-            await self._message(poll, message)
+            await self._message(poll, message, list(filter(None, rest)))
         elif edited := update.edited_message or update.edited_channel_post:
-            if await self._ear(poll, edited.chat) is not poll:
+            moves = edited.location is not None  # who shares where they are is heard once
+            if moves or await self._ear(poll, edited.chat) is not poll:
                 return
             place = incoming_message.spot(edited, poll.number).key
             text = incoming_message.words(edited, self._crowd.names(edited))
@@ -172,7 +177,10 @@ class Telegram:
                 for place in await self._places_in(change.chat.id, poll.number if private else 0):
                     await self._reception.sessions.part(place, "the bot was sent away")
 
-    async def _message(self, poll: Poll, message: telegram.Message) -> None:
+    async def _message(
+        self, poll: Poll, message: telegram.Message, rest: Sequence[telegram.Message] = ()
+    ) -> None:
+        """Take in a message, with the `rest` of its album."""
         if message.chat.type == ChatType.CHANNEL and await self._over(poll, message):
             return
         spot, by = incoming_message.spot(message, poll.number), incoming_message.author(message)
@@ -208,10 +216,10 @@ class Telegram:
             return
         if ear is not poll:
             return
-        text, attached = (
-            incoming_message.words(message, self._crowd.names(message)),
-            incoming_message.attachments(message),
-        )
+        album, names = [message, *rest], self._crowd.names
+        told = [incoming_message.words(each, names(each)) for each in album]
+        text = "\n".join(each for each in told if each.strip())
+        attached = [file for each in album for file in incoming_message.attachments(each)]
         if not text.strip() and not attached:
             return
         if attached and await self._stays_out(poll, spot, by, message):

@@ -56,7 +56,7 @@ HOOKED = (
 WORDY = ("telegram.Bot", "telegram.request.BaseRequest")
 """Loggers of the library that say nothing but what they could not read, with people's words."""
 
-Hear = Callable[["Poll", telegram.Update], Awaitable[None]]
+Hear = Callable[["Poll", Sequence[telegram.Update]], Awaitable[None]]
 
 
 class Fresh(telegram.Bot):
@@ -116,7 +116,7 @@ class Poll:
         self.known = False
         self.for_all = False
         self.files = asyncio.Semaphore(FILES)
-        self._intake = Intake(self.bot.readable, lambda update: hear(self, update))
+        self._intake = Intake(self.bot.readable, lambda whole: hear(self, whole), clock.sleep)
         self.groups = GroupAdmins(self.bot, self.number, clock)
 
     async def run(self) -> None:

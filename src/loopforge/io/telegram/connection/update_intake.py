@@ -7,6 +7,8 @@ and is known by its number here. Telegram tells a hundred updates at once: so fa
 can run ahead of a slow one. What cannot be kept is dropped with what waits behind it in its chat,
 and comes again in that order.
 
+The messages of an album come one by one, and are taken in as one, with a moment for the rest.
+
 Does not know what an update means, but that a group which becomes a supergroup stays one chat.
 """
 
@@ -15,6 +17,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import takewhile
 from typing import Any
 
 import telegram
@@ -23,14 +26,22 @@ from loopforge.runtime.background_tasks import Tasks
 Read = Callable[[Sequence[dict[str, Any]]], Sequence[telegram.Update]]
 PRESSES = 0
 """In place of a chat's number."""
-Take = Callable[[telegram.Update], Awaitable[None]]
+Take = Callable[[Sequence[telegram.Update]], Awaitable[None]]
+Sleep = Callable[[float], Awaitable[None]]
+ALBUM = 10
+"""Messages that Telegram lets an album have."""
+REST = 1.5
+"""Seconds for which more of an album is waited for: longer than until Telegram is asked again."""
 
 
 class Intake:
-    """The updates of one bot. `take` takes one in; if it raises, that one has to come again."""
+    """The updates of one bot. `take` takes one in, or all that are one album.
 
-    def __init__(self, read: Read, take: Take) -> None:
-        self._read, self._take = read, take
+    If it raises, they have to come again.
+    """
+
+    def __init__(self, read: Read, take: Take, sleep: Sleep = asyncio.sleep) -> None:
+        self._read, self._take, self._sleep = read, take, sleep
         self._tasks = Tasks()
         self._lanes: dict[int, deque[telegram.Update]] = {}
         self._working: dict[int, asyncio.Task[None]] = {}
@@ -72,12 +83,25 @@ class Intake:
     async def _work(self, chat: int, lane: deque[telegram.Update]) -> None:
         try:
             while lane:
-                await self._take(lane[0])
-                self._done.add(lane.popleft().update_id)
+                whole = await self._whole(lane)
+                await self._take(whole)
+                for each in whole:
+                    self._done.add(each.update_id)
+                    lane.popleft()
         except Exception as error:
             self._failed = error
         finally:
             del self._lanes[chat], self._working[chat]
+
+    async def _whole(self, lane: deque[telegram.Update]) -> list[telegram.Update]:
+        """What is first, with the rest of its album."""
+        album, found = _album(lane[0]), 0
+        while True:
+            same = list(takewhile(lambda each: _album(each) == album, lane)) if album else [lane[0]]
+            if not album or len(same) in (found, ALBUM) or len(lane) > len(same):
+                return same[:ALBUM]
+            found = len(same)
+            await self._sleep(REST)
 
     def _chat(self, update: telegram.Update) -> int:
         """Whose order an update keeps: a supergroup's is that of the group which it was.
@@ -97,3 +121,9 @@ class Intake:
     async def close(self) -> None:
         """Take in nothing more; what was not taken in comes again to whoever asks next."""
         await self._tasks.close()
+
+
+def _album(update: telegram.Update) -> str:
+    """The album that a message is of; "" for none."""
+    message = update.message or update.channel_post
+    return (message.media_group_id or "") if message else ""

@@ -1,0 +1,52 @@
+"""Albums: several files that somebody gives at once, and places that move."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.room_vocabulary import Heard, LineEdited
+from tests.telegram.city import City
+from tests.telegram.homes import on_telegram
+from tests.telegram.test_door import nothing_waits
+from tests.telegram.twin import Twin
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_an_album_is_one_line_with_several_files(
+    tmp_path: Path, twin: Twin, city: City
+) -> None:
+    """Its caption and all of its files are one line, answered once; what is said next is another."""
+    maya, ana = await city.bot("Maya", "maya_bot"), await city.person("Ana", "ana")
+    async with on_telegram(tmp_path, maya, twin.base) as home:
+        for nth, caption in enumerate(("compare these", "", "")):
+            paper = (f"{nth}.txt", b"the oven is hot")
+            await city.say(ana, maya, caption, document=paper, album="77")
+        await city.say(ana, maya, "well?")
+        await home.until(lambda: nothing_waits(city, maya))
+        (room,) = await home.rooms()
+        lines = [each.body for each in await home.events(room) if isinstance(each.body, Heard)]
+        told = [(str(each.text), [str(file.name) for file in each.files]) for each in lines]
+    assert told == [("compare these", ["0.txt", "1.txt", "2.txt"]), ("well?", [])]
+
+
+async def test_who_shares_where_they_are_says_one_line(
+    tmp_path: Path, twin: Twin, city: City
+) -> None:
+    """A location that is shared live is heard once; that it moves changes no line."""
+    maya, ana = await city.bot("Maya", "maya_bot"), await city.person("Ana", "ana")
+    async with on_telegram(tmp_path, maya, twin.base) as home:
+        place = await city.say(ana, maya, location=(52.5, 13.4))
+        for step in range(3):
+            await city.move(ana, place, (52.5, 13.5 + step))
+        await city.say(ana, maya, "here I am")
+        await home.until(lambda: nothing_waits(city, maya))
+        (room,) = await home.rooms()
+        bodies = [event.body for event in await home.events(room)]
+    assert [str(b.text) for b in bodies if isinstance(b, Heard)] == [
+        "[a place: 52.5, 13.4]",
+        "here I am",
+    ]
+    assert not [each for each in bodies if isinstance(each, LineEdited)]
