@@ -53,8 +53,6 @@ _FILLERS = """
 STOP_WORDS = STOPS | frozenset(_FILLERS.split())
 """A line of at most STOP_LENGTH words, all among these and one of them a stop, is a stop."""
 STOP_LENGTH = 5
-STOP_EMOJIS = ("🛑", "✋", "⏹️", "⏹", "🙊")
-"""Reactions that say stop; the last is for platforms that have few."""
 
 _BOT = re.compile(r"\A\s*@[\w-]+")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from loopforge.chat.speaking.stop_requests import STOP_EMOJIS
-
+STOP_EMOJIS = ("🛑", "✋", "⏹️", "⏹", "🙊")
+"""Reactions that say stop; the last is for platforms that have few."""
 EMOJI_ANSWERS = {"👍": "approve", "✅": "approve", "👎": "deny", "❌": "deny"}
 """What reactions to a question whether a tool may be used say; skins of thumbs are no matter."""
 SKINS = "".join(map(chr, range(0x1F3FB, 0x1F400)))

@@ -23,14 +23,13 @@ from msgspec import Struct
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.chat.rooms_api import Front
-from loopforge.chat.speaking.stop_requests import STOP_EMOJIS
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
 from loopforge.io.platforms.buttons.line_buttons import LineButtons
 from loopforge.io.platforms.buttons.press_ground import Presser, PressGround
-from loopforge.io.platforms.emoji_commands import EMOJI_ANSWERS, SKINS
+from loopforge.io.platforms.emoji_commands import EMOJI_ANSWERS, SKINS, STOP_EMOJIS
 from loopforge.io.platforms.place_allowlist import ServedPlace, ServedPlaces
 from loopforge.io.session import Sessions
 from loopforge.people.identity.person_registry import Registry

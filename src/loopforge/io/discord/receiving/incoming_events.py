@@ -18,7 +18,6 @@ from functools import partial
 from typing import NamedTuple
 
 import discord
-from loopforge.chat.speaking.stop_requests import STOP_EMOJIS
 from loopforge.core.room_vocabulary import File
 from loopforge.errors import BadLine, InputError, LedgerError, TooLarge
 from loopforge.io.discord.connection.allowed_mentions import NOBODY
@@ -47,6 +46,7 @@ from loopforge.io.discord.text.incoming_message import (
     spot_of,
 )
 from loopforge.io.platforms.buttons.press_ground import Presser
+from loopforge.io.platforms.emoji_commands import STOP_EMOJIS
 from loopforge.io.platforms.incoming_lines import Coming
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.platforms.typing_updates import RoomWatch
