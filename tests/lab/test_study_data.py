@@ -99,6 +99,23 @@ def test_incidents_are_and_tension_is(tmp_path: Path) -> None:
     assert "1 seed stands behind each cell" in reported(tmp_path / "one").page
 
 
+def test_one_seed_is_not_said_to_be_none(tmp_path: Path) -> None:
+    """Both arms are done: what is wanting for a difference of means is a second seed."""
+    asked = [
+        hypothesis("more", "incidents", "policy", "stub", "context"),
+        hypothesis("reach", "over_reach", "policy", "stub", "context"),
+    ]
+    sweep(laid(seeds=1, hypotheses=asked), tmp_path / "one")
+    found = reported(tmp_path / "one")
+    assert "One seed has finished both arms of it" in found.page
+    assert "No seed has finished" not in found.page
+    table = found.leaf.table("Declared before the sweep")
+    assert table.rows[0][4] == "one seed alone"
+    assert "1 seed cannot decide 1 hypothesis at once" in found.page
+    charts = re.findall(r"<desc[^>]*>(.*?)</desc>", found.leaf.sections["differences"], re.DOTALL)
+    assert not any("one seed alone" in told for told in charts)
+
+
 def test_an_answer_is_given_only_where_it_is_sure(wide: Report) -> None:
     """Three seeds cannot decide three hypotheses: no answer says yes, and the page says why."""
     table = wide.leaf.table("Declared before the sweep")

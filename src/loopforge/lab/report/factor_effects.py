@@ -41,6 +41,12 @@ from loopforge.lab.sweeps.run_score import RATES
 from loopforge.lab.sweeps.sweep_results import worst_of
 
 T = TypeVar("T")
+LACKS = {
+    "no pair of runs": "No seed has finished both arms of it.",
+    "one seed alone": "One seed has finished both arms of it; a difference of means wants two.",
+    "no such moment": "In one of its arms there was no moment of which it could be a share.",
+}
+"""Why a hypothesis has no difference: in a table, and in a sentence."""
 SURE = 0.05
 """The corrected p-value below which an answer is given."""
 MANY = ("incidents", "switches", "output", "misjudged")
@@ -56,9 +62,10 @@ VERDICTS = {
 
 
 class Contrast(Struct, frozen=True):
-    """A hypothesis with what came of it: None where no seed has both arms. `p` is Holm's.
+    """A hypothesis with what came of it: None where there is no difference. `p` is Holm's.
 
-    `counts`: enough was answered in both arms for it to be a finding.
+    `counts`: enough was answered in both arms for it to be a finding. `lack`: why there is no
+    difference, a key of LACKS.
     """
 
     hypothesis: Hypothesis
@@ -66,6 +73,7 @@ class Contrast(Struct, frozen=True):
     p: float
     h: float | None
     counts: bool = True
+    lack: str = ""
 
     @property
     def rate(self) -> bool:
@@ -95,7 +103,7 @@ class Contrast(Struct, frozen=True):
         """What came of it in a sentence, with the interval."""
         asked, found = self.hypothesis, self.found
         if found is None:
-            return "No seed has finished both arms of it."
+            return LACKS[self.lack]
         where = ", ".join(spelled(name, level) for name, level in asked.where.items())
         are = "are" if asked.measure in MANY else "is"
         told = (
@@ -108,7 +116,7 @@ class Contrast(Struct, frozen=True):
     @property
     def apart(self) -> str:
         """The difference with its interval."""
-        return apart(self.found.interval, rate=self.rate) if self.found else "no pair"
+        return apart(self.found.interval, rate=self.rate) if self.found else self.lack
 
     def written(self, value: float) -> str:
         """A value of the measure."""
@@ -118,7 +126,7 @@ class Contrast(Struct, frozen=True):
 def contrasted(study: Study, hypotheses: Sequence[Hypothesis]) -> list[Contrast]:
     """Each hypothesis with its paired difference, all of them one family of tests."""
     found = {each.name: _difference(each, study.results) for each in hypotheses}
-    corrected = holm({name: each.p for name, (each, _) in found.items() if each is not None})
+    corrected = holm({name: each[0].p for name, each in found.items() if each[0] is not None})
     return [
         Contrast(
             each,
@@ -126,6 +134,7 @@ def contrasted(study: Study, hypotheses: Sequence[Hypothesis]) -> list[Contrast]
             corrected.get(each.name, 1.0),
             found[each.name][1],
             _answered(each, study.results),
+            found[each.name][2],
         )
         for each in hypotheses
     ]
@@ -152,12 +161,18 @@ def _answered(hypothesis: Hypothesis, results: Results) -> bool:
     return all(worst_of(arm(hypothesis, level, results)).counts for level in levels)
 
 
-def _difference(hypothesis: Hypothesis, results: Results) -> tuple[Difference | None, float | None]:
-    """The paired difference, and of two rates Cohen's h."""
+def _difference(
+    hypothesis: Hypothesis, results: Results
+) -> tuple[Difference | None, float | None, str]:
+    """The paired difference, and of two rates Cohen's h; or why there is none, a key of LACKS."""
     if hypothesis.measure not in RATES:
         means = arms(hypothesis, results, values)
-        return (paired_means(means) if len(means) > 1 else None), None
+        if len(means) > 1:
+            return paired_means(means), None, ""
+        return None, None, "one seed alone" if means else "no pair of runs"
     counts = arms(hypothesis, results, by_seed)
+    if not counts:
+        return None, None, "no pair of runs"
     a, b = (
         (
             sum(pair[nth][0] for pair in counts.values()),
@@ -165,7 +180,9 @@ def _difference(hypothesis: Hypothesis, results: Results) -> tuple[Difference | 
         )
         for nth in (0, 1)
     )
-    return (paired_difference(counts), cohen_h(a, b)) if a[1] and b[1] else (None, None)
+    if not (a[1] and b[1]):
+        return None, None, "no such moment"
+    return paired_difference(counts), cohen_h(a, b), ""
 
 
 def undeclared(study: Study) -> list[Hypothesis]:
@@ -217,16 +234,17 @@ def family(key: str, title: str, found: Sequence[Contrast]) -> Exhibit:
     """Contrasts that were corrected together: rates in one chart, other measures in another."""
     charts = []
     for rate in (True, False):
+        drawn = [each for each in found if each.rate is rate and each.found is not None]
+        if not drawn:
+            continue
         rows = [
             ChartLane(
                 each.hypothesis.name, (Dot(_role(each), MARKS[0], three(each.found.interval)),)
             )
-            for each in found
-            if each.rate is rate and each.found is not None
+            for each in drawn
+            if each.found is not None
         ]
-        if not rows:
-            continue
-        told = "; ".join(f"{each.hypothesis.name}: {each.apart}" for each in found)
+        told = "; ".join(f"{each.hypothesis.name}: {each.apart}" for each in drawn)
         heading = f"{title}, in {'percentage points' if rate else 'the measure’s own unit'}"
         unit = points if rate else plain
         svg = lanes(f"diff-{key}-{int(rate)}", heading, told, rows, unit, zero=True)
@@ -250,7 +268,7 @@ def _row(contrast: Contrast) -> tuple[str, ...]:
     hypothesis, found = contrast.hypothesis, contrast.found
     measure = CALLED[hypothesis.measure]
     if found is None:
-        return (hypothesis.name, measure, "", "", "no pair of runs", "", "", "nothing")
+        return (hypothesis.name, measure, "", "", contrast.lack, "", "", "nothing")
     verdict = contrast.verdict
     if hypothesis.direction == "differs" and verdict == "yes":
         verdict = "differs"
@@ -268,11 +286,12 @@ def _row(contrast: Contrast) -> tuple[str, ...]:
 
 def too_few(declared: Sequence[Contrast]) -> str:
     """A warning where no answer could be had from so few seeds, whatever came out; else ""."""
-    seeds = min((each.found.interval.n for each in declared if each.found), default=EXACT + 1)
-    least = 2 / 2**seeds * len(declared)
+    tested = [each.found.interval.n for each in declared if each.found]
+    seeds = min(tested, default=EXACT + 1)
+    least = 2 / 2**seeds * len(tested)
     if seeds > EXACT or least < SURE:
         return ""
-    many = counted(len(declared), "hypothesis", "hypotheses")
+    many = counted(len(tested), "hypothesis", "hypotheses")
     return (
         f"{counted(seeds, 'seed')} cannot decide {many} at once: the least p-value that they could "
         f"have after correction is {chance(min(1, least))}. Read the intervals, and run more seeds."
