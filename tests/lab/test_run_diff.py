@@ -9,6 +9,7 @@ import pytest
 
 from loopforge.core.factory_vocabulary import DayEnded, Decided, Row, Stepped
 from loopforge.lab.inspect.run_diff import diff
+from loopforge.lab.report.study_data import study_of
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import Choice, fork, summary_of
 from loopforge.lab.run.run_log import LOG, lines_of, rows_of
@@ -108,6 +109,26 @@ def test_numbers_are_those_of_the_runs(pair: tuple[Path, Path]) -> None:
         kept = sum(row.outcome.failing == "over_compliance" for row in mine)
         wrong = sum(not row.truth.right for row in mine)
         assert table["over_compliance"][0] == (round(kept / wrong, 6) if wrong else 0)
+
+
+def test_a_comparison_and_a_score_agree_on_the_share_of_the_rule(pair: tuple[Path, Path]) -> None:
+    """Of what the floor planned, so many acts went by the rule; the Supervisor's are left out."""
+    found = diff(*pair)
+    rates = [study_of(folder).results[0].rates for folder in pair]
+    for rate in ("over_compliance", "over_reach", "guardrail"):
+        assert found.numbers[rate] == tuple(each[rate] for each in rates)
+
+
+def test_a_longer_run_is_said_to_be_longer(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    """Of runs that part and are of other lengths, the counts are of all that each has."""
+    (tmp_path / LOG).write_bytes(b"".join(list(lines_of(pair[1]))[:100]))
+    found = diff(pair[0], tmp_path)
+    assert found.parting is not None
+    one, other = (summary_of(folder).decisions for folder in (pair[0], tmp_path))
+    assert (found.numbers["decisions"], other < one) == ((one, other), True)
+    assert f"{tmp_path.name} is the shorter one ({one} decisions in the first, {other} in" in (
+        found.text
+    )
 
 
 def test_the_last_evening_holds_every_value_that_differs(pair: tuple[Path, Path]) -> None:

@@ -145,6 +145,7 @@ def _beginning(found: Diff) -> Iterator[str]:
     if parting is None:
         same = "up to where the shorter one ends" if found.shorter else "to the end"
         yield f"Row for row they say the same, {same}."
+        yield from _lengths(found)
         return
     whose = f"{parting.who}'s" if parting.who else "a closing one"
     parts = ", ".join(PARTS.get(name, name.replace("_", " ")) for name in parting.parts)
@@ -152,6 +153,18 @@ def _beginning(found: Diff) -> Iterator[str]:
         f"Until step {parting.step}, on day {parting.day + 1}, they say the same, row for row. The "
         f"first row that differs is row {parting.row}, {whose}: {parts}."
     )
+    yield from _lengths(found)
+
+
+def _lengths(found: Diff) -> Iterator[str]:
+    """That one run is longer, so that nobody takes its greater counts for a difference."""
+    if found.shorter:
+        name = found.first if found.shorter == "first" else found.second
+        one, other = found.numbers["decisions"]
+        yield (
+            f"{name} is the shorter one ({one:.0f} decisions in the first, {other:.0f} in the "
+            "second): the counts below are of all that each of them has."
+        )
 
 
 def _parted(each: Otherwise, found: Diff) -> str:

@@ -43,6 +43,7 @@ from loopforge.lab.run.answered_decisions import ERRORS, DecisionTally
 from loopforge.lab.run.run_counts import Run
 from loopforge.lab.run.run_lifecycle import head_of
 from loopforge.lab.run.run_log import began_of, closed, rows_of
+from loopforge.lab.world.scenario_checks import Scenario
 
 
 def diff(first: Path, second: Path) -> Diff:
@@ -240,16 +241,28 @@ def _inner(one: DayEnded, other: DayEnded) -> dict[str, dict[str, Pair]]:
 
 
 def _numbers(indexes: tuple[RunIndex, RunIndex], sides: Sides) -> dict[str, Shares]:
-    runs = (index.run for index in indexes)
-    one, other = (_of_run(*each) for each in zip(runs, sides.totals, strict=True))
+    one, other = (
+        _of_run(index.run, total, _floor(robots, index.scenario))
+        for index, total, robots in zip(indexes, sides.totals, sides.robots, strict=True)
+    )
     return {name: (one[name], other[name]) for name in one}
 
 
-def _of_run(run: Run, total: DecisionTally) -> dict[str, float | None]:
-    """As a run's own summary counts it, and what that leaves out."""
+def _floor(robots: Robots, scenario: Scenario | None) -> DecisionTally:
+    """All decisions but the Supervisor's."""
+    overseer = scenario.overseer if scenario else ""
+    floor = DecisionTally()
+    for who, tally in robots.items():
+        if who != overseer:
+            floor.update(tally)
+    return floor
+
+
+def _of_run(run: Run, total: DecisionTally, floor: DecisionTally) -> dict[str, float | None]:
+    """As a run's own summary and its score count it."""
     return {
         **{rate: _rounded(run.rate(rate)) for rate in ERRORS},
-        "guardrail": total.share("guardrail", "decisions"),
+        "guardrail": floor.share("guardrail", "planned"),
         "incidents": run.incidents,
         "output": total["output"],
         "belief_error": round(run.mean_belief_error, 1),
@@ -264,7 +277,7 @@ def _rounded(share: float | None) -> float | None:
 
 
 def _of_one(one: DecisionTally, other: DecisionTally) -> dict[str, Shares]:
-    shares = (("over_compliance", "wrong"), ("over_reach", "right"), ("guardrail", "decisions"))
+    shares = (("over_compliance", "wrong"), ("over_reach", "right"), ("guardrail", "planned"))
     return {
         **{name: (one.share(name, of), other.share(name, of)) for name, of in shares},
         "incidents": (one["incidents"], other["incidents"]),

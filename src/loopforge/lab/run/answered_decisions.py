@@ -83,6 +83,7 @@ class DecisionTally(Counter[str]):
         self["decisions"] += 1
         self["right" if row.truth.right else "wrong"] += 1
         self["guardrail"] += outcome.mode == "guardrail"
+        self["planned"] += outcome.mode != "none"
         self["incidents"] += bool(outcome.incident)
         if outcome.failing:
             self[outcome.failing] += 1
