@@ -6,8 +6,10 @@ import asyncio
 import json
 from pathlib import Path
 
+import pytest
+
 from loopforge.core.factory_vocabulary import Decided
-from loopforge.lab.run.run_log import rows_of
+from loopforge.lab.run.run_log import LOG, rows_of
 from tests.cli.conftest import SCENARIO, SERVED, SMALL, Lab
 from tests.models.server import Behaviour, serving
 
@@ -50,6 +52,9 @@ def test_a_story_is_told_and_checked(lab: Lab) -> None:
     assert len(one) < len(out)
     told = json.loads(lab("story", "first_shift-stub-7", "--json")[1])
     assert len(told["days"]) == 2
+    second = json.loads(lab("story", "first_shift-stub-7", "--day", "2", "--json")[1])
+    assert [day["day"] for day in second["days"]] == [1]
+    assert (second["arcs"], second["recap"]) == ([], [])
     code, out, _ = lab("story", "first_shift-stub-7", "--check")
     assert (code, "sentences hold" in out) == (0, True)
     assert "is so, by the state of the city" in out
@@ -137,6 +142,51 @@ def test_a_sweep_of_rules_takes_no_wish_for_a_model(lab: Lab, scripted: Path) ->
     code, _, err = lab("sweep", "tiny.toml", "--model", "scripted", "--out", "none")
     assert (code, "ask no model: leave out --model" in err) == (2, True)
     assert not (scripted / "none").exists()
+
+
+@pytest.mark.parametrize("line", [1, 8])
+def test_a_run_that_lacks_a_row_is_said_to_be_damaged(lab: Lab, line: int) -> None:
+    """Whoever looks at it is told the line, with exit code 2, and nothing is told of the rest."""
+    lab("run", *SMALL, "--out", "whole")
+    lines = (Path("whole") / LOG).read_bytes().splitlines(keepends=True)
+    Path("holed").mkdir()
+    (Path("holed") / LOG).write_bytes(b"".join(lines[:line] + lines[line + 1 :]))
+    for command in (
+        ("story", "holed"),
+        ("report", "holed"),
+        ("export", "holed"),
+        ("audit", "holed"),
+        ("diff", "whole", "holed"),
+        ("diff", "holed", "whole"),
+        ("why", "holed", "0", "Sprocket"),
+        ("why", "holed", "last", "Sprocket"),
+    ):
+        code, _, err = lab(*command)
+        assert (code, f"line {line + 1}: row {line + 1} does not follow" in err) == (2, True), err
+
+
+def test_a_run_without_a_step_has_no_last_one(lab: Lab) -> None:
+    """Of a run that was stopped before its first step was over, that is said."""
+    lab("run", *SMALL, "--out", "whole")
+    Path("head").mkdir()
+    with (Path("whole") / LOG).open("rb") as log:
+        (Path("head") / LOG).write_bytes(log.readline())
+    code, _, err = lab("why", "head", "last", "Sprocket")
+    assert (code, "No step of this run is over yet." in err) == (2, True)
+
+
+def test_a_wish_for_a_model_is_refused_wherever_nobody_is_asked(lab: Lab, scripted: Path) -> None:
+    """Exit code 2 from an audit, a run that goes on, and a sweep that is scored from its tapes."""
+    (scripted / "scenarios" / "small.toml").write_text(SCENARIO)
+    (scripted / "tiny.toml").write_text(EXPERIMENT.format(policy="stub"))
+    assert lab("run", "small", "--out", "mine")[0] == 0
+    assert lab("sweep", "tiny.toml", "--out", "swept")[0] == 0
+    for wish in (("--model", "scripted"), ("--fallback",)):
+        for command in (("audit", "mine"), ("run", "--resume", "--out", "mine")):
+            code, out, err = lab(*command, *wish)
+            assert (code, out, f"leave out {wish[0]}" in err) == (2, "", True)
+        code, _, err = lab("sweep", "tiny.toml", "--out", "swept", "--rescore", *wish)
+        assert (code, f"asks nobody anything: leave out {wish[0]}" in err) == (2, True)
 
 
 def test_a_sweep_of_a_model_that_is_not_there_is_not_begun(lab: Lab, scripted: Path) -> None:

@@ -9,18 +9,22 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+import loopforge.lab
 from loopforge.core.factory_vocabulary import Change, DayEnded, Decided, Reflected, Row
-from loopforge.errors import BadRun, Unknown
+from loopforge.errors import BadRun, BadScenario, Unknown
 from loopforge.lab.inspect.decision_why import gather, told
 from loopforge.lab.inspect.robot_lives import BY_HAND
 from loopforge.lab.inspect.trait_drift import drift
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import Choice, fork
+from loopforge.lab.run.run_lifecycle import Choice, fork, simulate
 from loopforge.lab.run.run_log import LOG, Chain, lines_of, rows_of
+from loopforge.lab.world.scenario_file import open_scenario
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
 from tests.lab.shelf import decided, made
+
+SHIPPED_SCENARIOS = Path(loopforge.lab.__file__).parent / "shipped" / "scenarios"
 
 # ---------------------------------------------------------------- one decision
 
@@ -116,6 +120,19 @@ def test_a_name_may_be_short_but_not_wrong(whole: Path, tmp_path: Path) -> None:
         told(gather(whole, 12, "Sprocket"))
     with pytest.raises(BadRun, match=r"it is no run\. `loopforge lab run"):
         told(gather(tmp_path, 0, "Sprocket"))
+
+
+def test_a_letter_with_its_mark_apart_is_that_letter(tmp_path: Path) -> None:
+    """A robot is found however a keyboard sends its name; a scenario is told how to write it."""
+    plain = (SHIPPED_SCENARIOS / "first_shift.toml").read_text("utf-8")
+    for name, written in (("whole", "Zo\u00eb"), ("apart", "Zoe\u0308")):
+        robot = f'name = "{written}"\nrole = "maintenance"'
+        (tmp_path / f"{name}.toml").write_text(plain.replace('use = "Sprocket"', robot), "utf-8")
+    city = Choice(days=1, steps_per_day=1).apply(open_scenario(str(tmp_path / "whole.toml")))
+    asyncio.run(simulate(city, Minds(), out=tmp_path / "run"))
+    assert gather(tmp_path / "run", 0, "zoe\u0308").row.who == "Zo\u00eb"
+    with pytest.raises(BadScenario, match="write 'Zo\u00eb', each letter in one piece"):
+        open_scenario(str(tmp_path / "apart.toml"))
 
 
 # ---------------------------------------------------------------- what became of somebody

@@ -94,7 +94,10 @@ def why(
     place = found(settings(context), folder)
     if step != "last" and (not step.isdecimal() or len(step) > 15):
         raise InputError(f"A step is a number from 0, or last; not {step[:80]!r}.")
-    at = opened(place).steps - 1 if step == "last" else int(step)
+    steps = opened(place).steps
+    if not steps:
+        raise InputError("No step of this run is over yet.")
+    at = steps - 1 if step == "last" else int(step)
     if trait:
         cause = drift(place, agent, trait, at)
         page, plain = cause.text, cause.to_dict()
@@ -147,8 +150,8 @@ def story(
         _checked(place, checked_against(told, place), len(told.sentences))
         return
     text = told.text(ids=ids, day=day)
-    plain = json.dumps(told.to_dict(), ensure_ascii=False, indent=2) if as_json else text.rstrip()
-    typer.echo(plain)
+    plain = json.dumps(told.to_dict(day=day), ensure_ascii=False, indent=2)
+    typer.echo(plain if as_json else text.rstrip())
 
 
 def _checked(place: Path, problems: list[str], sentences: int) -> None:
@@ -198,6 +201,7 @@ def audit(
     there = settings(context)
     place = found(there, folder)
     asks = bool(policies_of(began_of(place)) - set(PLAIN))
+    models_wished(model, fallback=fallback, asks=asks)
 
     async def ask() -> AuditReport:
         if not asks:
@@ -262,6 +266,9 @@ def sweep(
     name = layout.experiment.name
     folder = out or sweeps_of(there) / name
     if rescore:
+        if model or fallback:
+            option = "--model" if model else "--fallback"
+            raise InputError(f"--rescore asks nobody anything: leave out {option}.")
         layout = sweeps.as_begun(layout, folder)
     asks = bool(set(policies_of(layout)) - set(PLAIN))
     if not rescore:

@@ -141,8 +141,7 @@ def played(
     resumed: bool = False,
 ) -> None:
     """Play a run with what this home has, and say what came of it; interrupted, how to go on."""
-    if not resumed:
-        models_wished(wish.model, fallback=wish.fallback, asks=asks)
+    models_wished(wish.model, fallback=wish.fallback, asks=asks)
     ticker = Ticker(scenario.days * scenario.steps_per_day)
 
     async def play() -> Run:

@@ -128,7 +128,7 @@ class RunIndex:
             try:
                 row = shortly(line)
                 if row.n != number - 1:
-                    raise BadRun(f"row {row.n} does not follow on the one before it")
+                    raise BadRun(f"row {row.n} does not follow on the one before it.")
                 pending.rows.append(at)
                 closes = self._take(row, pending)
             except (BadRun, BadScenario) as error:

@@ -8,6 +8,7 @@ from outside (a fork). The deltas add up to after minus before, or the run is da
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -105,16 +106,20 @@ def opened(folder: Path) -> RunIndex:
     """A run, read as far as it goes. Raises BadRun where there is none, or where it is damaged."""
     index = RunIndex(folder)
     index.refresh()
+    if index.damage:
+        raise BadRun(f"{index.damage} `loopforge lab verify` says more.")
     if index.scenario is None:
-        raise Unknown(index.damage or f"{folder} holds no run yet; its first step is not over.")
+        raise Unknown(f"{folder} holds no run yet; its first step is not over.")
     return index
 
 
 def who_is(index: RunIndex, name: str) -> str:
     """The robot of that name, or the only one whose name begins so. Raises Unknown."""
     robots = [robot.name for robot in index.scenario.robots] if index.scenario else []
-    alike = [each for each in robots if each.lower().startswith(name.lower())]
-    exact = [each for each in robots if each.lower() == name.lower()]
+    # Some keyboards send a letter and its mark apart; names are kept in one piece.
+    wanted = unicodedata.normalize("NFKC", name).lower()
+    alike = [each for each in robots if each.lower().startswith(wanted)]
+    exact = [each for each in robots if each.lower() == wanted]
     if len(found := exact or alike) == 1:
         return found[0]
     raise Unknown(f"There is no robot {name!r} in this run; there are {', '.join(robots)}.")

@@ -93,12 +93,15 @@ def lines_of(folder: Path) -> Iterator[bytes]:
 
 
 def rows_of(folder: Path) -> Iterator[Row]:
-    """The rows of a run, in order. Raises BadRun, naming the line that is none."""
+    """The rows of a run, in order. Raises BadRun, naming the line that is none, or not the next."""
     for number, line in enumerate(lines_of(folder), 1):
         try:
-            yield row_of(line)
+            row = row_of(line)
+            if row.n != number - 1:
+                raise BadRun(f"row {row.n} does not follow on the one before it.")
         except BadRun as error:
             raise BadRun(f"{folder / LOG}, line {number}: {error}") from error
+        yield row
 
 
 def began_of(folder: Path) -> Began:

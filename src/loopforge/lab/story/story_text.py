@@ -105,17 +105,23 @@ class Story(Struct, frozen=True):
                 parts.append("## What it came to")
                 parts += [_paragraph(scene, ids=ids) for scene in self.recap]
             return "\n\n".join(parts) + "\n"
+        return "\n\n".join(_day(self.day(day), ids=ids)) + "\n"
+
+    def day(self, day: int) -> StoryDay:
+        """One day, counted from 1. Raises BadRun where there is none."""
         found = next((each for each in self.days if each.day == day - 1), None)
         if not self.days:
             raise BadRun(f"Nothing has happened in this run yet; it has no day {day}.")
         if found is None:
             raise BadRun(f"There is no day {day} in this run; its days are 1 to {len(self.days)}.")
-        return "\n\n".join(_day(found, ids=ids)) + "\n"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        found: dict[str, Any] = msgspec.to_builtins(self)
         return found
+
+    def to_dict(self, *, day: int | None = None) -> dict[str, Any]:
+        """Plain values, for JSON; of one day alone (counted from 1) where `day` is given."""
+        told: dict[str, Any] = msgspec.to_builtins(self)
+        if day is not None:
+            told |= {"days": [msgspec.to_builtins(self.day(day))], "arcs": [], "recap": []}
+        return told
 
 
 # ---------------------------------------------------------------- Markdown

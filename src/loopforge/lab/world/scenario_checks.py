@@ -185,6 +185,11 @@ def _names(made: Scenario) -> str:
         return NAMED
     names = [*(place.name for place in made.places), *(robot.name for robot in made.robots)]
     for name in (*names, *(robot.role for robot in made.robots)):
+        if not is_name(name) and is_name(unicodedata.normalize("NFKC", name)):
+            return (
+                f"{name[:50]!r} has signs of several parts, such as a letter with its mark apart: "
+                f"write {unicodedata.normalize('NFKC', name)!r}, each letter in one piece."
+            )
         if not is_name(name):
             return f"{name[:50]!r} is no name here: letters, spaces and hyphens, 40 at most."
     roles = [robot.role for robot in made.robots]
