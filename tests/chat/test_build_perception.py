@@ -21,6 +21,7 @@ from loopforge.core.text.erasable_text import Words, refill
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.ports import Route
 from loopforge.runtime.system_clock import SimClock
+from loopforge.runtime.turn_record import PLACES
 from loopforge.tools.tool_registry import Toolbox
 from tests.strategies import Chronicle
 
@@ -78,6 +79,18 @@ def test_a_forgotten_text_is_not_held() -> None:
         refill(one.text, None)
     lines = shown.lines("room:commons", "maya", entries, {}, {})
     assert [str(line.text) for line in lines if line.kind == "heard"] == ["[forgotten]"] * 2
+
+
+def test_lines_of_rooms_that_are_idle_are_let_go() -> None:
+    """Of very many rooms, those that were last at work have their lines held."""
+    shown, entries = ShownContext(UTC), (entry(1),)
+    first = shown.lines("room:idle", "maya", entries, {}, {})
+    assert shown.lines("room:idle", "maya", entries, {}, {})[-1] is first[-1]
+    for number in range(PLACES):
+        shown.lines(f"room:{number}", "maya", entries, {}, {})
+    anew = shown.lines("room:idle", "maya", entries, {}, {})
+    assert anew == first
+    assert anew[-1] is not first[-1]
 
 
 async def test_of_lines_of_other_mates_their_reasons_are_not_counted() -> None:

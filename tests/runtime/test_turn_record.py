@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from loopforge.core.events import PieceRun, TextPiece
 from loopforge.core.policy import Ask, Message
-from loopforge.runtime.turn_record import DEPTH, Recorder
+from loopforge.runtime.turn_record import DEPTH, PLACES, Recorder
 
 PLACE = ("room:x", "maya")
 PROMPTS = st.lists(
@@ -52,3 +52,19 @@ def test_changes_do_not_pile_up_without_end() -> None:
         messages = tuple(Message("user", (f"line {n}",)) for n in range(number + 1))
         bases.append(recorder.prompt(PLACE, str(number), Ask(messages)).base)
     assert bases.count("") == 3
+
+
+def test_of_many_rooms_those_that_were_last_at_work_are_remembered() -> None:
+    """What was written in rooms that are idle is let go, and what comes there is written whole."""
+    recorder = Recorder()
+
+    def prompt(room: str, event: str) -> str:
+        return recorder.prompt((room, "maya"), event, Ask((Message("system", ("talk",)),))).base
+
+    prompt("room:idle", "first")
+    prompt("room:busy", "first")
+    for number in range(3 * PLACES):
+        assert prompt(f"room:{number}", "once") == ""
+        anew = number % (DEPTH + 1) == DEPTH
+        assert (prompt("room:busy", f"again {number}") == "") == anew
+    assert prompt("room:idle", "second") == ""

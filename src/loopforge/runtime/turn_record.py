@@ -30,6 +30,9 @@ NEAR = 32
 KINDS = 3
 """How many unlike prompts of one mate are remembered (a talk and its account, say)."""
 
+PLACES = 500
+"""Of so many rooms' mates, those that were last at work, is remembered what was written."""
+
 T = TypeVar("T")
 B = TypeVar("B")
 Texts = tuple[tuple[str, str], ...]
@@ -71,7 +74,8 @@ def _common(one: Sequence[object], other: Sequence[object]) -> int:
 class Recorder:
     """Writes runs for one process. It remembers what it wrote last for each (stream, mate).
 
-    After a restart it remembers nothing, and the first record of each place is whole again.
+    After a restart it remembers nothing, and the first record of each place is whole again; so
+    it is where many others were at work since.
     """
 
     def __init__(self) -> None:
@@ -79,9 +83,11 @@ class Recorder:
         self._prompts: dict[tuple[str, str], list[_Last[Message]]] = {}
         self._characters: dict[tuple[str, str], Words] = {}
         self._texts: dict[tuple[str, str], tuple[tuple[Message, ...], Texts]] = {}
+        self._places: dict[tuple[str, str], None] = {}
 
     def texts(self, place: tuple[str, str], messages: tuple[Message, ...]) -> Texts:
         """The messages as a model reads them; those of the last question are not laid out anew."""
+        self._work(place)
         known, read = self._texts.get(place, ((), ()))
         same = _common(known, messages)
         texts = (*read[:same], *[(one.role, one.text) for one in messages[same:]])
@@ -90,11 +96,13 @@ class Recorder:
 
     def lines(self, place: tuple[str, str], event: str, lines: tuple[Line | str, ...]) -> LineRun:
         """The run that event `event` is to hold for these lines."""
+        self._work(place)
         base, keep = _base(self._lines.setdefault(place, []), event, lines, 1)
         return LineRun(more=lines[keep:], base=base, keep=keep)
 
     def prompt(self, place: tuple[str, str], event: str, ask: Ask) -> PieceRun:
         """The run that event `event` is to hold for this request's messages."""
+        self._work(place)
         known = self._prompts.setdefault(place, [])
         base, keep = _base(known, event, ask.messages, KINDS)
         more = tuple(
@@ -105,18 +113,28 @@ class Recorder:
 
     def character(self, place: tuple[str, str], text: str) -> Words:
         """The Words of a mate's character, the same ones as long as it does not change."""
+        self._work(place)
         known = self._characters.get(place)
         if known is None or known.text != text or not known.ref:
             known = self._characters[place] = Words(text)
         return known
 
+    def _work(self, place: tuple[str, str]) -> None:
+        """It is the last at work; of too many, the one that was at work longest ago is let go."""
+        self._places.pop(place, None)
+        self._places[place] = None
+        if len(self._places) > PLACES:
+            self.forget(next(iter(self._places)))
+
     def forget(self, place: tuple[str, str]) -> None:
         """Write whole records again (after an append that failed, or an erasure)."""
+        self._places.pop(place, None)
         for memory in (self._lines, self._prompts, self._characters, self._texts):
             memory.pop(place, None)
 
     def forget_all(self) -> None:
         """Write whole records again everywhere."""
+        self._places.clear()
         for memory in (self._lines, self._prompts, self._characters, self._texts):
             memory.clear()
 

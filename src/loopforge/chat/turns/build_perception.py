@@ -55,6 +55,7 @@ from loopforge.core.text.name_labels import one_line, row_name
 from loopforge.core.text.prompt_rows import quote
 from loopforge.core.text.quantity_bands import band
 from loopforge.runtime.ports import Clock, ModelFacts, Models, Route, Tool, Tools
+from loopforge.runtime.turn_record import PLACES
 
 TALK = 8
 """Lines by which tools are suggested, at most."""
@@ -190,7 +191,10 @@ class ShownContext:
         at = known[-1].at if known else None
         fresh = as_lines(entries[len(known) :], mate, called, self.zone, last=at, pictures=pictures)
         lines = last.lines + fresh
+        self._last.pop((stream, mate), None)
         self._last[stream, mate] = _Shown(entries, names, lines, pictures)
+        if len(self._last) > PLACES:  # they are in the order in which they were at work
+            del self._last[next(iter(self._last))]
         return lines
 
 
