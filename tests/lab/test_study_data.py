@@ -193,6 +193,16 @@ def test_a_runs_errors_are_those_of_its_rows(run: Report) -> None:
         assert (low, high) == pytest.approx((100 * limits.low, 100 * limits.high), abs=0.051)
 
 
+def test_the_edits_of_a_run_are_all_of_its_edits(run: Report) -> None:
+    """What is named by kind is what the mean of an act counts: the Supervisor's are among them."""
+    told = re.search("between truth and perception:([^.<]*)", run.leaf.sections["beliefs"])
+    assert told is not None
+    acts = [row for row in rows_of(run.folder) if isinstance(row, Decided)]
+    edits = sum(len(row.edits) for row in acts)
+    assert edits > sum(len(row.edits) for row in acts if row.role != "supervisor")
+    assert sum(map(int, re.findall(r"\d+", told[1]))) == edits
+
+
 def test_every_p_value_has_an_interval_or_an_amount_by_it(wide: Report) -> None:
     """No row of a table has a p-value and nothing that says how large the thing is."""
     seen = 0
@@ -229,6 +239,7 @@ def test_a_dose_is_compared_over_the_seeds_that_have_all_of_them(tmp_path: Path)
     found = reported(folder)
     row = found.leaf.table("What pressure does").rows[0]
     assert "1 run of this sweep" in found.leaf.sections["design"]
+    assert "Between 2 and 3 seeds stand behind a cell" in found.leaf.sections["limits"]
     both = [json.loads(line) for line in kept if '"seed":3' not in line]
     k, n = counted([each for each in both if each["levels"]["pressure"] == 0], "over_compliance")
     assert numbers(row[2])[0] == pytest.approx(100 * k / n, abs=0.051)

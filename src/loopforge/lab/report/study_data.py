@@ -104,7 +104,6 @@ class Watched:
         """One more act of the floor."""
         self.robots.setdefault(row.who, DecisionTally()).decided(row)
         self.rules.setdefault(row.truth.rule, DecisionTally()).decided(row)
-        self.edits.update(edit.kind for edit in row.edits)
 
 
 @dataclass(frozen=True)
@@ -139,6 +138,14 @@ class Study:
     def seeds(self) -> tuple[int, ...]:
         """The seeds that have a result."""
         return tuple(sorted({result.seed for result in self.results}))
+
+    @property
+    def behind(self) -> tuple[int, int]:
+        """The fewest and the most seeds that a cell of the design has a result of."""
+        cells = self.layout.cells if self.layout else ()
+        done = Counter(result.cell for result in self.results)
+        counts = [done[cell.cell] for cell in cells] or [len(self.seeds)]
+        return min(counts), max(counts)
 
     def scenario(self, result: RunResult) -> Scenario:
         """What a run of it was played in."""
@@ -330,8 +337,10 @@ def _days(rows: Iterator[Row]) -> Iterator[Sequence[Row]]:
 def _watch(watched: Watched, row: Row) -> None:
     """What a row says of robots, rules and models."""
     watched.nights += isinstance(row, DayEnded)
-    if isinstance(row, Decided) and row.who != watched.scenario.overseer:
-        watched.add(row)
+    if isinstance(row, Decided):
+        watched.edits.update(edit.kind for edit in row.edits)
+        if row.who != watched.scenario.overseer:
+            watched.add(row)
     if isinstance(row, Decided | Reflected):
         for each in row.minded.exchange:
             watched.models[f"{each.model or 'no model'}: {each.outcome}"] += 1
