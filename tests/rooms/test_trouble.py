@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
@@ -107,6 +108,27 @@ async def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
         assert await home.said() == ["maya"]
         heard = [e for e in await home.events() if isinstance(e.body, Heard)]
         assert len(heard) == 1
+
+
+@pytest.mark.sqlite
+async def test_a_home_ends_on_a_full_disk(tmp_path: Path) -> None:
+    """A snapshot that cannot be saved at the end is no error: the room is folded from its lines."""
+    async with living(tmp_path) as home:
+        for number in range(60):
+            await home.says("ana", f"line {number}")
+        heard = len(await home.events())
+
+        def limit() -> None:
+            with home.app.ledger._store.writer.connect() as connection:
+                connection.exec_driver_sql("PRAGMA max_page_count = 1")
+
+        await asyncio.to_thread(limit)
+        with suppress(LedgerFull):
+            for _ in range(40):
+                await home.says("ana", "y" * 7900)
+        assert isinstance(await home.app.ledger.unwritable(), LedgerFull)
+    async with living(tmp_path) as home:
+        assert len(await home.events()) >= heard
 
 
 async def test_why_of_nonsense(home: Home) -> None:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from loopforge.chat.room.room_state import RoomState
 from loopforge.core.events import Event
 from loopforge.core.text.erasable_text import decode_stored, encode_stored
-from loopforge.errors import LedgerBehind
+from loopforge.errors import LedgerBehind, LedgerError
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.runtime.ports import Signals
 from loopforge.runtime.turn_record import Recorder
@@ -102,9 +102,13 @@ class House:
             await self._ledger.save_snapshot(stream, state.seq, VERSION, snapshot(state))
 
     async def close(self) -> None:
-        """Save what is worth saving."""
+        """Save what is worth saving; what cannot be saved is folded anew when it is needed."""
         for stream in self._states:
-            await self.save(stream, least=50)
+            try:
+                await self.save(stream, least=50)
+            except LedgerError as error:
+                log.warning("rooms are folded from their lines at the next start: %s", error)
+                return
 
 
 # ---------------------------------------------------------------- whole states
