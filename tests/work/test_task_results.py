@@ -72,6 +72,22 @@ async def test_what_was_shown_is_merged_once(place: Path, project: Path) -> None
         assert "return 3" in (project / "app.py").read_text()
 
 
+async def test_of_two_who_take_a_merge_back_at_once_one_does(place: Path, project: Path) -> None:
+    """The other is told: one step further back was nobody's wish."""
+    async with working(place / "home", in_order(*STEPS)) as shop:
+        id = await mended(shop, project)
+        await shop.tasks.approve(id, "ana")
+        seen = (await shop.state(id)).seq
+        done, late = await asyncio.gather(
+            shop.tasks.undo(id, "ana", seen),
+            shop.tasks.undo(id, "bo", seen),
+            return_exceptions=True,
+        )
+        assert done == "The merge was taken back by a commit of its own."
+        assert isinstance(late, Changed)
+        assert "return 2" in shop.file(id, "repo/app.py").read_text()
+
+
 async def test_what_is_to_be_looked_at_twice_is_said_wherever_a_result_is(
     place: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -269,10 +269,12 @@ class TaskService:
 
         return await self._decided(task, attempt)
 
-    async def undo(self, task: str, person: str) -> str:
+    async def undo(self, task: str, person: str, seen: int = 0) -> str:
         """Take back the last change of files, and the conversation with it; or the merge.
 
-        Whoever decides on it meanwhile waits: nothing goes on in a workspace that is put back.
+        `seen` is the number up to which whoever wants that knew the task (0: as it stands): what
+        somebody else took back meanwhile is not followed by one step more. Whoever decides on it
+        meanwhile waits: nothing goes on in a workspace that is put back.
         """
 
         async def attempt(state: TaskState, _seq: int) -> str:
@@ -280,6 +282,8 @@ class TaskService:
                 raise Changed("It is at work; stop it first.")
             if state.stage == "rejected":
                 raise Changed("This task is rejected; give a new one.")
+            if seen and state.seq != seen:
+                raise Changed("It has moved on meanwhile; nothing was taken back just now.")
             was, undone = state.stage, await self.places.undo(state)
             body = type(undone)(by=person, nth=undone.nth, checkpoint=undone.checkpoint)
             await self._append(state, [body], person, None)  # what is put back is

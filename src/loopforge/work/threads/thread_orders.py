@@ -88,7 +88,7 @@ class ThreadOrders:
             case "reject":
                 return await tasks.reject(id, person, await self._offered(order, state, told))
             case "undo":
-                return await tasks.undo(id, person)
+                return await tasks.undo(id, person, state.seq)
             case _:
                 raise InputError(NOTHING)
 
