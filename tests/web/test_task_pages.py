@@ -56,7 +56,7 @@ async def given(site: Town, owner: Guest, text: str = GIVEN, **more: str) -> str
 def shown(state: TaskState, **more: str) -> dict[str, str]:
     """What a form carries that stood under this state."""
     commit = state.offered.commit if state.offered else ""
-    return {"turn": str(state.turns), "commit": commit, **more}
+    return {"stage": state.stage, "turn": str(state.turns), "commit": commit, **more}
 
 
 async def test_a_task_is_given_answered_and_taken(works: Town) -> None:

@@ -77,7 +77,7 @@ async def test_of_two_who_take_a_merge_back_at_once_one_does(place: Path, projec
     async with working(place / "home", in_order(*STEPS)) as shop:
         id = await mended(shop, project)
         await shop.tasks.approve(id, "ana")
-        seen = (await shop.state(id)).seq
+        seen = (await shop.state(id)).standing
         done, late = await asyncio.gather(
             shop.tasks.undo(id, "ana", seen),
             shop.tasks.undo(id, "bo", seen),

@@ -34,7 +34,7 @@ from loopforge.core.work.work_vocabulary import (
 from loopforge.errors import BadLine, Changed, NotLetIn, Unknown
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
-from loopforge.work.task_state import PREFIX, TaskState
+from loopforge.work.task_state import PREFIX, TaskStanding, TaskState
 from loopforge.work.task_store import TaskStore
 from loopforge.work.task_world import TaskWorld
 from loopforge.work.work_place import WorkPlaces
@@ -269,12 +269,12 @@ class TaskService:
 
         return await self._decided(task, attempt)
 
-    async def undo(self, task: str, person: str, seen: int = 0) -> str:
+    async def undo(self, task: str, person: str, seen: TaskStanding | None = None) -> str:
         """Take back the last change of files, and the conversation with it; or the merge.
 
-        `seen` is the number up to which whoever wants that knew the task (0: as it stands): what
-        somebody else took back meanwhile is not followed by one step more. Whoever decides on it
-        meanwhile waits: nothing goes on in a workspace that is put back.
+        `seen` is how the task stood for whoever wants that: what somebody else took back meanwhile
+        is not followed by one step more. Whoever decides on it meanwhile waits: nothing goes on in
+        a workspace that is put back.
         """
 
         async def attempt(state: TaskState, _seq: int) -> str:
@@ -282,7 +282,7 @@ class TaskService:
                 raise Changed("It is at work; stop it first.")
             if state.stage == "rejected":
                 raise Changed("This task is rejected; give a new one.")
-            if seen and state.seq != seen:
+            if seen not in (None, state.standing):
                 raise Changed("It has moved on meanwhile; nothing was taken back just now.")
             was, undone = state.stage, await self.places.undo(state)
             body = type(undone)(by=person, nth=undone.nth, checkpoint=undone.checkpoint)

@@ -56,6 +56,8 @@ FORGOTTEN = "it was forgotten"
 """Why a task stands still whose words are no more."""
 PATCHED = re.compile(r"^\+\+\+ (?:b/)?([^\t\n]+)", re.MULTILINE)
 """Files that a patch makes or changes."""
+TaskStanding = tuple[str, int]
+"""How a task stands for whoever decides on it: its stage, and the turns that count."""
 EntryKind = Literal["heard", "result", "mine", "note", "told"]
 
 
@@ -169,6 +171,11 @@ class TaskState(Struct, kw_only=True):
     def thread(self) -> str:
         """The thread it belongs to; one of its own where none was named."""
         return self.task.thread or self.id
+
+    @property
+    def standing(self) -> TaskStanding:
+        """How it stands, for whoever decides on it."""
+        return self.stage, self.turns
 
     @property
     def forgotten(self) -> bool:

@@ -149,7 +149,7 @@ async def _done(site: Site, access: TaskAccess, act: str, data: dict[str, str]) 
             return await tasks.reject(id, person, data.get("commit", ""))
         case "undo":
             _as_shown(access.state, data)
-            return await tasks.undo(id, person, access.state.seq)
+            return await tasks.undo(id, person, (data.get("stage", ""), access.state.turns))
         case _:
             raise InputError("There is nothing of that name to be done with a task.")
 

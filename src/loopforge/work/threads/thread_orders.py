@@ -88,7 +88,7 @@ class ThreadOrders:
             case "reject":
                 return await tasks.reject(id, person, await self._offered(order, state, told))
             case "undo":
-                return await tasks.undo(id, person, state.seq)
+                return await tasks.undo(id, person, state.standing)
             case _:
                 raise InputError(NOTHING)
 
