@@ -32,6 +32,31 @@ async def test_an_album_is_one_line_with_several_files(
     assert told == [("compare these", ["0.txt", "1.txt", "2.txt"]), ("well?", [])]
 
 
+async def test_what_answers_any_piece_of_an_album_answers_its_line(
+    tmp_path: Path, twin: Twin, city: City
+) -> None:
+    """A reply to a later picture answers the album; that picture's own edit leaves its words."""
+    maya, ana = await city.bot("Maya", "maya_bot"), await city.person("Ana", "ana")
+    async with on_telegram(tmp_path, maya, twin.base) as home:
+        papers = [(f"{nth}.txt", b"the oven is hot") for nth in range(3)]
+        given = [
+            await city.say(ana, maya, caption, document=paper, album="77")
+            for caption, paper in zip(("compare these", "", ""), papers, strict=True)
+        ]
+        await home.until(lambda: nothing_waits(city, maya))
+        await city.edit(ana, given[1], "")
+        for each in given:
+            await city.say(ana, maya, "this one", reply_to=each)
+        await home.until(lambda: nothing_waits(city, maya))
+        (room,) = await home.rooms()
+        events = await home.events(room)
+        album, *answers = [each for each in events if isinstance(each.body, Heard)]
+        line = (await home.app.front.rooms.state(room)).lines[album.id]
+    told = [each.body.reply_to for each in answers if isinstance(each.body, Heard)]
+    assert told == [album.id] * 3
+    assert str(line.text) == "compare these"
+
+
 async def test_who_shares_where_they_are_says_one_line(
     tmp_path: Path, twin: Twin, city: City
 ) -> None:

@@ -202,6 +202,7 @@ class MateLeft(Struct, frozen=True, tag="room.mate_left", kw_only=True):
 class Heard(Struct, frozen=True, tag="room.heard", kw_only=True, omit_defaults=True):
     """A person said something. `source` is the surface's own id of the line ("" if it has none).
 
+    `pieces` are the ids of its other messages there, as an album has several.
     `bot`: it was somebody else's bot, which gives no energy back. `late`: it was said so long
     before it was heard that nobody answers it any more; `over`: when the day's answers were given
     (chat/room/daily_quota.py), so that nobody does. `untrusted`: it was said by somebody who is not
@@ -224,6 +225,7 @@ class Heard(Struct, frozen=True, tag="room.heard", kw_only=True, omit_defaults=T
     owner: bool = False
     guest: bool = False
     called: bool = False
+    pieces: tuple[str, ...] = ()
 
 
 class LineEdited(Struct, frozen=True, tag="room.line_edited", kw_only=True, omit_defaults=True):

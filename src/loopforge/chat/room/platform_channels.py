@@ -177,7 +177,8 @@ class Places:
                 case RoomClosed():
                     connection.execute(places.delete().where(places.c.stream == event.stream))
                 case Heard(surface=surface, source=source) if source and ":" in surface:
-                    self._post(connection, Post(surface, source, event.id, 0), heard=True)
+                    for part, each in enumerate((source, *event.body.pieces)):
+                        self._post(connection, Post(surface, each, event.id, part), heard=True)
                 case Queued(surface=surface, of=of, what="line" | "reminder") if ":" in surface:
                     row = {"delivery": event.id, "place": surface, "of": of}
                     connection.execute(sendings.insert().values(**row))

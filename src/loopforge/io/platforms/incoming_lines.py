@@ -62,7 +62,7 @@ class Coming(Struct, frozen=True, kw_only=True):
     number), `account` and `name` who says it, `at` when it was said. `reply_to` is the id of the
     message it answers, `ours`: that is one of our bots'. `keeper`: they may manage that place on
     the platform. `called`: a bot of ours was spoken to that is there for several mates. `files` are
-    kept as artifacts already.
+    kept as artifacts already, `pieces` the ids of the other messages in which they came.
     """
 
     spot: ChannelSpot
@@ -78,6 +78,7 @@ class Coming(Struct, frozen=True, kw_only=True):
     keeper: bool = False
     called: bool = False
     files: tuple[File, ...] = ()
+    pieces: tuple[str, ...] = ()
 
     @property
     def platform(self) -> str:
@@ -188,6 +189,7 @@ class Reception:
                 keeper=coming.keeper,
                 owner=self._owns(person.id),
                 called=coming.called,
+                pieces=coming.pieces,
             ),
         )
         return ReceivedLine(heard=heard, room=room)
@@ -211,7 +213,8 @@ class Reception:
     ) -> None:
         """Somebody changed a message; what was never heard, or is the same, is passed over.
 
-        `own` tells what of a text is its author's: only that can be changed by them.
+        `own` tells what of a text is its author's: only that can be changed by them. The words of
+        an album are those of its first message: what another says since is passed over.
         """
         line = await self.sessions.channels.line(place, message)
         person = self._people.who(place.partition(":")[0], account)
@@ -219,6 +222,8 @@ class Reception:
             room = await self.sessions.channels.stands(line)
             try:
                 said = (await self._front.line(room, line)).body
+                if isinstance(said, Heard) and message in said.pieces:
+                    return
                 if isinstance(said, Heard) and own(str(said.text)) == own(text):
                     return
                 words = await self._front.retyped(room, line, text)

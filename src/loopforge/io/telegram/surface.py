@@ -245,6 +245,7 @@ class Telegram:
             bot=by.bot,
             keeper=keeper,
             files=tuple(files),
+            pieces=tuple(str(each.message_id) for each in rest),
         )
         try:
             taken = await self._reception.take(coming)
