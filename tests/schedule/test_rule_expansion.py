@@ -11,7 +11,8 @@ from dateutil.rrule import rrulestr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopforge.schedule.rule_expansion import next_ring
+from loopforge.errors import InputError
+from loopforge.schedule.rule_expansion import next_ring, rings, rule_of
 from tests.examples import few
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -100,3 +101,35 @@ def test_an_old_rule_goes_on_in_its_own_steps(rule: str) -> None:
     assert (found[0].replace(tzinfo=None) - start) % step == timedelta()
     assert found[0] - after <= step
     assert {later - one for one, later in pairwise(found)} == {step}
+
+
+MONDAY = datetime.fromisoformat("2026-03-02T10:00")
+NEVER = (
+    "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30",
+    "FREQ=HOURLY;BYMONTH=2;BYMONTHDAY=30",
+    "FREQ=MINUTELY;INTERVAL=30;BYMONTH=4;BYMONTHDAY=31",
+    "FREQ=DAILY;INTERVAL=7;BYDAY=TU",
+    "FREQ=HOURLY;BYMONTH=2;BYMONTHDAY=30;UNTIL=20280101",
+)
+ENDLESS = ("FREQ=DAILY;INTERVAL=0", "FREQ=MINUTELY;INTERVAL=00", "FREQ=MINUTELY;BYSETPOS=2")
+
+
+@pytest.mark.parametrize("rule", NEVER)
+def test_a_rule_that_never_rings_is_found_out_at_once(rule: str) -> None:
+    """It is not looked for to the end of the calendar, which took a minute and the whole home."""
+    assert rings(rule_of(rule, MONDAY), MONDAY) == []
+
+
+@pytest.mark.parametrize("rule", ENDLESS)
+def test_a_rule_that_would_be_looked_for_without_end_is_refused(rule: str) -> None:
+    """Steps of nothing, and the second of one."""
+    with pytest.raises(InputError):
+        rule_of(rule, MONDAY)
+
+
+def test_a_rule_that_rings_seldom_still_does() -> None:
+    """The 29th of February; the next of them on a Sunday is in six years."""
+    rule = "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYHOUR=9;BYMINUTE=0"
+    (tuesday,) = rings(rule_of(rule, MONDAY), MONDAY, 1)
+    (sunday,) = rings(rule_of(rule + ";BYDAY=SU", MONDAY), MONDAY, 1)
+    assert [f"{tuesday:%Y-%m-%d}", f"{sunday:%Y-%m-%d}"] == ["2028-02-29", "2032-02-29"]

@@ -26,6 +26,8 @@ _KEPT = frozenset(
     "FREQ INTERVAL COUNT UNTIL BYDAY BYMONTHDAY BYMONTH BYHOUR BYMINUTE BYSETPOS WKST BYSECOND "
     "BYYEARDAY BYWEEKNO".split()
 )
+_CALENDAR = 400
+"""Years after which the calendar is the same again, days of the week among it."""
 _MOST_STEPS = 20_000
 """Moments without a ring that are passed over, at most, in looking for the next."""
 
@@ -45,6 +47,10 @@ def rule_of(text: str, start: datetime) -> Any:
         written += ";BYMINUTE=0"
     if "BYSECOND" not in parts:
         written += ";BYSECOND=0"
+    if re.fullmatch(r"-\d+|[+]?0+", parts.get("INTERVAL", "")):
+        raise InputError("the INTERVAL of a rule is 1 or more")
+    if "BYSETPOS" in parts and parts["FREQ"] in ("HOURLY", "MINUTELY"):
+        raise InputError("BYSETPOS goes with days, weeks, months or years")
     if parts["FREQ"] == "SECONDLY":
         raise InputError("a rule may not go by seconds; take hours, days, weeks, months or years")
     try:
@@ -70,9 +76,21 @@ def rings(rule: Any, after: datetime, most: int = LOOKED) -> list[datetime]:
     return list(islice(_rings(rule, after), most))
 
 
+def _never(rule: Any) -> bool:
+    """Whether a rule rings on no day at all: looked at where little of the calendar is left.
+
+    From its own beginning on it would be looked for until the year 9999, for a minute.
+    """
+    begins = rule._dtstart  # noqa: SLF001  (it has no public name)
+    later = begins.replace(year=begins.year + (9999 - begins.year) // _CALENDAR * _CALENDAR)
+    return next(iter(rule.replace(dtstart=later, until=None, count=1)), None) is None
+
+
 def _rings(rule: Any, after: datetime) -> Iterator[datetime]:
     end = after + FARTHEST * 2
     try:
+        if _never(rule):
+            return
         for found in rule.xafter(after):
             if found > end:
                 return
