@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from loopforge.core.memory.memory_vocabulary import KeepingSet
+from loopforge.core.memory.memory_vocabulary import EvidenceLine, KeepingSet
 from loopforge.core.room_vocabulary import MemoryAsked, Told
+from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.memory_values import KeptItem
 from loopforge.runtime.ports import Question, ToolCall
 from tests.rooms.conftest import Home, living
@@ -121,6 +122,60 @@ async def test_a_wish_is_carried_out_once(tmp_path: Path) -> None:
         await home.rest()
         assert not await items(home)
         assert await told(home) == before
+
+
+async def test_a_wish_to_forget_is_carried_out_once(tmp_path: Path) -> None:
+    """What was said anew, or brought back, after it stays when the program begins again."""
+    async with living(tmp_path) as home:
+        await home.hears("ana", "@maya remember that my garden has zarquon roses")
+        await home.hears("ana", "@zuzu remember that my house has crimson shutters")
+        await home.hears("bo", "@zuzu forget that the house has crimson shutters")
+        await home.hears("ana", "@maya forget that my garden has zarquon roses")
+        await home.hears("ana", "@maya remember that my garden has zarquon roses")
+        (dropped,) = await home.app.memory.store.items("zuzu")
+        await home.app.memory.store.restore(dropped.id, by=home.people["ana"])
+        clock, before = home.clock, await told(home)
+    async with living(tmp_path, clock=clock, seed=8) as home:
+        await home.rest()
+        assert [str(one.text) for one in await items(home)] == ["my garden has zarquon roses"]
+        assert [one.id for one in await items(home, "zuzu")] == [dropped.id]
+        assert await told(home) == before
+
+
+async def test_a_wish_to_forget_that_was_begun_is_finished(home: Home) -> None:
+    """Where the program died when the item was let go: it is forgotten, and that is said."""
+    await home.hears("ana", "@maya remember that my garden has zarquon roses")
+    await home.hears("ana", "@maya remember that my house has crimson shutters")
+    rose, house = await items(home)
+    store, ana = home.app.memory.store, home.people["ana"]
+    asked = MemoryAsked(
+        want="forget",
+        text=Words("my garden has zarquon roses"),
+        mates=("maya",),
+        person=ana,
+    )
+    fact = home.app.stamp.fact(asked, actor=f"person:{ana}")
+    await store.drop(rose.id, "they said so", by=ana, because=fact.id)
+    await home.app.ledger.append("room:commons", [fact])
+    await home.rest()
+    assert [one.state for one in await store.items("maya")] == ["forgotten", "held"]
+    assert [one.id for one in await items(home)] == [house.id]
+    assert "Maya forgot it." in (await told(home))[-1]
+
+
+async def test_wishes_are_carried_out_in_their_order(home: Home) -> None:
+    """What is to be kept, and at once to be forgotten, is forgotten."""
+    line = await home.hears("ana", "@maya my garden has zarquon roses")
+    ana, text = home.people["ana"], Words("my garden has zarquon roses")
+    rests = (EvidenceLine(line.stream, line.seq, line.id),)
+    for want in ("keep", "forget"):
+        asked = MemoryAsked(want=want, text=text, mates=("maya",), lines=rests, person=ana)
+        await home.app.ledger.append(
+            line.stream, [home.app.stamp.fact(asked, actor=f"person:{ana}")]
+        )
+    await home.rest()
+    assert [one.state for one in await home.app.memory.store.items("maya")] == ["forgotten"]
+    assert "Maya forgot it." in (await told(home))[-1]
 
 
 async def test_the_tool_recall_tells_what_is_kept_too(home: Home) -> None:

@@ -208,7 +208,7 @@ class MemoryStore:
         """Say whether something is kept of a room or a person."""
         await self._append(STREAM, setting, f"person:{setting.by}")
 
-    async def forget(self, item: str, *, by: str, why: str = "") -> Erasure:
+    async def forget(self, item: str, *, by: str, why: str = "", because: str = "") -> Erasure:
         """Forget an item for good, in every wording it had. Raises Unknown, InputError."""
         found = await self.item(item)
         changes = await self._ledger.read(PREFIX + found.mate, kinds=["memory.corrected"])
@@ -216,7 +216,7 @@ class MemoryStore:
         told = [await self._ledger.event(item), *wordings]
         refs = [e.body.text.ref for e in told if isinstance(e.body, MemoryKept | MemoryCorrected)]
         if found.state != "dropped":
-            await self.drop(item, why or "forgotten", by=by)
+            await self.drop(item, why or "forgotten", by=by, because=because)
         return await self._ledger.erase(
             Wish(
                 refs=tuple(filter(None, refs)),

@@ -4,11 +4,13 @@
 
 Whoever asked in words is told by the room what came of it, in one line; what a mate does by itself
 stands in its flight record. Done once for each wish, also after a crash. A person may forget for
-good what concerns them alone; all else is only let go of, and can be brought back.
+good what concerns them alone; all else is only let go of, and can be brought back. What was said
+after a wish to forget is not let go of, nor what was brought back since.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
@@ -66,6 +68,7 @@ class MemoryWishes:
         self._keeping = keep
         self._ledger, self._house, self._store, self._recall = ledger, house, store, recall
         self._mates, self._stamp, self._tasks = mates, stamp, tasks
+        self._turns = asyncio.Lock()
 
     def start(self, notice: MemoryNotice) -> None:
         """Follow the rooms from now on, and what is kept of them."""
@@ -76,17 +79,17 @@ class MemoryWishes:
         """Carry out what was left when the program ended."""
         since = self._stamp.clock.now() - AFTER
         for stream in await self._ledger.heads(ROOMS):
-            for event in await self._ledger.read(stream, kinds=[KIND], limit=LATEST, newest=True):
-                if event.at > since:
-                    await self._carry_out(event)
+            left = await self._ledger.read(stream, kinds=[KIND], limit=LATEST, newest=True)
+            await self._each([event for event in left if event.at > since])
 
     def _follow(self, _stream: str, events: Sequence[Event]) -> None:
         each = partial(self._each, events)
         self._tasks.insist(each, "what is to be remembered", self._stamp.clock)
 
     async def _each(self, events: Sequence[Event]) -> None:
-        for event in events:
-            await self._carry_out(event)
+        async with self._turns:
+            for event in events:
+                await self._carry_out(event)
 
     async def _carry_out(self, event: Event) -> None:
         asked = event.body
@@ -167,15 +170,29 @@ class MemoryWishes:
             everywhere=True,
         )
         wanted = stems_of(str(asked.text))
-        found = [one for one in await self._recall.usable(query) if _fits(one, wanted)]
-        for item in found:
+        dropped = await self._ledger.read(PREFIX + mate, kinds=["memory.dropped"])
+        gone = {getattr(one.body, "item", "") for one in dropped if one.cause == event.id}
+        found = [
+            one
+            for one in await self._recall.usable(query)
+            if one.id not in gone and _before(one, event) and _fits(one, wanted)
+        ]
+        begun = [one for one in await self._store.items(ids=gone) if one.state == "dropped"]
+        for item in (*begun, *found):
             own = {item.told_by, *item.about} - {""} == {asked.person}
             if not asked.turn and own:
-                await self._store.forget(item.id, by=asked.person, why="they said so")
-            elif not item.locked:
+                await self._store.forget(
+                    item.id, by=asked.person, why="they said so", because=event.id
+                )
+            elif not item.locked and item.id not in gone:
                 by = f"mate:{mate}" if asked.turn else asked.person
                 await self._store.drop(item.id, "it was said so", by=by, because=event.id)
-        return bool(found)
+        return bool(gone or found)
+
+
+def _before(item: KeptItem, wish: Event) -> bool:
+    """Whether an item rests on what was there before a wish; ids are in the order of time."""
+    return max((line.line for line in item.evidence), default=item.id) < wish.id
 
 
 def _fits(item: KeptItem, wanted: frozenset[str]) -> bool:
