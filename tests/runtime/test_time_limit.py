@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 from collections.abc import Callable
+from itertools import count, repeat
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -125,6 +128,31 @@ def test_what_comes_back_after_its_time_is_out_of_time_all_the_same() -> None:
 
     with pytest.raises(OutOfTime):
         within(SECONDS, swallow)
+
+
+def test_what_is_out_of_time_leaves_no_lock_of_logging_taken() -> None:
+    """An alarm that rings right after the lock was taken waits until it is given back."""
+    taken, given = count(), count()
+    ringing = zip(taken, map(signal.raise_signal, repeat(signal.SIGALRM)), strict=False)
+
+    class Slow(logging.Handler):
+        """Writes nothing, slowly."""
+
+        def emit(self, _: logging.LogRecord) -> None:
+            """Computes."""
+            sum(sum(range(50)) for _ in range(50))
+
+    handler, record = Slow(), logging.LogRecord("mind", 20, "", 1, "hello", (), None)
+    handler.lock = SimpleNamespace(acquire=ringing.__next__, release=given.__next__)  # type: ignore[assignment]
+
+    def logs() -> None:
+        while True:
+            handler.handle(record)
+
+    with pytest.raises(OutOfTime):
+        within(SECONDS, logs)
+    handler.lock = None
+    assert next(taken) == next(given) > 0
 
 
 @pytest.mark.parametrize(("made", "kind"), [({"intent": "work"}, "dict"), (None, "None")])

@@ -8,6 +8,10 @@ that a busy machine ends nobody, and beyond `PATIENCE` times as much, time by th
 swallows the error gets it again, ever faster. An alarm that was set before rings when it would
 have, or right after.
 
+Where the innermost code is that of `logging`, `threading` or imports, a moment is waited for:
+between taking a lock and being bound to give it back, an error would leave it taken, and others
+would wait for ever.
+
 Covers no single call that never leaves C (a sum over an endless iterator): nothing can be raised in
 there, and only the process can be ended.
 """
@@ -15,6 +19,7 @@ there, and only the process can be ended.
 from __future__ import annotations
 
 import ctypes
+import logging
 import signal
 import sys
 import threading
@@ -28,6 +33,19 @@ PATIENCE = 12.0
 """How many times its processor time something may take by the clock."""
 FIRST, LOOK, AGAIN = 0.5, 0.25, 0.002
 """Seconds until it is first looked after, between two looks, and between two errors."""
+GRACE = 0.5
+"""Seconds for which that code is let be: it may itself wait for what never comes."""
+LOCKING = frozenset(
+    {
+        logging.Handler.acquire.__code__.co_filename,
+        threading.Event.wait.__code__.co_filename,
+        "<frozen importlib._bootstrap>",
+        __file__,
+    }
+)
+"""Files of code that takes and gives back locks of the whole program; and this, which an alarm may
+meet at work there.
+"""
 
 
 class OutOfTime(BaseException):
@@ -42,13 +60,20 @@ class _Stopwatch:
         self._clock = time.pthread_getcpuclockid(threading.get_ident())
         self._worked, self._began = time.clock_gettime(self._clock), time.perf_counter()
         self.over = False
+        self._ended = 0.0
 
     def look(self) -> bool:
         """Whether the time is over."""
         worked = time.clock_gettime(self._clock) - self._worked
         waited = time.perf_counter() - self._began
-        self.over = self.over or worked >= self._seconds or waited >= self._seconds * PATIENCE
+        if not self.over and (worked >= self._seconds or waited >= self._seconds * PATIENCE):
+            self.over, self._ended = True, self._began + waited
         return self.over
+
+    def spares(self, frame: FrameType | None) -> bool:
+        """Whether the code at a frame, whose time is over, is let be for a moment."""
+        locking = frame is not None and frame.f_code.co_filename in LOCKING
+        return locking and time.perf_counter() - self._ended < GRACE
 
     @property
     def since(self) -> float:
@@ -102,7 +127,8 @@ class _Alarm:
     def _ring(self, _number: int, frame: FrameType | None) -> None:
         if _is_inside(frame) and self._watch.look():
             signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
-            raise OutOfTime
+            if not self._watch.spares(frame):
+                raise OutOfTime
 
     def end(self) -> None:
         """Put back what was set before."""
@@ -131,7 +157,8 @@ class _Watcher:
         while not self._done.wait(AGAIN if self._watch.over else LOOK):
             with self._lock:
                 frame = sys._current_frames().get(self._there)  # noqa: SLF001 - no other way
-                if not self._done.is_set() and _is_inside(frame) and self._watch.look():
+                over = not self._done.is_set() and _is_inside(frame) and self._watch.look()
+                if over and not self._watch.spares(frame):
                     _raise(self._there, OutOfTime)
 
     def end(self) -> None:
