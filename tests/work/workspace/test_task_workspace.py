@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from loopforge.runtime.ports import ToolFile
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.tools.sandbox.call_workspace import forget_workspaces, workspace_in
 from loopforge.tools.sandbox.sandbox_limits import SandboxLimits
-from loopforge.work.workspace.checkpoint_archive import CheckpointArchive
+from loopforge.work.workspace.checkpoint_archive import CheckpointArchive, WorkspaceCheckpoint
 from loopforge.work.workspace.task_workspace import (
     TaskWorkspace,
     Workspaces,
@@ -134,6 +135,34 @@ async def test_the_last_change_of_files_is_taken_back_and_the_one_before(
     assert await does(place, "ls") == ""
     with pytest.raises(Unknown, match="nothing to take back"):
         await place.undo()
+
+
+class BrokenOff(CheckpointArchive):
+    """Comes to its end, once, where it is to keep that a workspace was put back."""
+
+    left = 1
+
+    async def save(
+        self, task: str, made: WorkspaceCheckpoint, read: Callable[[str], bytes]
+    ) -> None:
+        """Keep it, or come to an end."""
+        if made.again and self.left:
+            self.left -= 1
+            raise ArtifactError("The program ends here.")
+        await super().save(task, made, read)
+
+
+async def test_an_undo_that_was_broken_off_is_no_change_to_be_taken_back(open_place: Path) -> None:
+    """Asked for again, it takes back what it was to take back; the files do not go forward."""
+    archive = BrokenOff(open_place / "checkpoints")
+    place = Workspaces(open_place, archive, SystemClock(), SandboxLimits(), keep=20).of("t")
+    for n in (1, 2):
+        await does(place, f"echo {n} > a")
+        await place.checkpoint(f"turn {n}")
+    with pytest.raises(ArtifactError):
+        await place.undo()
+    await place.undo()
+    assert await does(place, "cat a") == "1\n"
 
 
 async def test_old_checkpoints_go_with_the_files_they_alone_needed(open_place: Path) -> None:

@@ -231,11 +231,11 @@ class TaskWorkspace:
                 await asyncio.to_thread(
                     fresh.write, entry.path, data, len(data), executable=entry.executable
                 )
-        await asyncio.to_thread(_exchange, self.place, aside)
         again = structs.replace(
             wanted, number=there.number + 1, at=self._clock.now(), again=wanted.place
         )
         await self._archive.save(self.name, again, _not_needed)
+        await asyncio.to_thread(_exchange, self.place, aside)  # last: broken off, all is as it was
         return between(there.entries, wanted.entries, GIT)
 
     async def undo(self) -> TreeChange:
