@@ -236,6 +236,35 @@ async def test_somebody_who_speaks_halts_it(tmp_path: Path) -> None:
         assert "Ana lives in Riga" in await held(home)
 
 
+@pytest.mark.parametrize("whole", [False, True], ids=["line", "room"])
+async def test_what_is_taken_back_meanwhile_is_not_written_down(
+    whole: bool, tmp_path: Path
+) -> None:
+    """A look at a talk ends where a line of it, or the room, is deleted: no answer quotes it."""
+    secret = NOTES | {"notes": [{"text": "The locker opens with rhubarb-4711", "lines": []}]}
+
+    def answer(question: Question) -> ScriptedAnswer | dict[str, Any]:
+        said = noting(secret)(question)
+        knows = said is secret and "rhubarb" in str(question.messages)
+        return ScriptedAnswer(data=secret, wait=60) if knows else noting(NOTES)(question)
+
+    async with living(tmp_path, answer, environ={"LOOPFORGE_MEMORY_KEEP": "all"}) as home:
+        line = await home.hears("ana", "@maya my locker opens with rhubarb-4711")
+        for nth in range(15):
+            await home.hears("ana", f"@maya I live in Riga, {nth}")
+        await home.clock.advance(100)
+        assert await home.app.ledger.read("memory:maya", kinds=["turn.perceived"])
+        assert not await turns(home)
+        ana = home.people["ana"]
+        if whole:
+            await home.app.closing.close_room(home.room, ana)
+        else:
+            await home.app.front.rooms.delete(home.room, ana, line.id)
+        await home.clock.advance(400)
+        assert home.holding(b"rhubarb") == []
+        assert ("Ana lives in Riga" in await held(home)) is not whole
+
+
 async def test_it_is_taken_up_after_a_crash(tmp_path: Path) -> None:
     """What had been looked at is not looked at again by the next program."""
     async with noted(tmp_path) as home:

@@ -6,7 +6,8 @@
       -> what holds is kept with the end of the turn (MemoryKept), all in one append
 
 It has a lane of its own, and whoever speaks in one of the mate's rooms halts it: no reply waits for
-it. It is paid for like the talk itself. What failed tools taught is kept without a model. Which
+it; so does who takes back a line, or a room: what is forgotten is not written down once more. It is
+paid for like the talk itself. What failed tools taught is kept without a model. Which
 rooms have lines that were not looked at is known from following them, and at the start from what
 was said in the last day; up to where a room was looked at stands in the mate's stream.
 """
@@ -34,6 +35,7 @@ from loopforge.core.events import Answered, Event, Fact, Perceived, TurnEnded, V
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.memory.memory_vocabulary import PREFIX, MemoryKept
 from loopforge.core.perception import AgentPerception
+from loopforge.core.room_vocabulary import LineEdited
 from loopforge.core.text.erasable_text import public
 from loopforge.errors import LedgerError
 from loopforge.ledger.table_access import Readable
@@ -51,6 +53,8 @@ LEAST = 4
 MOST = 40
 """Lines that are looked at in one turn, the newest; after so many it counts as a whole talk."""
 SPOKE = "somebody spoke"
+GONE = "something was taken back that it may be looking at"
+TAKE_BACK = ("room.line_deleted", "room.line_edited", "room.closed")
 NO_ANSWER, TRIES, AGAIN = ("failed", "timed_out"), 6, timedelta(minutes=10)
 """A look for which no model answered is had again, so often at most, each after twice as long."""
 LATELY = timedelta(days=1)
@@ -132,6 +136,13 @@ class NoteWorld:
 
         kinds = ("room.heard", "room.said", "room.conversation_ended")
         self._ledger.subscribe(heard, streams=ROOMS, kinds=kinds)
+
+        def gone(_stream: str, events: Sequence[Event]) -> None:
+            if any(_takes_back(event) for event in events):
+                for mate in self._mates:
+                    signals.halt(PREFIX + mate, GONE)
+
+        self._ledger.subscribe(gone, streams=ROOMS, kinds=TAKE_BACK)
 
     async def resume(self, lanes: Lanes) -> None:
         """Look at the talks of lately that this home had no time to look at before it ended."""
@@ -332,3 +343,8 @@ class NoteWorld:
     ) -> Applied:
         """See `World.apply`."""
         return Applied(facts=self._ready.pop(turn.id, []))
+
+
+def _takes_back(event: Event) -> bool:
+    """Whether words are to be forgotten by this: a mate's edits of its own line are news alone."""
+    return not isinstance(event.body, LineEdited) or event.body.by.startswith("person:")
