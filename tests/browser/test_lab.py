@@ -262,6 +262,23 @@ async def test_a_run_is_followed_while_it_goes(tmp_path: Path, crowd: Crowd) -> 
         await expect(page.locator("[data-detail] .exchange pre").last).to_contain_text("inspect")
 
 
+async def test_a_queue_leaves_the_browser_its_connections(tmp_path: Path, crowd: Crowd) -> None:
+    """With nine runs in the queue the list shows how far the first is, and leads on as ever."""
+    pace = HeldClock()
+    async with town(tmp_path, models=ScriptedModels(slow, clock=pace)) as site, crowd:
+        ana = await owner_of(site, crowd)
+        guest = await site.owner()
+        for seed in range(1, 10):
+            form = {"scenario": "first_shift", "policy": "llm", "days": "1", "seed": str(seed)}
+            await guest.post("/lab", form)
+        await ana.opens("/lab")
+        pace.let_go(20)
+        bar = ana.page.locator(".run.is-running progress")
+        await expect(bar).not_to_have_js_property("value", 0)
+        await ana.page.get_by_role("link", name="first_shift-llm-9").click(timeout=30_000)
+        await expect(ana.page.locator("h1")).to_have_text("first_shift-llm-9")
+
+
 @pytest.mark.patient
 async def test_a_fork_is_made_and_set_beside_its_source(site: Town, ana: Person) -> None:
     """From a step on one thing is changed; both cities then stand side by side, at one step."""

@@ -1,6 +1,12 @@
-/* The list of runs: those that are being played show how far they are. */
+/* The list of runs: those that are being played show how far they are.
 
-for (const row of document.querySelectorAll("[data-follow]")) {
+   A browser holds six connections to a home, and each stream takes one for good: whoever waits in the
+   queue is not followed, but for the next one, where nothing is being played. */
+
+const going = [...document.querySelectorAll(".is-running[data-follow]")].slice(0, 2);
+const next = [...document.querySelectorAll(".is-waiting[data-follow]")].slice(-1);
+
+for (const row of going.length ? going : next) {
   const source = new EventSource(`${row.dataset.follow}/stream?after=0`);
   const bar = row.querySelector("progress");
   source.addEventListener("steps", (event) => {
