@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -260,6 +261,25 @@ async def test_a_run_is_followed_while_it_goes(tmp_path: Path, crowd: Crowd) -> 
         await why.click()
         await page.locator("[data-detail] .exchange summary").first.click()
         await expect(page.locator("[data-detail] .exchange pre").last).to_contain_text("inspect")
+
+
+async def test_a_run_that_is_deleted_while_it_is_looked_at(site: Town, ana: Person) -> None:
+    """Who goes on in a run that is no more is told so until it is shown again; playing stops."""
+    folder = await played(site)
+    await watches(ana, "spun", 1)
+    shutil.rmtree(folder)
+    ana.expects("status of 404")
+    await ana.page.get_by_label("to step").fill("11")
+    await ana.clicks("go")
+    sign = ana.page.locator("#lab-sign")
+    await expect(sign).to_have_text("There is no run 'spun' here.")
+    await ana.page.locator("h1").click()
+    await ana.page.keyboard.press("Home")
+    await expect(sign).to_be_hidden()
+    await ana.page.locator("[data-speed]").select_option("8")
+    await ana.clicks("Play")
+    await expect(sign).to_have_text("There is no run 'spun' here.")
+    await expect(ana.page.get_by_role("button", name="Play", exact=True)).to_be_visible()
 
 
 async def test_a_queue_leaves_the_browser_its_connections(tmp_path: Path, crowd: Crowd) -> None:

@@ -223,6 +223,12 @@ async def test_broken_runs_are_explained_among_the_others(site: Town, owner: Gue
     assert bent.status_code == 200
     assert "damaged at line 41" in words(bent)
     assert "Day 1, step 2" in words(bent)
+    assert "Fork from this step" not in words(bent)
+    for more in ("story", "fork", "against/sound"):
+        answer = await owner.get(f"/lab/bent/{more}")
+        assert answer.status_code == 400, more
+        assert "damaged at line 41" in words(answer)
+        assert str(site.path) not in answer.text
     for name in ("headless", "noise", "empty"):
         answer = await owner.get(f"/lab/{name}")
         assert answer.status_code == 400, name

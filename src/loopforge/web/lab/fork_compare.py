@@ -28,7 +28,7 @@ from loopforge.lab.world.protocols import VARS
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.lab.lab_pages import listed, others, path_of, policies, source_of
 from loopforge.web.lab.robot_cast import cast_of
-from loopforge.web.lab.run_viewer import Name, Step, opened, page_size, scene_of
+from loopforge.web.lab.run_viewer import Name, Step, opened, page_size, scene_of, whole
 from loopforge.web.server.page_context import Asked, Fields, Site, page
 from loopforge.web.server.request_limits import Paces
 
@@ -44,7 +44,7 @@ Word = Annotated[str, Parameter(max_length=200)]
 @get("/lab/{run:str}/fork")
 async def ask_fork(site: Site, owner: Visitor, run: Name, step: Step | None = None) -> Template:
     """What may be changed, and from which step on."""
-    index, line = await asyncio.to_thread(opened, site.shifts, run)
+    index, line = await asyncio.to_thread(whole, site.shifts, run)
     assert index.scenario is not None
     assert index.began is not None
     known = await asyncio.to_thread(listed, site.shifts, 0) if line.forked else ([], False)
@@ -116,7 +116,7 @@ def _lines(text: str) -> dict[str, str]:
 
 def _checked(shifts: Shifts, run: str, at: int, changes: Mapping[str, str]) -> None:
     """Raises BadRun, BadScenario where this could not be forked so."""
-    index, line = opened(shifts, run)
+    index, line = whole(shifts, run)
     assert index.began is not None
     assert index.scenario is not None
     if index.began.forked is not None:

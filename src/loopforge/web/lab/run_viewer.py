@@ -53,6 +53,14 @@ def opened(shifts: Shifts, run: str) -> tuple[RunIndex, RunLine]:
     return index, line
 
 
+def whole(shifts: Shifts, run: str) -> tuple[RunIndex, RunLine]:
+    """A run of which no line is damaged, for what reads all of it. Raises Unknown, BadRun."""
+    index, line = opened(shifts, run)
+    if index.damage:
+        raise BadRun(f"{index.damage} `loopforge lab verify` says more.")
+    return index, line
+
+
 def scene_of(index: RunIndex, step: int) -> dict[str, Any]:
     """What a map and its floor are drawn from, at one step; for a run with no step yet, empty."""
     assert index.scenario is not None

@@ -23,7 +23,7 @@ from loopforge.lab.story.story_text import Sentence, Story, StoryDay
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.lab.lab_pages import path_of
 from loopforge.web.lab.robot_cast import cast_of
-from loopforge.web.lab.run_viewer import Name, Step, opened
+from loopforge.web.lab.run_viewer import Name, Step, whole
 from loopforge.web.lab.side_panels import pane
 from loopforge.web.server.page_context import Asked, Site
 
@@ -114,7 +114,7 @@ def part_of(days: tuple[StoryDay, ...], day: int, *, end: bool = False) -> TaleP
 
 
 def _story(shifts: Shifts, stories: LatestFew[Story], run: str) -> tuple[Story, RunIndex]:
-    index, _ = opened(shifts, run)
+    index, _ = whole(shifts, run)
     if not index.steps:
         raise Unknown("Nothing has happened in this run yet.")
     return stories.of((index.path, index.size), lambda: tell(index.folder)), index

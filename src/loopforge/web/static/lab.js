@@ -138,7 +138,11 @@ class Stage {
     const known = await page?.catch(() => null);
     if (!known || first + known.steps.length <= n) {
       page = fetch(`${this.path}/steps?first=${first}`, { headers: { accept: "application/json" } })
-        .then((answer) => { if (!answer.ok) throw new Error(answer.status); return answer.json(); });
+        .then(async (answer) => {
+          const found = await answer.json();
+          if (!answer.ok) throw Object.assign(new Error(answer.status), { told: found.error });
+          return found;
+        });
       this.pages.set(first, page);
       if (this.pages.size > 40) this.pages.delete(this.pages.keys().next().value);
     }
@@ -268,11 +272,15 @@ class Player {
     const turn = (this.turn = (this.turn ?? 0) + 1);
     try {
       await Promise.all(this.stages.map((stage) => stage.step(stage.within(n))));
-    } catch {
-      this.sign("The home does not answer. Trying again when you go on.");
+    } catch ({ told }) {
+      if (this.playing) this.pause();
+      this.stood ??= document.getElementById("lab-sign").textContent; // and stands there again
+      this.sign(told ?? "The home does not answer. Trying again when you go on.");
       return;
     }
     if (turn !== this.turn) return;
+    if (this.stood !== undefined) this.sign(this.stood);
+    this.stood = undefined;
     for (const stage of this.stages) await stage.show(stage.within(n));
     if (this.playing) for (const stage of this.stages) if (n + stage.size < stage.steps) stage.ahead(n + stage.size);
     for (const link of this.main.querySelectorAll("[data-here]")) link.href = `${link.pathname}?step=${n}`;
