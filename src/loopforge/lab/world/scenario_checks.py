@@ -187,7 +187,7 @@ def _names(made: Scenario) -> str:
     for name in (*names, *(robot.role for robot in made.robots)):
         if not is_name(name) and is_name(unicodedata.normalize("NFKC", name)):
             return (
-                f"{name[:50]!r} has signs of several parts, such as a letter with its mark apart: "
+                f"the name {name[:50]!r} has signs of several parts, such as a mark apart: "
                 f"write {unicodedata.normalize('NFKC', name)!r}, each letter in one piece."
             )
         if not is_name(name):
