@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from loopforge.core.events import Body, Fact, moment
-from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.erasable_text import Words, refer, refill
 from loopforge.ledger.sql_ledger import open_ledger
 from loopforge.ledger.storage.row_codec import collector, unkept
 from loopforge.runtime.system_clock import SystemClock, SystemDice
@@ -65,9 +65,10 @@ class Book:
             self._found.clear()
             read = self._decoder.decode(body)
             for words in self._found:
-                owner, words.text = self._words[words.ref]
+                owner, text = self._words[words.ref]
+                refill(words, text)
                 if owner == id:
-                    words.ref = ""
+                    refer(words, "")
             facts.append(Fact(id=id, at=moment(at), actor=actor, cause=cause, body=read))
         return self._events[ids[0]][0], facts
 

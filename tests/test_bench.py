@@ -49,7 +49,7 @@ async def test_a_server_that_never_answers_is_an_error() -> None:
 
 @pytest.mark.sample(1)
 @pytest.mark.xdist_group("bench")
-@pytest.mark.parametrize("name", ["ledger", "web", "people"])
+@pytest.mark.parametrize("name", ["ledger", "turns", "web", "people"])
 def test_a_benchmark_runs_through_in_small(name: str) -> None:
     """With small numbers each ends well, and prints its figures with what they are compared to."""
     line = [sys.executable, "-m", "bench", name, "--small"]
