@@ -117,9 +117,9 @@ async def test_what_the_server_does_not_take() -> None:
     """Another kind of file, one too large and a model that it has not are told apart."""
     async with hearing() as server:
         came, _ = await tried(server, b"no sound at all")
-        assert (came.cause, came.ours) == ("rejected", True)
+        assert (came.cause, came.ours) == ("unheard", True)
         came, _ = await tried(server, OGG + bytes(LARGEST))
-        assert (came.cause, came.ours) == ("rejected", True)
+        assert (came.cause, came.ours) == ("unheard", True)
         came, _ = await tried(server, id="parrot")
         assert (came.cause, came.lasting) == ("unknown", True)
         came, _ = await tried(server, key="sk-another")

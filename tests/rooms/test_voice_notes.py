@@ -115,6 +115,7 @@ async def test_without_a_model_that_hears(home: Home) -> None:
     [
         (ScriptedAnswer(outcome="failed", cause="busy"), "too busy just now"),
         (ScriptedAnswer(outcome="timed_out", cause="silent"), "did not say a word in time"),
+        (ScriptedAnswer(outcome="failed", cause="unheard"), "(it may be damaged, too long, or of"),
         (ScriptedAnswer(outcome="malformed"), "made no sense"),
         (ScriptedAnswer(text="  "), "nothing was said in it"),
     ],

@@ -26,6 +26,7 @@ Cause = Literal[
     "cut",
     "garbled",
     "rejected",
+    "unheard",
     "missing",
     "budget",
 ]
@@ -63,6 +64,8 @@ OWNER: dict[str, str] = {
     "garbled": "what the server of {model} sent is no answer: is that the address of a server that "
     "speaks OpenAI's protocol? (Admin, Models)",
     "rejected": "the server of {model} does not take the question: the raw error is in Why?",
+    "unheard": "the server of {model} does not take that voice note: it may be damaged, too long, "
+    "or of a kind that it does not know; the raw error is in Why?",
     "missing": "{model} cannot be asked: Admin, Models says what it needs",
     "budget": "the budget is used up ({model}): wait, or set a higher one (Admin, Budgets)",
     "file": "the mate's file, {model}, cannot be used: mend it, or put it back from its history "
@@ -86,6 +89,7 @@ EVERYBODY: dict[str, str] = {
     "long": "the conversation is longer than the model takes",
     "cut": "the model was cut off",
     "garbled": "the model's server sent what is no answer",
+    "unheard": "it may be damaged, too long, or of a kind that the model does not know",
     "budget": "the budget is used up",
 }
 MEND = "the owner of this home has to mend something"

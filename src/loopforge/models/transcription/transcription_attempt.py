@@ -85,6 +85,8 @@ class Transcriber:
             work.cancel()
             await asyncio.gather(alarm, work, return_exceptions=True)
         tried = tried or Tried("timed_out", "no transcript came in time", cause="silent")
+        if note is not None and tried.cause == "rejected":
+            tried = replace(tried, cause="unheard")
         if tried.text:
             hear(tried.text)
         took = round((self._clock.ticks() - began) * 1000)
