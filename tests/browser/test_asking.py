@@ -135,6 +135,7 @@ async def test_what_was_used_stands_under_the_line(tmp_path: Path, crowd: Crowd)
         await card(ana, 1).get_by_role("button", name="Yes, do it").click()
         calls = ana.page.locator("details.calls")
         await expect(calls.first).to_contain_text("tools: post")
+        await expect(ana.page.locator("#lines > .said")).to_have_count(2)  # what comes moves lines
         await calls.first.locator("summary").click()
         await expect(calls.first.locator("pre").first).to_contain_text("Cleo")
         await expect(calls.first).to_contain_text("approved")
