@@ -149,9 +149,10 @@ def story(
     if check:
         _checked(place, checked_against(told, place), len(told.sentences))
         return
-    text = told.text(ids=ids, day=day)
-    plain = json.dumps(told.to_dict(day=day), ensure_ascii=False, indent=2)
-    typer.echo(plain if as_json else text.rstrip())
+    if as_json:
+        typer.echo(json.dumps(told.to_dict(day=day), ensure_ascii=False, indent=2))
+    else:
+        typer.echo(told.text(ids=ids, day=day).rstrip())
 
 
 def _checked(place: Path, problems: list[str], sentences: int) -> None:
