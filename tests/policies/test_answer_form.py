@@ -71,8 +71,8 @@ def test_tools_are_offered_where_they_are_granted() -> None:
     seen = shown(heard("ana", "hi"), model="full", tools="clock dice")
     item = AnswerForm(seen).schema()["properties"]["calls"]["items"]
     assert item["properties"]["tool"] == {"type": "string", "enum": ["clock", "dice"]}
-    assert AnswerForm(seen).told(prompts) == "<form>\n<form-tools>"
-    assert AnswerForm(without_tools(seen)).told(prompts) == "<form>"
+    assert AnswerForm(seen).told(prompts) == "<form>\n<form-tools>\n<form-more>\n<form-attach>"
+    assert AnswerForm(without_tools(seen)).told(prompts) == "<form>\n<form-more>"
     assert opening(seen, prompts)[LISTING].text == "Yours: clock dice."
     schema = {"type": "object", "properties": {"sides": {"type": "integer"}}}
     dice = ToolOffer(name="dice", summary="Throws one.", schema=schema)
@@ -86,8 +86,11 @@ def test_what_is_not_in_the_form_is_not_spoken_of() -> None:
     assert AnswerForm(seen).instructions(PROMPTS) == "<reply>"
     assert Playbook(talk(PROMPTS), seen).prompt.endswith("\n<reply>")
     seen = shown(heard("ana", "remember my list"), model="full", files="yes", decide="yes")
-    expected = "<reply>\n<reply-pass>\n<reply-files>\n<reply-note>"
+    expected = "<reply>\n<reply-pass>\n<reply-more>"
     assert AnswerForm(seen).instructions(PROMPTS) == expected
+    assert AnswerForm(seen).told(PROMPTS) == "<form>\n<form-more>\n<form-files>"
+    named = AnswerForm(seen).instructions(PROMPTS | {"reply-more": "{more}"})
+    assert named.endswith("`files`, `note`, `remember`, `forget`, `again`")
 
 
 def test_a_forgotten_line_calls_for_nothing() -> None:
@@ -121,11 +124,10 @@ def test_an_emoji_is_told_of_at_the_beginning_where_one_can_be_put_on_lines(reac
 
 
 @pytest.mark.parametrize(
-    ("text", "bound"),
-    [("@maya what?", 900), ("@maya remember this, and write a story about http://x.org", 1_600)],
+    "text", ["@maya what?", "@maya remember this, and write a story about http://x.org"]
 )
-def test_what_is_asked_at_the_end_is_short(text: str, bound: int) -> None:
-    """With names and titles as long as may be; longer only by what this very line may call for."""
+def test_what_is_asked_at_the_end_is_short(text: str) -> None:
+    """With names and titles as long as may be, and whatever the line may call for."""
     result = heard("plot", "[file 3fa9c1d2: a.png, image/png, 1,200 bytes]")
     lines = (replace(result, kind="result"), heard("a" * 40, text))
     context = {"decide": "yes", "files": "yes", "place": f"You are in the room “{'t' * 80}”."}
@@ -133,4 +135,4 @@ def test_what_is_asked_at_the_end_is_short(text: str, bound: int) -> None:
     seen = replace(shown(*lines, model="full", **context), name="M" * 40)
     seen = replace(seen, tools=(ToolOffer(name="read_page"),))
     asked = instruction(AnswerForm(seen).instructions(PromptBook()), seen)
-    assert bound / 2 < len(asked.text.encode()) <= bound
+    assert 450 < len(asked.text.encode()) <= 900

@@ -26,6 +26,12 @@ FILES: dict[str, Any] = {
     "type": "array",
     "items": form_of({"name": {"type": "string"}, "text": {"type": "string"}}),
 }
+KEEPING: dict[str, Any] = {
+    "note": {"type": "string"},
+    "remember": {"type": "string"},
+    "forget": {"type": "string"},
+    "again": {"type": "boolean"},
+}
 
 OF_TEXTS = re.compile(
     r"\b(files?|lists?|tables?|code|coding|scripts?|programs?|functions?|poems?|stor(y|ies)|essays?"
@@ -91,10 +97,7 @@ class AnswerForm:
         if self.attaches:
             fields["attach"] = {"type": "array", "items": {"type": "string"}}
         if self.notes:
-            fields["note"] = {"type": "string"}
-            fields["remember"] = {"type": "string"}
-            fields["forget"] = {"type": "string"}
-            fields["again"] = {"type": "boolean"}
+            fields.update(KEEPING)
         if seen.offered:
             names = [one.name for one in seen.offered]
             those = {} if FINDER in names else {"enum": names}
@@ -109,15 +112,14 @@ class AnswerForm:
 
     def instructions(self, prompts: Prompts) -> str:
         """What is asked of it now, and the fields of this form alone: others were told before."""
-        known = fields_of(self.seen)
+        more = ", ".join(f"`{name}`" for name in self._more)
+        known = {**self._known, "more": more}
         parts = [
             fill(prompts[name], known)
             for name, there in (
                 ("reply", True),
                 ("reply-pass", may_pass(self.seen)),
-                ("reply-files", self.writes),
-                ("reply-attach", self.attaches),
-                ("reply-note", self.notes),
+                ("reply-more", bool(more)),
                 ("reply-link", self.link),
             )
             if there
@@ -125,17 +127,38 @@ class AnswerForm:
         return "\n".join(parts)
 
     def told(self, prompts: Prompts) -> str:
-        """What holds at every turn: told at the beginning, where a provider's cache keeps it."""
-        seen = self.seen
-        react = ["form-react"] if _reacts(seen) else []
-        names = ["form", *react, *(["form-tools"] if seen.offered else [])]
-        known = fields_of(seen)
-        return "\n".join(fill(prompts[name], known) for name in names)
+        """What holds at every turn, and what some turns ask for besides.
+
+        Told at the beginning, where a provider's cache keeps it.
+        """
+        names = (
+            ("form", True),
+            ("form-react", _reacts(self.seen)),
+            ("form-tools", bool(self.seen.offered)),
+            ("form-more", True),
+            ("form-files", self._may_write),
+            ("form-attach", bool(self.seen.offered) or self.attaches),
+        )
+        return "\n".join(fill(prompts[name], self._known) for name, there in names if there)
+
+    @cached_property
+    def _known(self) -> dict[str, str]:
+        return fields_of(self.seen)
+
+    @property
+    def _more(self) -> list[str]:
+        """The fields of this turn that were told of as being asked for seldom."""
+        asked = (("files", self.writes), ("attach", self.attaches))
+        return [name for name, there in asked if there] + (list(KEEPING) if self.notes else [])
+
+    @property
+    def _may_write(self) -> bool:
+        return self.seen.context.get("files") == "yes"
 
     @cached_property
     def writes(self) -> bool:
         """Whether files may go with what it says, and the last lines may want one."""
-        return self.seen.context.get("files") == "yes" and _speak_of(OF_TEXTS, self.seen)
+        return self._may_write and _speak_of(OF_TEXTS, self.seen)
 
     @cached_property
     def attaches(self) -> bool:
