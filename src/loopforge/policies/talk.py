@@ -66,7 +66,7 @@ from loopforge.policies.small_tools import HERE, by_tool, told_by_tool
 from loopforge.policies.speaker_messages import instruction
 from loopforge.policies.tool_requests import left_rows, use_tools, wanted_calls
 
-VERSION = "talk/11"
+VERSION = "talk/12"
 
 SHORT = 50
 """Tokens of a small model's answer: its first two sentences are the sensible ones."""
