@@ -6,6 +6,9 @@ flood    sends notifications without end                   endless  writes a lin
 dies     ends in the middle of a use                       mute     never says a word
 modern   speaks the protocol of 2026               restless says after each list that it changed
 many     has 540 tools
+barbed   says of what it gives what takes for ever to check, and gives what is not so; the name of
+         its last tool clears a screen
+crowd    gives 20,000 parts that are none
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ NUMBERS = {
     "properties": {"a": {"type": "number"}, "b": {"type": "number"}},
     "required": ["a", "b"],
 }
+BARBS = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 READS = {"annotations": {"readOnlyHint": True}}
 FORM = {"type": "object", "properties": {"colour": {"type": "string"}}, "required": ["colour"]}
@@ -162,6 +166,9 @@ def answer(message: dict[str, Any]) -> None:
             file.write(f"{os.getpid()}\n")
         modern = {"resultType": "complete", "cacheScope": "public", "ttlMs": 0}
         tools = [{**TOOLS[0], "name": f"t{nth}"} for nth in range(540)] if MODE == "many" else TOOLS
+        if MODE == "barbed":
+            tools = [{**each, "outputSchema": BARBS} for each in TOOLS]
+            tools.append({**TOOLS[0], "name": "\x1b[2Jx"})
         say({"id": id, "result": {"tools": tools} | (modern if MODE == "modern" else {})})
         if MODE == "restless":
             say({"method": "notifications/tools/list_changed"})
@@ -174,6 +181,10 @@ def answer(message: dict[str, Any]) -> None:
             came = knitted(params.get("_meta", {}).get("progressToken"))
         else:
             came = use(params["name"], params.get("arguments") or {}, answers, state)
+        if MODE == "barbed":
+            came |= {"structuredContent": {"a": "a" * 22 + "!"}}
+        if MODE == "crowd":
+            came = {"content": [1] * 20_000}
         say({"id": id, "result": ({"resultType": "complete"} if MODE == "modern" else {}) | came})
     elif method == "server/discover" and MODE == "modern":
         found = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, "ttlMs": 0}

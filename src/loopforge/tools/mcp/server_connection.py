@@ -9,8 +9,8 @@ use starts it anew. Does not know what tools are to mates.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from loopforge import __version__
@@ -19,6 +19,7 @@ from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.containment import short
 from loopforge.runtime.installation.library_loading import loading
 from loopforge.runtime.ports import told_to_nobody
+from loopforge.tools.mcp.message_bounds import BoundedMessages
 from loopforge.tools.mcp.server_questions import InputQuestion, question_of
 from loopforge.tools.mcp.tool_listing import MOST_TOOLS
 
@@ -217,7 +218,7 @@ class McpConnection:
 
         try:
             client = Client(
-                self._streams(self._over),
+                self._bounded_streams(),
                 read_timeout_seconds=self._seconds,
                 message_handler=self._heard,
                 elicitation_callback=self._elicited,
@@ -226,6 +227,7 @@ class McpConnection:
             )
             async with asyncio.timeout(READY) as waiting, client:
                 waiting.reschedule(None)
+                client.session.validate_tool_result = _unchecked  # type: ignore[method-assign]
                 ready.set_result(client)
                 await self._until_idle()
         except Exception as error:  # whatever a server or the SDK does, it ends this server alone
@@ -233,6 +235,11 @@ class McpConnection:
         except asyncio.CancelledError:
             self._fail(ready, None)
             raise
+
+    @asynccontextmanager
+    async def _bounded_streams(self) -> AsyncIterator[tuple[Any, Any]]:
+        async with self._streams(self._over) as (heard, told):
+            yield BoundedMessages(heard), told
 
     def _fail(self, ready: asyncio.Future[Client], error: Exception | None) -> None:
         """Tell those who wait that it did not begin."""
@@ -286,6 +293,14 @@ class McpConnection:
             return use.answers[question.key]
         use.asked.append(question)
         return ElicitResult(action="cancel")
+
+
+async def _unchecked(name: str, result: CallToolResult) -> None:
+    """In place of the SDK's check of a result by the server's own schema of it.
+
+    A pattern there, or references to references, would keep the whole home at it for ever.
+    """
+    del name, result
 
 
 def _asked(result: InputRequiredResult) -> tuple[InputQuestion, ...]:

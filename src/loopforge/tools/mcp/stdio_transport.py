@@ -28,6 +28,8 @@ RUBBISH = 100
 """Lines that are no message, from which on a server is ended."""
 BURST, PAUSE = 200, 0.5
 """Messages that are taken at once, and seconds until more are."""
+LENGTHY = 20_000
+"""Bytes that count as one message more: of the longest a few hold up everything for as long."""
 
 
 @asynccontextmanager
@@ -84,8 +86,9 @@ async def _hear(server: ConfinedServer, out: Any, over: Callable[[str], None]) -
                     await out.send(SessionMessage(message))
                 except BrokenResourceError:  # the session is over; this server is ending
                     return
-            taken += 1
-            if taken % BURST == 0:
+            taken += 1 + len(line) // LENGTHY
+            if taken >= BURST:
+                taken = 0
                 await asyncio.sleep(PAUSE)
 
 

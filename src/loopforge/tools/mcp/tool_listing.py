@@ -22,6 +22,8 @@ from loopforge.tools.mcp.server_options import McpServer
 FOLDER = "data/mcp"
 LONGEST_NAME = 64
 """Characters that services take of a tool's name, its server's and all."""
+LONGEST_TOLD = 200
+"""Characters of the name that its server has for it."""
 MOST_TOOLS = 500
 """Tools of one server that are taken."""
 MOST_HELD = 2 * MOST_TOOLS
@@ -112,6 +114,9 @@ def read_listed(tools: Sequence[Any]) -> tuple[list[ListedMcpTool], list[str]]:
     if len(tools) > MOST_TOOLS:
         flaws.append(f"it has more than {MOST_TOOLS} tools; the first {MOST_TOOLS} are taken")
     for tool in tools[:MOST_TOOLS]:
+        if not tool.name.isprintable() or len(tool.name) > LONGEST_TOLD:
+            flaws.append(f"{tool.name[:80]!r} is left out: nobody can read its name")
+            continue
         hints = tool.annotations
         schema = tool.input_schema if isinstance(tool.input_schema, dict) else {}
         if len(msgspec.json.encode(schema)) > LARGEST_SCHEMA:

@@ -1,0 +1,39 @@
+"""MCP servers that mean ill: what they say keeps nobody waiting, and changes no screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loopforge.errors import InputError
+from loopforge.tools.mcp.tool_listing import read_listed
+from loopforge.tools.mcp.use_result import result_of
+from tests.tools.mcp_servers.test_mcp_servers import connection
+
+pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
+
+
+async def test_a_result_is_not_checked_by_the_schema_that_its_server_wrote(place: Path) -> None:
+    """A pattern there would keep the whole home at it; what does not fit it comes, and at once."""
+    one = connection(place, "barbed")
+    answer = await one.call("Get-Sum", {"a": 19, "b": 23})
+    await one.close()
+    assert result_of(answer.result).text.endswith("42")
+
+
+async def test_a_message_of_very_many_parts_is_refused_as_a_whole(place: Path) -> None:
+    """No part of it is looked at, each of which costs five errors in memory."""
+    one = connection(place, "crowd")
+    with pytest.raises(InputError, match="odd says: the message has more than 10,000 parts"):
+        await one.call("Get-Sum", {"a": 19, "b": 23})
+    assert len(await one.tools()) == 12, "the server goes on"
+    await one.close()
+
+
+async def test_a_tool_with_a_name_that_moves_a_cursor_is_left_out(place: Path) -> None:
+    """Names stand on terminals, such as in `loopforge tool check`; this one is shown in letters."""
+    one = connection(place, "barbed")
+    found, flaws = read_listed(await one.tools())
+    await one.close()
+    assert (len(found), flaws) == (12, [r"'\x1b[2Jx' is left out: nobody can read its name"])
