@@ -27,6 +27,9 @@ SIGNS: tuple[tuple[re.Pattern[bytes], str], ...] = (
     (re.compile(rb"ID3|\xff[\xf2\xf3\xfa\xfb]"), "audio/mpeg"),
     (re.compile(rb"RIFF.{4}WAVE", re.DOTALL), "audio/wav"),
     (re.compile(rb"fLaC"), "audio/flac"),
+    (re.compile(rb"#!AMR"), "audio/amr"),
+    (re.compile(rb"\xff[\xf0\xf1\xf8\xf9]"), "audio/aac"),
+    (re.compile(rb"FORM.{4}AIF[FC]", re.DOTALL), "audio/aiff"),
     (re.compile(rb".{4}ftypavi[fs]", re.DOTALL), "image/avif"),
     (re.compile(rb".{4}ftyp(?:mi|ms)f1|.{4}ftyphe[iv][cmsx]", re.DOTALL), "image/heic"),
     (re.compile(rb".{4}ftyp", re.DOTALL), "audio/mp4"),
@@ -42,8 +45,8 @@ PACKED = ((b"word/document.xml", DOCX), (b"ppt/presentation.xml", PPTX), (b"xl/w
 
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """What a browser shows by itself, in a line or alone; everything else is only handed over."""
-SOUNDS = frozenset(media for _, media in SIGNS if media.startswith("audio/"))
-"""What a browser plays by itself, and a model that hears may be given."""
+SOUNDS = frozenset(f"audio/{kind}" for kind in ("ogg", "mpeg", "wav", "flac", "mp4", "webm"))
+"""What a browser plays by itself; a model that hears may be given other kinds, too."""
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),

@@ -285,7 +285,8 @@ class Bot:
             relief = self._relieved(state, turn, reached=reached)
             if unpaid:
                 return [*relief, *self._unpaid(state, turn, ended.budget)]
-            if done.spoke or done.again or (relief and not reached):
+            whole = done.spoke and turn.due.summons != TRANSCRIPT  # of several notes one may fail
+            if whole or done.again or (relief and not reached):
                 trouble = ""
             elif named in UNREACHED and (cause := worst(each[1] for each in turn.troubles)):
                 trouble = for_everybody(cause)

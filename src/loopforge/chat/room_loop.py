@@ -37,7 +37,7 @@ from loopforge.chat.turns import room_titles
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.chat.turns.fallback_mate import UNABLE, Relief
 from loopforge.chat.turns.memory_evidence import wishes_in
-from loopforge.chat.turns.voice_notes import unheard
+from loopforge.chat.turns.voice_notes import left_out, unheard
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.events import Fact
 from loopforge.core.mates.mate_file import Mate
@@ -177,6 +177,8 @@ class Conduct:
         told = await self._unanswered(state, pending)
         if names := [mates[mate].name for mate in guest_rules.refused(weights)]:
             told.append(guest_rules.told(names))
+        if self._rules.transcriber:
+            told += left_out(state, pending)
         for text in told:
             body = Told(text=Words(text))
             facts.append(self._stamp.fact(body, actor="room", cause=pending[-1].id))

@@ -366,7 +366,7 @@ def _lines(
             shown = _picture(file) if (entry.id, place) in pictures else None
             given = SOUND_GIVEN if file.media.startswith("audio/") else PICTURE_SHOWN
             told = given.format(what=_described(file)) if shown else _closed(file)
-            if entry.transcribed and file.media.startswith("audio/"):
+            if entry.transcribed and (entry.id, place) in sounds_of(entry):
                 told = TRANSCRIBED.format(what=_described(file))
             yield replace(came, text=public(told), picture=shown)
             continue

@@ -1,7 +1,7 @@
 """Voice notes: which line has one that is to be written down, and what comes of that.
 
     heard -> a turn of the room's own mind, by a model that hears -> the line, edited by the room
-                                                                     or a sentence why not
+          -> or it is too large, one too many, or no sound        -> or a sentence why not
 
 The line is weighed after that, so that who is called by a voice note hears it. Its words are the
 sender's, as if they had typed them: they belong to whoever sent it, and are forgotten with them.
@@ -12,19 +12,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from loopforge.artifacts.media_types import BYTES
 from loopforge.chat.room.permissions import heeded
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.turns.apply_acts import ActsOutcome, queued
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.context_window import sounds_of
+from loopforge.core.context_window import (
+    LARGEST_SOUND,
+    MANY,
+    MOST_SOUNDS,
+    ContextEntry,
+    sounds_of,
+)
 from loopforge.core.events import Verdict
-from loopforge.core.room_vocabulary import LineEdited, Transcribe
+from loopforge.core.room_vocabulary import File, LineEdited, Transcribe
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.system_clock import Stamp
 
 LONGEST = 40_000
 """Characters of what is written down of one line: an hour of speech has some 50,000."""
 FAILED = "What {name} said in a voice note could not be written down ({why}): no mate knows it."
+LEFT = "{what} of {name} {were} not listened to ({why}): no mate knows what is said there."
+LARGE = f"one may have {LARGEST_SOUND // 1_000_000} MB at most"
+MORE = f"{MANY[MOST_SOUNDS]} of one line are"
+STRANGE = "it holds no sound that is known here"
+CALLED = ("mp3", "m4a", "ogg", "oga", "opus", "wav", "flac", "aac", "amr", "wma", "aif", "aiff")
+"""How names of sound files end, whatever is in them."""
 
 
 def unheard(state: RoomState) -> str:
@@ -34,14 +47,49 @@ def unheard(state: RoomState) -> str:
     waiting = (
         entry.id
         for entry in state.pending()
-        if entry.kind == "heard"
-        and not entry.bot
+        if _counts(state, entry)
         and not entry.transcribed
         and entry.id not in state.turns.listened
-        and heeded(state, entry)
         and sounds_of(entry)
     )
     return next(waiting, "")
+
+
+def left_out(state: RoomState, entries: Sequence[ContextEntry]) -> list[str]:
+    """What the room says of sounds in these lines that are not given to the model that hears."""
+    told = list[str]()
+    for entry in entries:
+        if _counts(state, entry) and (whys := _whys(entry)):
+            what, were = (
+                ("A voice note", "was") if len(whys) == 1 else (f"{len(whys)} voice notes", "were")
+            )
+            name, why = str(entry.name) or "somebody", "; ".join(dict.fromkeys(whys))
+            told.append(LEFT.format(what=what, were=were, name=name, why=why))
+    return told
+
+
+def _counts(state: RoomState, entry: ContextEntry) -> bool:
+    """Whether what is said in a line's voice notes is listened to."""
+    return entry.kind == "heard" and not entry.bot and heeded(state, entry)
+
+
+def _whys(entry: ContextEntry) -> list[str]:
+    """Why sounds of a line are not listened to, each."""
+    given = sounds_of(entry)
+    rest = [file for at, file in enumerate(entry.files) if (entry.id, at) not in given]
+    return [_why(file) for file in rest if file.hash.text and _sounds(file)]
+
+
+def _why(file: File) -> str:
+    if not file.media.startswith("audio/"):
+        return STRANGE
+    return LARGE if file.size > LARGEST_SOUND else MORE
+
+
+def _sounds(file: File) -> bool:
+    """Whether it is a sound, or is named as one and nothing can be made of what is in it."""
+    ending = (file.name.text or "").rpartition(".")[2].lower()
+    return file.media.startswith("audio/") or (ending in CALLED and file.media == BYTES)
 
 
 def written_down(
