@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.room_vocabulary import Heard, LineEdited
+from tests.models.hearing import OGG
+from tests.rooms.test_voice_notes import hears
 from tests.telegram.city import City
 from tests.telegram.homes import on_telegram
 from tests.telegram.test_door import nothing_waits
@@ -35,7 +37,7 @@ async def test_an_album_is_one_line_with_several_files(
 async def test_what_answers_any_piece_of_an_album_answers_its_line(
     tmp_path: Path, twin: Twin, city: City
 ) -> None:
-    """A reply to a later picture answers the album; that picture's own edit leaves its words."""
+    """A reply to a later picture answers the album."""
     maya, ana = await city.bot("Maya", "maya_bot"), await city.person("Ana", "ana")
     async with on_telegram(tmp_path, maya, twin.base) as home:
         papers = [(f"{nth}.txt", b"the oven is hot") for nth in range(3)]
@@ -44,17 +46,53 @@ async def test_what_answers_any_piece_of_an_album_answers_its_line(
             for caption, paper in zip(("compare these", "", ""), papers, strict=True)
         ]
         await home.until(lambda: nothing_waits(city, maya))
-        await city.edit(ana, given[1], "")
         for each in given:
             await city.say(ana, maya, "this one", reply_to=each)
         await home.until(lambda: nothing_waits(city, maya))
         (room,) = await home.rooms()
         events = await home.events(room)
         album, *answers = [each for each in events if isinstance(each.body, Heard)]
-        line = (await home.app.front.rooms.state(room)).lines[album.id]
     told = [each.body.reply_to for each in answers if isinstance(each.body, Heard)]
     assert told == [album.id] * 3
-    assert str(line.text) == "compare these"
+
+
+async def test_captions_of_an_album_are_edited_each_by_itself(
+    tmp_path: Path, twin: Twin, city: City
+) -> None:
+    """The words of its other messages stay; what is said in its voice note stays, too."""
+    maya, ana = await city.bot("Maya", "maya_bot"), await city.person("Ana", "ana")
+    script = hears("Is the rye ready?")
+    async with on_telegram(
+        tmp_path, maya, twin.base, script=script, transcription_model="ears"
+    ) as home:
+        papers = [("0.txt", b"the oven"), ("1.txt", b"the loaf"), ("voice.ogg", OGG)]
+        given = [
+            await city.say(ana, maya, caption, document=paper, album="77")
+            for caption, paper in zip(("this oven", "", "that\nloaf"), papers, strict=True)
+        ]
+        await home.until(lambda: nothing_waits(city, maya))
+        (room,) = await home.rooms()
+
+        async def says(*typed: str) -> None:
+            whole = "\n".join([*typed, "", "> Is the rye ready?"])
+
+            async def stands() -> bool:
+                lines = (await home.app.front.rooms.state(room)).lines.values()
+                return whole in [str(each.text) for each in lines]
+
+            await home.until(stands)
+
+        await says("this oven", "that\nloaf")
+        for nth, caption, typed in (
+            (0, "the hot oven", ("the hot oven", "that\nloaf")),
+            (1, "a roll", ("the hot oven", "a roll", "that\nloaf")),
+            (2, "a loaf", ("the hot oven", "a roll", "a loaf")),
+            (0, "the oven\na roll", ("the oven", "a roll", "a roll", "a loaf")),
+            (0, "", ("a roll", "a loaf")),
+            (0, "an oven", ("an oven", "a roll", "a loaf")),
+        ):
+            await city.edit(ana, given[nth], caption)
+            await says(*typed)
 
 
 async def test_who_shares_where_they_are_says_one_line(

@@ -282,17 +282,19 @@ class Front:
             raise nowhere
         return (await self._standing([event], sight))[0]
 
-    async def retyped(self, room: str, line: str, text: str) -> str:
-        """What a line says once its sender typed this: its voice notes stay written down there."""
+    async def retyped(
+        self, room: str, line: str, text: str, message: str
+    ) -> tuple[str, tuple[int, ...]]:
+        """What a line says once its sender typed this in one of its messages (see retyped)."""
         event = await self._ledger.event(line)
         if not isinstance(event.body, Heard) or not event.body.files:
-            return text
+            return text, ()
         since = await self._ledger.read(
             stream_of(room), after=event.seq, kinds=["room.line_edited"]
         )
         bodies = [each.body for each in since if isinstance(each.body, LineEdited)]
         edits = [body for body in bodies if body.line == line]
-        return retyped(event.body.text.text or "", edits, text)
+        return retyped(event.body, edits, text, message)
 
     async def bring(
         self, room: str, by: str, person: str, name: str, *, past: bool = False

@@ -415,17 +415,21 @@ class Rooms:
         events = await self._ledger.append(stream, facts, expect=seq)
         return next(event for event in events if isinstance(event.body, Heard))
 
-    async def edit(self, room: str, person: str, line: str, text: str) -> None:
+    async def edit(
+        self, room: str, person: str, line: str, text: str, captions: tuple[int, ...] = ()
+    ) -> None:
         """A person changed a line of theirs; elsewhere it is changed too. Raises Unknown.
 
-        One that gave files needs no words.
+        One that gave files needs no words. `captions`: of a line that came as several messages, how
+        much of the words each has.
         """
         if text.strip() or not getattr((await self._ledger.event(line)).body, "files", ()):
             text = line_as_kept(text, self._rules.line_limit)
         now = (await self._known(room)).lines.get(line)
         if now is not None and now.text.text == text:
             return
-        changed = LineEdited(line=line, text=Words(text), by=f"person:{person}")
+        by = f"person:{person}"
+        changed = LineEdited(line=line, text=Words(text), by=by, captions=captions)
         await self._revise(room, line, person, changed, "edit")
 
     async def delete(self, room: str, person: str, line: str) -> None:

@@ -1,10 +1,13 @@
 """Revision: a line of a room as it stands after somebody changed it, or took it away.
 
 The event itself never changes: it is the record. What people are shown is a Revised one, with the
-words it has now (or none) and the change that made it so. Knows no tables and no rights.
+words it has now (or none) and the change that made it so. Of a line that came as several messages
+each can change by itself. Knows no tables and no rights.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -56,3 +59,25 @@ def revised(event: Event, revision: Revision, text: Words | None = None) -> Even
     elif text is not None:
         body = replace(body, text=text)
     return Revised(**asdict(event) | {"body": body}, revision=revision)
+
+
+def captioned(text: str, captions: Sequence[int]) -> list[str]:
+    """What each message of a line says, by how much of its text each has.
+
+    Where it was changed as a whole, all of it is taken as the words of the first.
+    """
+    parts, at = list[str](), 0
+    for size in captions:
+        parts.append(text[at : at + size])
+        at += size + bool(size)
+    return parts if joined(parts) == text else [text, *("" for _ in captions[1:])]
+
+
+def joined(parts: Sequence[str]) -> str:
+    """What several messages say, as one line does."""
+    return "\n".join(part for part in parts if part.strip())
+
+
+def sizes(parts: Sequence[str]) -> tuple[int, ...]:
+    """How much of such a line's text each message has."""
+    return tuple(len(part) if part.strip() else 0 for part in parts)

@@ -202,7 +202,8 @@ class MateLeft(Struct, frozen=True, tag="room.mate_left", kw_only=True):
 class Heard(Struct, frozen=True, tag="room.heard", kw_only=True, omit_defaults=True):
     """A person said something. `source` is the surface's own id of the line ("" if it has none).
 
-    `pieces` are the ids of its other messages there, as an album has several.
+    `pieces` are the ids of its other messages there, as an album has several; `captions` how many
+    characters of the text each of all its messages says, a line break between them.
     `bot`: it was somebody else's bot, which gives no energy back. `late`: it was said so long
     before it was heard that nobody answers it any more; `over`: when the day's answers were given
     (chat/room/daily_quota.py), so that nobody does. `untrusted`: it was said by somebody who is not
@@ -226,6 +227,7 @@ class Heard(Struct, frozen=True, tag="room.heard", kw_only=True, omit_defaults=T
     guest: bool = False
     called: bool = False
     pieces: tuple[str, ...] = ()
+    captions: tuple[int, ...] = ()
 
 
 class LineEdited(Struct, frozen=True, tag="room.line_edited", kw_only=True, omit_defaults=True):
@@ -234,7 +236,8 @@ class LineEdited(Struct, frozen=True, tag="room.line_edited", kw_only=True, omit
     Or what is said in its voice notes was written down by a model and stands in it; `by` is then
     "room". Or a mate's line has other words: those of another `turn`, in which it was said anew; or
     of an earlier `version` (the event that first had them), which a person chose. `mode`, `rule`
-    and `narrative` are then as in Said.
+    and `narrative` are then as in Said. `captions` are as in Heard, where one of the line's
+    messages was changed.
     """
 
     line: str
@@ -245,6 +248,7 @@ class LineEdited(Struct, frozen=True, tag="room.line_edited", kw_only=True, omit
     mode: str = ""
     narrative: Words = public("")
     rule: Words = public("")
+    captions: tuple[int, ...] = ()
 
     @property
     def transcribed(self) -> bool:

@@ -24,8 +24,9 @@ from loopforge.core.context_window import (
     ContextEntry,
     sounds_of,
 )
+from loopforge.core.edited_lines import captioned, joined, sizes
 from loopforge.core.events import Verdict
-from loopforge.core.room_vocabulary import File, LineEdited, Transcribe
+from loopforge.core.room_vocabulary import File, Heard, LineEdited, Transcribe
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.system_clock import Stamp
 
@@ -114,21 +115,29 @@ def written_down(
     return ActsOutcome(facts=[fact, *queued(fact, others, stamp, "edit")], spoke=True)
 
 
-def retyped(first: str, edits: Sequence[LineEdited], text: str) -> str:
+def retyped(
+    heard: Heard, edits: Sequence[LineEdited], text: str, message: str
+) -> tuple[str, tuple[int, ...]]:
     """What a line says once its sender typed other words: what is said in its notes stays there.
 
-    `first` is what was typed at the beginning, `edits` what became of it since.
+    `message` is the one that has these words; of several the others' stay, and it is told how much
+    each says. `edits` is what became of the line since.
     """
-    typed = first
+    typed, told, captions = heard.text.text or "", "", heard.captions
     for edit in edits:
         words = edit.text.text or ""
-        if edit.transcribed:
+        if edit.transcribed and not told:
             told = words.removeprefix(_beside(typed, ""))
             if typed.strip():
                 told = "\n".join(row.removeprefix("> ") for row in told.splitlines())
-            return _beside(text, told) if told else text
-        typed = words
-    return text
+        elif not edit.transcribed:
+            typed = "" if words == told else words.removesuffix(_beside(".", told)[1:])
+            captions = edit.captions or captions
+    if captions:
+        parts = captioned(typed, captions)
+        parts[(heard.source, *heard.pieces).index(message)] = text
+        text, captions = joined(parts), sizes(parts)
+    return (_beside(text, told) if told else text), captions
 
 
 def _beside(typed: str, told: str) -> str:

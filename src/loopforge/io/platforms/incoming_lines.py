@@ -62,7 +62,8 @@ class Coming(Struct, frozen=True, kw_only=True):
     number), `account` and `name` who says it, `at` when it was said. `reply_to` is the id of the
     message it answers, `ours`: that is one of our bots'. `keeper`: they may manage that place on
     the platform. `called`: a bot of ours was spoken to that is there for several mates. `files` are
-    kept as artifacts already, `pieces` the ids of the other messages in which they came.
+    kept as artifacts already, `pieces` the ids of the other messages in which they came, `captions`
+    how many characters of the text each of all these says.
     """
 
     spot: ChannelSpot
@@ -79,6 +80,7 @@ class Coming(Struct, frozen=True, kw_only=True):
     called: bool = False
     files: tuple[File, ...] = ()
     pieces: tuple[str, ...] = ()
+    captions: tuple[int, ...] = ()
 
     @property
     def platform(self) -> str:
@@ -190,6 +192,7 @@ class Reception:
                 owner=self._owns(person.id),
                 called=coming.called,
                 pieces=coming.pieces,
+                captions=coming.captions,
             ),
         )
         return ReceivedLine(heard=heard, room=room)
@@ -213,8 +216,7 @@ class Reception:
     ) -> None:
         """Somebody changed a message; what was never heard, or is the same, is passed over.
 
-        `own` tells what of a text is its author's: only that can be changed by them. The words of
-        an album are those of its first message: what another says since is passed over.
+        `own` tells what of a text is its author's: only that can be changed by them.
         """
         line = await self.sessions.channels.line(place, message)
         person = self._people.who(place.partition(":")[0], account)
@@ -222,12 +224,12 @@ class Reception:
             room = await self.sessions.channels.stands(line)
             try:
                 said = (await self._front.line(room, line)).body
-                if isinstance(said, Heard) and message in said.pieces:
+                if isinstance(said, Heard) and message in said.pieces and not said.captions:
+                    return  # heard before it was known who of an album says what
+                words, captions = await self._front.retyped(room, line, text, message)
+                if isinstance(said, Heard) and own(str(said.text)) == own(words):
                     return
-                if isinstance(said, Heard) and own(str(said.text)) == own(text):
-                    return
-                words = await self._front.retyped(room, line, text)
-                await self._front.rooms.edit(room, person.id, line, words)
+                await self._front.rooms.edit(room, person.id, line, words, captions)
             except InputError as error:
                 log.info("an edit of a line in %s was passed over: %s", place, error)
 

@@ -22,6 +22,7 @@ from telegram.constants import ChatType
 import telegram
 from loopforge.chat.commands.command_catalogue import BY_NAME
 from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.core.edited_lines import joined, sizes
 from loopforge.errors import (
     InputError,
     LedgerError,
@@ -218,7 +219,7 @@ class Telegram:
             return
         album, names = [message, *rest], self._crowd.names
         told = [incoming_message.words(each, names(each)) for each in album]
-        text = "\n".join(each for each in told if each.strip())
+        text = joined(told)
         attached = [file for each in album for file in incoming_message.attachments(each)]
         if not text.strip() and not attached:
             return
@@ -246,6 +247,7 @@ class Telegram:
             keeper=keeper,
             files=tuple(files),
             pieces=tuple(str(each.message_id) for each in rest),
+            captions=sizes(told) if rest else (),
         )
         try:
             taken = await self._reception.take(coming)
