@@ -15,7 +15,7 @@ from loopforge.chat.room.room_store import House
 from loopforge.chat.service.memory_visibility import usable_items
 from loopforge.chat.service.memory_wishes import MemoryWishes
 from loopforge.chat.service.recall_tool import RECALL, RecallTool
-from loopforge.chat.service.recall_visibility import usable_rooms
+from loopforge.chat.service.recall_visibility import MOVES, usable_rooms
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.core.mates.mate_file import Mate
 from loopforge.ledger_opening import segments_of
@@ -105,7 +105,9 @@ def memory_of(
     vectors, segments = chosen.today, segments_of(live.now)
     search = _search_of(live.now, segments)
     index = _own_index_of(live.now, ledger, segments)
-    recall = TranscriptRecall(ledger, usable_rooms, vectors, chosen.called, search, stamp.clock)
+    recall = TranscriptRecall(
+        ledger, usable_rooms, MOVES, vectors, chosen.called, search, stamp.clock
+    )
     making = PassageVectors(ledger, vectors, segments, stamp.clock, index)
     live.follow(lambda _: making.everything())
     store = MemoryStore(ledger, stamp)

