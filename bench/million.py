@@ -137,7 +137,7 @@ async def ask(home: Path, url: str, items: int) -> dict[str, float]:
     scope: Spans = spans
     search = partial(SegmentSearch if url.startswith("sqlite") else PgvectorSearch, store=store)
     recall = TranscriptRecall(
-        ledger, lambda *_: scope, lambda: table, lambda _: None, search, SystemClock()
+        ledger, lambda *_: scope, (), lambda: table, lambda _: None, search, SystemClock()
     )
     opened = time.perf_counter() - began
     said, dice = sentences(), np.random.default_rng(3)

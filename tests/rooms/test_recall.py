@@ -154,16 +154,16 @@ async def test_a_young_room_is_not_even_read(home: Home, monkeypatch: pytest.Mon
         return [str(line.text) for line in lines if isinstance(line, Heard)]
 
     monkeypatch.setattr(recall, "_look", counted)
-    monkeypatch.setattr(transcript_recall, "FOLLOWED", 20)
+    monkeypatch.setattr(transcript_recall, "FOLLOWED", 40)
     await home.hears("ana", "Bread number 1 did not rise")
     assert await found() == []
     assert "otto" in reads
     for nth in range(12):
         await home.hears("ana", f"Nor did number {nth}, of flour")
-        if nth % 4 == 0:
+        if nth % 3 == 0:
             assert await found() == []
             assert "otto" not in reads
-    for nth in range(12):
+    for nth in range(30):
         await home.hears("ana", f"Nor did number {nth}, of rye")
     assert await found() == []
     assert "otto" in reads
