@@ -381,7 +381,7 @@ def _wired(
     lanes, growth = LocalLanes(worlds.work, clock), growth_of(ledger, roster, stamp, memory.lineage)
     notice, patience = notice_of(models), timedelta(hours=settings.platform_patience_hours)
     rooms = Rooms(ledger, house, lanes, signals, people, cast, stamp, rules, quota, notice)
-    _follow_times(worlds, lanes, live, ledger)
+    _follow_worlds(worlds, lanes, live, ledger)
     looking_back.follow(lanes, signals)
     deliveries = Deliveries(ledger, stamp, surfaces, LostNotices(house.known, cast), patience)
     accounts, linking, pairing = _accounts(settings, ledger, people, stamp, tasks)
@@ -409,7 +409,7 @@ def _wired(
         artifacts=artifacts,
         keeper=Keeper(ledger, artifacts, tasks, clock),
         closing=closing,
-        forgetting=Forgetting(ledger, house, signals, tasks, clock),
+        forgetting=Forgetting(ledger, house, tasks, clock),
         notes=looking_back,
         wishes=memory_opening.wishes_of(memory, house, cast, live, ledger, stamp, tasks),
         growth=growth,
@@ -425,11 +425,12 @@ def _wired(
     )
 
 
-def _follow_times(
+def _follow_worlds(
     worlds: Worlds, lanes: LocalLanes[str], live: LiveSettings, ledger: SqlLedger
 ) -> None:
-    """Quiet hours and zones, of the home and of people, say when what is due may ring."""
+    """Quiet hours and zones say when what is due may ring; what is erased waits for minds."""
     worlds.follow(lanes)
+    ledger.before_erasing = worlds.rested
     live.follow(lambda _: worlds.wake_waiting(lanes))
     ledger.subscribe(lambda *_: worlds.wake_waiting(lanes), kinds=["people.time_chosen"])
 

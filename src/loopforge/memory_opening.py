@@ -5,7 +5,7 @@ Belongs to the composition root (app.py), as the part of it that grows with memo
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -28,7 +28,7 @@ from loopforge.memory.passage_embedding import PassageVectors
 from loopforge.memory.transcript_recall import TranscriptRecall
 from loopforge.models.embeddings.embeddings_choice import EmbeddingsChoice
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Embeddings, Models, Tool, ToolCall
+from loopforge.runtime.ports import Embeddings, Models, Tool, ToolWork
 
 if TYPE_CHECKING:
     from loopforge.ledger.sql_ledger import SqlLedger
@@ -126,7 +126,7 @@ def memory_of(
 
 def recall_tool_of(
     memory: RoomMemory, house: House, mates: Mapping[str, Mate], zone: str
-) -> tuple[Tool, Callable[[ToolCall], Awaitable[str]]]:
+) -> tuple[Tool, ToolWork]:
     """The tool by which a mate looks things up, and what does its work."""
     return RECALL, RecallTool(memory.recall, memory.items, house, mates, ZoneInfo(zone)).tell
 

@@ -118,12 +118,13 @@ class EffectReturned(Struct, frozen=True, tag="effect.returned", kw_only=True, o
     """The tool gave this. `value` is what the mind is told; what it names by handle is in `files`.
 
     `cost` in US dollars, where the tool says so. `whole`: the first file is the whole text that
-    `value` is the head of.
+    `value` is the head of. `tells` are the ids of lines and memories of which it tells.
     """
 
     effect: str
     value: Words
     files: tuple[File, ...] = ()
+    tells: tuple[str, ...] = ()
     cost: float = 0.0
     whole: bool = False
 

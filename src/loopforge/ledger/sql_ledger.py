@@ -101,6 +101,10 @@ async def open_ledger(
     return SqlLedger(store, Stamp(clock, dice), views, heads)
 
 
+async def _at_once(_stream: str) -> None:
+    """No mind is at work."""
+
+
 def _prepare(store: Store, views: Sequence[FoldedView]) -> dict[str, int]:
     with telling(store.url):
         schema_migration.ready(store)
@@ -130,6 +134,7 @@ class SqlLedger:
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="ledger reader")
         self._writer = Writer(store, self._views, self._appended)
         self._decider = Decider()
+        self.before_erasing: Callable[[str], Awaitable[None]] = _at_once
 
     async def close(self) -> None:
         """Write what is waiting, and let the database go."""
@@ -371,8 +376,12 @@ class SqlLedger:
     async def erase(self, wish: Wish, *, pretend: bool = False) -> Erasure:
         """Forget texts for good, and what quotes them; see text_erasure.py. Raises Unknown.
 
-        With `pretend`, nothing is forgotten, and the report says what would be.
+        With `pretend`, nothing is forgotten, and the report says what would be. Else, unless
+        `exactly` is wanted, `before_erasing` is waited for: that minds are done which may still
+        write down what they were shown of it, in other streams than one that goes whole.
         """
+        if not (pretend or wish.exactly):
+            await self.before_erasing(wish.stream)
         async with self._still:
             near = wish.exactly or not wish.stream
             found = (

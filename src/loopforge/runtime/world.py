@@ -230,6 +230,7 @@ class Worlds:
     ) -> None:
         self._ports, self.timers, self.policies = ports, timers, policies
         self._worlds, self.secrets = tuple(worlds), secrets
+        self._under_way: dict[asyncio.Event, str] = {}
 
     async def work(self, stream: str) -> None:
         """Do everything that is due in this stream; what its lane runs when it is woken."""
@@ -238,7 +239,13 @@ class Worlds:
             state = await world.fold(stream)
             match await world.due(state):
                 case TurnDue() as due:
-                    await self._take(world, stream, state, due)
+                    over = asyncio.Event()
+                    self._under_way[over] = stream
+                    try:
+                        await self._take(world, stream, state, due)
+                    finally:
+                        del self._under_way[over]
+                        over.set()
                 case datetime() as when:
                     return self.timers.at(stream, when)
                 case None:
@@ -264,6 +271,11 @@ class Worlds:
         """Look into every stream that waits for a moment, which may be another one now."""
         for stream in self.timers.waiting():
             lanes.wake(stream)
+
+    async def rested(self, but: str = "") -> None:
+        """Until all turns that are under way now are over and written down, `but` of one stream."""
+        for over in [over for over, stream in self._under_way.items() if stream != but]:
+            await over.wait()
 
     # ------------------------------------------------------------ one turn
 

@@ -1,11 +1,11 @@
 """Forgetting: a line that was deleted is gone for good, with what quotes it.
 
-    LineDeleted  ->  turns that saw the line come to their end  ->  its texts are erased
+    LineDeleted  ->  turns that may have seen the line come to their end  ->  its texts are erased
 
 Whoever deletes a line on its platform wishes it gone. What it said, also before it was edited, is
-erased as `loopforge ledger erase` does it, once no turn is under way any more that may still write
-down some of it. A process that dies in between leaves the rest to the host's next start. Readers
-and mates see nothing of the line from the first moment on.
+erased as `loopforge ledger erase` does it, once the turns of now are over, of whatever room: they
+may still write down some of it. A process that dies in between leaves the rest to the host's next
+start. Readers and mates see nothing of the line from the first moment on.
 
 Does not know who may delete what (server.py).
 """
@@ -23,7 +23,7 @@ from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage.revised_lines import latest, unforgotten
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Clock, Signals
+from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
 WHY = "the line was deleted where it was said"
@@ -32,10 +32,8 @@ WHY = "the line was deleted where it was said"
 class Forgetting:
     """Erases the texts of deleted lines, and finishes what was begun of it."""
 
-    def __init__(
-        self, ledger: SqlLedger, house: House, signals: Signals, tasks: Tasks, clock: Clock
-    ) -> None:
-        self._ledger, self._house, self._signals = ledger, house, signals
+    def __init__(self, ledger: SqlLedger, house: House, tasks: Tasks, clock: Clock) -> None:
+        self._ledger, self._house = ledger, house
         self._tasks, self._clock = tasks, clock
         self._finishing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         kinds = ["room.line_deleted", "room.line_edited"]
@@ -50,12 +48,11 @@ class Forgetting:
         self._tasks.insist(partial(self.finish, stream), f"forgetting in {stream}", self._clock)
 
     async def finish(self, stream: str) -> None:
-        """Erase what deleted lines of this stream still say, when the turns of now are over."""
+        """Erase what deleted lines of this stream still say."""
         async with self._finishing[stream]:
             lines = (await self._ledger.look(lambda found: unforgotten(found, stream))).get(stream)
             if not lines:
                 return
-            await self._rested(stream)
             changes = await self._ledger.look(lambda found: latest(found, lines))
             by = next((one.by for one in changes.values() if one.deleted), "")
             wish = Wish(
@@ -66,14 +63,3 @@ class Forgetting:
             erasure = await self._ledger.erase(wish)
             await self._house.save(stream, least=1)
             log.info("%d texts of deleted lines in %s are forgotten", len(erasure.refs), stream)
-
-    async def _rested(self, stream: str) -> None:
-        """Until the turns that are open now are over: they may have seen what was deleted."""
-        ear = self._signals.listen(stream)
-        try:
-            state = await self._house.state(stream)
-            seeing = set(state.open)
-            while seeing & state.open.keys():
-                await anext(ear)
-        finally:
-            ear.close()

@@ -19,7 +19,7 @@ from loopforge.chat.turns.turn_recall import FITS, LAYERS, speaker_names
 from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.runtime.memory_values import KeptItem, RecalledLine, RecallQuery
-from loopforge.runtime.ports import ItemRecall, Recall, Tool, ToolCall
+from loopforge.runtime.ports import ItemRecall, Recall, Tool, ToolCall, ToolResult
 
 MOST = 20
 """Lines that are told at most."""
@@ -59,7 +59,7 @@ class RecallTool:
         self._recall, self._items, self._house, self._zone = recall, items, house, zone
         self._mates = mates
 
-    async def tell(self, call: ToolCall) -> str:
+    async def tell(self, call: ToolCall) -> ToolResult:
         """The lines that fit, the best first."""
         state = await self._house.state(call.stream)
         limit = int(call.arguments.get("limit") or 8)
@@ -77,11 +77,14 @@ class RecallTool:
         asking = turn.line if turn else ""
         found = [each for each in await self._recall.recall(query) if each.line.id != asking]
         rows = [await self._row(call.stream, each) for each in found[:limit]]
-        kept = [one for one in await self._items.recall_items(query) if one.score >= FITS]
-        rows += [await self._kept_row(call.stream, one.item) for one in kept[:limit]]
+        every = await self._items.recall_items(query)
+        kept = [one.item for one in every if one.score >= FITS][:limit]
+        rows += [await self._kept_row(call.stream, item) for item in kept]
         if not rows:
-            return "Nothing was heard of it that everybody here may know."
-        return f"{len(rows)} lines that may fit, the likeliest first:\n" + "\n".join(rows)
+            return ToolResult(text="Nothing was heard of it that everybody here may know.")
+        head = f"{len(rows)} lines that may fit, the likeliest first:"
+        tells = (*(each.line.id for each in found[:limit]), *(item.id for item in kept))
+        return ToolResult(text="\n".join([head, *rows]), tells=tells)
 
     async def _kept_row(self, here: str, item: KeptItem) -> str:
         """One thing that it keeps: of when, from whom, what kind, what."""

@@ -10,7 +10,8 @@ they stand, of every self that was linked to them (person_identities.py); or
 a whole stream: every text that came in with it, and what echoes it in others (cross_quotes.py).
 What was derived from that (derived_texts.py), such as memories of mates, goes along, too.
 Quotes are looked for in every stream where something named came in, from the event on that brought
-it in; for what a mate said, from the beginning of its turn on. With `exactly`, nothing but what was
+it in; for what a mate said, from the beginning of its turn on; and in every other where a mate was
+shown something of it (shown_elsewhere.py). With `exactly`, nothing but what was
 named is forgotten. The name of somebody else is never a quote: Ana Maria stays when Ana goes.
 
 Everything happens in one transaction of the writing thread; cleaning the file comes after it. What
@@ -20,7 +21,7 @@ and exports wrote. Events themselves stay: who, when, which kind, and plain stri
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -28,11 +29,12 @@ from msgspec import Struct
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Erased, Event
-from loopforge.core.room_vocabulary import MateJoined
 from loopforge.errors import Unknown
 from loopforge.ledger.erasure.derived_texts import DerivedTexts, Grounds, Reach
 from loopforge.ledger.erasure.person_identities import NAMES, Kin, done_by
-from loopforge.ledger.erasure.quote_matching import Forgotten, Sieve, Text
+from loopforge.ledger.erasure.quote_matching import Forgotten, Sieve
+from loopforge.ledger.erasure.shown_elsewhere import shown_elsewhere
+from loopforge.ledger.erasure.stream_quotes import quoting, record
 from loopforge.ledger.storage import state_snapshots
 from loopforge.ledger.storage.event_append import Append, EventWriter, write
 from loopforge.ledger.storage.event_reading import event as event_by_id
@@ -45,7 +47,6 @@ from loopforge.ledger.storage.row_codec import (
     event_of,
     listed,
     mark,
-    unkept,
     within,
 )
 from loopforge.runtime.system_clock import Stamp
@@ -139,11 +140,8 @@ def forget(
     for stream, refs in echoes.items():
         if there := _there(connection, refs) - spared - resting:
             gone[stream] = gone.get(stream, set()) | there
-    quoted = frozenset[str]().union(*gone.values())
-    reach = wish.derived or ("none" if wish.exactly else "all")
-    for stream, refs in look(gone, reach).items():
-        if there := _there(connection, refs):
-            gone[stream] = gone.get(stream, set()) | there
+    names = {target.ref for target in targets if target.name}
+    derived = _along(connection, wish, gone, partial(look, gone), names, spared)
     every = frozenset[str]().union(*gone.values())
     events: tuple[Event, ...] = ()
     if every and not pretend:
@@ -157,11 +155,52 @@ def forget(
     erasure = Erasure(
         texts={stream: tuple(sorted(refs)) for stream, refs in gone.items()},
         named=len(named),
-        quoting=len(quoted - named),
-        resting=len(every - quoted),
+        quoting=len(every - named - derived),
+        resting=len((every & derived) - named),
         events=tuple(event.id for event in events),
     )
     return erasure, events
+
+
+def _along(
+    connection: Connection,
+    wish: Wish,
+    gone: dict[str, set[str]],
+    look: Callable[[Reach], Mapping[str, Collection[str]]],
+    names: Collection[str],
+    spared: Collection[str],
+) -> set[str]:
+    """Add what rests on what goes, and what minds made of it elsewhere; the refs of the former."""
+    reach: Reach = wish.derived or ("none" if wish.exactly else "all")
+    derived, known = set[str](), set[str]()
+    while True:
+        resting, every = look(reach), set[str]().union(*gone.values())
+        derived.update(*resting.values())
+        more = every - known
+        items = derived.union(wish.refs if reach != "none" else ()) - known
+        shown = {} if wish.exactly else shown_elsewhere(connection, more, names, wish.stream)
+        made = _making(connection, items)
+        known |= every
+        for stream, refs in (*resting.items(), *shown.items(), *made.items()):
+            if there := _there(connection, refs) - known - set(spared):
+                gone[stream] = gone.get(stream, set()) | there
+        if not set[str]().union(*gone.values()) - known:
+            return derived
+
+
+def _making(connection: Connection, items: Collection[str]) -> dict[str, set[str]]:
+    """What quotes items of memory in the very turns that made them: answers, plans; by stream."""
+    brought = list(_bringers(connection, "texts.ref", sorted(items)))
+    texts, made = texts_of(connection, [ref for _, ref in brought]), dict[str, set[str]]()
+    for event, ref in brought:
+        since = _since(connection, event)
+        if event.kind.startswith("memory.") and since < event.seq:
+            sieve = Sieve([Forgotten(texts[ref], since)])
+            turn = record(connection, event.stream, since, event.seq)
+            made.setdefault(event.stream, set()).update(
+                text.ref for text in turn if sieve.holds(text)
+            )
+    return made
 
 
 # ---------------------------------------------------------------- what was named
@@ -243,39 +282,7 @@ def _quoting(
         for target in targets
         if target.stream == stream and target.ref in texts
     )
-    sieve = Sieve(forgotten, _mates(connection, stream))
-    return {
-        text.ref
-        for text in _of_stream(connection, stream)
-        if text.ref not in spared and sieve.holds(text)
-    }
-
-
-def _mates(connection: Connection, stream: str) -> set[str]:
-    """The handles of mates who were called into a room."""
-    query = (
-        f"SELECT {COLUMNS} FROM events "  # noqa: S608
-        f"WHERE stream = {mark(connection)} AND kind = 'room.mate_joined'"
-    )
-    rows = connection.exec_driver_sql(query, (stream,)).all()
-    joined = (event_of(row)[0].body for row in rows)
-    return {body.mate for body in joined if isinstance(body, MateJoined)}
-
-
-def _of_stream(connection: Connection, stream: str) -> Iterator[Text]:
-    """All private texts of a stream, in the order in which they came in."""
-    one, place = mark(connection), (0, "")
-    query = (
-        "SELECT events.seq, texts.ref, texts.text FROM events "  # noqa: S608
-        "JOIN texts ON texts.stream = events.stream AND texts.event = events.id "
-        f"WHERE events.stream = {one} AND events.seq >= {one} "
-        f"AND (events.seq, texts.ref) > ({one}, {one}) "
-        f"ORDER BY events.seq, texts.ref LIMIT {PAGE}"
-    )
-    while rows := connection.exec_driver_sql(query, (stream, place[0], *place)).all():
-        for seq, ref, stored in rows:
-            yield Text(ref, seq, unkept(stored))
-        place = rows[-1][0], rows[-1][1]
+    return quoting(connection, stream, forgotten) - set(spared)
 
 
 def _derived(

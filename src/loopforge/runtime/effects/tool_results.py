@@ -56,6 +56,7 @@ async def returned(
         effect=found.effect,
         value=Words("\n".join([*([text[:RESULT_HEAD]] if text else []), *told])),
         files=tuple(kept),
+        tells=given.tells,
         cost=given.cost or price,
         whole=whole,
     )

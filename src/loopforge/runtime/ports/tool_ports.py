@@ -129,10 +129,12 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     """What a tool gives: text for the mind, and files, of which it is told name, size and handle.
 
     `cost` in US dollars; `metered`: it was counted where it was spent, by the home's models.
+    `tells` are the ids of lines and memories of which it tells: what is forgotten is found by them.
     """
 
     text: str = ""
     files: tuple[ToolFile, ...] = ()
+    tells: tuple[str, ...] = ()
     cost: float = 0.0
     metered: bool = False
 
