@@ -34,7 +34,7 @@ def cook(question: Question) -> dict[str, object]:
         return {"say": "Hello."}
     results = [text for _, text in question.messages if "[result of oven" in text]
     if not results:
-        degrees = 220 if "another" in str(question.messages) else 180
+        degrees = 220 if "and another" in str(question.messages) else 180
         return {"say": "", "tool": "oven", "arguments": f'{{"degrees": {degrees}}}'}
     return {"say": f"I was told: {results[-1][-90:]}"}
 

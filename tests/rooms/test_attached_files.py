@@ -115,9 +115,9 @@ async def test_forgetting_reaches_what_was_attached(tmp_path: Path) -> None:
 
 
 async def test_a_mind_is_offered_it_where_there_is_a_file_alone(tmp_path: Path) -> None:
-    """Before a tool gave one, the form has no such field and costs nothing."""
+    """Before a tool gave one, the form has no such field, and no turn names it."""
     async with drawing(tmp_path) as home:
         await drawn(home)
         asked = [each for each in home.models.asked if each.field == "say"]
-        told = ["attach" in json.dumps([each.schema, each.messages]) for each in asked]
+        told = ["attach" in json.dumps([each.schema, each.messages[-1]]) for each in asked]
         assert told[-2:] == [False, True]
