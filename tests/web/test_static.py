@@ -12,7 +12,7 @@ WEB = Path(str(files("loopforge.web")))
 STATIC, TEMPLATES = WEB / "static", WEB / "templates"
 ROOM = (
     *("style.css", "theme.js", "room.js", "composer.js", "line-actions.js", "room-keys.js"),
-    *("notifications.js", "favicon.svg"),
+    *("held-streams.js", "notifications.js", "favicon.svg"),
 )
 LIGHT = 96_000
 """Bytes; with the HTML of sixty lines (about 80 kB) a room's page is below 200 kB."""

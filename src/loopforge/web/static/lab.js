@@ -2,6 +2,7 @@
    HTML shows one step whole, and without this every step has a page; this asks for steps in pages
    of plain numbers and moves what is on the map. */
 
+import { following } from "./held-streams.js";
 import { Panes } from "./lab-panes.js";
 
 const narrow = matchMedia("(max-width: 599px)");
@@ -392,28 +393,32 @@ class Player {
     this.live = (this.live ?? 0) + 1;
     this.liveKey.hidden = false;
     this.hold(!this.steps || this.at >= this.steps - 1);
-    const source = new EventSource(`${stage.path}/stream?after=${stage.steps}`);
-    const on = (kind, hear) => source.addEventListener(kind, (event) => hear(JSON.parse(event.data)));
-    on("steps", ({ first, closed, briefs, rates }) => {
-      course.briefs.splice(first, briefs.length, ...briefs);
-      stage.steps = Math.max(stage.steps, closed);
-      this.steps = Math.max(this.steps, stage.steps);
-      this.main.querySelectorAll("[data-rate]").forEach((each) => { each.textContent = rates[each.dataset.rate]; });
-      course.draw(this.total());
-      this.tell();
-      if (this.following) this.go(this.steps - 1);
-    });
-    on("state", ({ state, told }) => { this.stands(state); this.sign(told); });
-    on("over", ({ state }) => { source.close(); this.over(stage, course, state); });
-    on("gone", () => { source.close(); location.reload(); });
-    on("hello", () => { this.wait = 1000; this.sign(""); });
-    addEventListener("pagehide", () => source.close());
-    source.onerror = () => {
-      this.sign("The home does not answer. Trying again; nothing is lost.");
-      if (source.readyState !== EventSource.CLOSED) return; // the browser tries by itself
-      this.wait = Math.min(30000, (this.wait ?? 1000) * 2);
-      setTimeout(() => { this.live -= 1; this.follow(stage, course); }, this.wait);
-    };
+    let source = null, ended = false;
+    const again = following(() => {
+      source?.close();
+      if (ended) return;
+      source = new EventSource(`${stage.path}/stream?after=${stage.steps}`);
+      const on = (kind, hear) => source.addEventListener(kind, (event) => hear(JSON.parse(event.data)));
+      on("steps", ({ first, closed, briefs, rates }) => {
+        course.briefs.splice(first, briefs.length, ...briefs);
+        stage.steps = Math.max(stage.steps, closed);
+        this.steps = Math.max(this.steps, stage.steps);
+        this.main.querySelectorAll("[data-rate]").forEach((each) => { each.textContent = rates[each.dataset.rate]; });
+        course.draw(this.total());
+        this.tell();
+        if (this.following) this.go(this.steps - 1);
+      });
+      on("state", ({ state, told }) => { this.stands(state); this.sign(told); });
+      on("over", ({ state }) => { ended = true; source.close(); this.over(stage, course, state); });
+      on("gone", () => { source.close(); location.reload(); });
+      on("hello", () => { this.wait = 1000; this.sign(""); });
+      source.onerror = () => {
+        this.sign("The home does not answer. Trying again; nothing is lost.");
+        if (source.readyState !== EventSource.CLOSED) return; // the browser tries by itself
+        this.wait = Math.min(30000, (this.wait ?? 1000) * 2);
+        setTimeout(again, this.wait);
+      };
+    }, () => source?.close());
   }
 
   over(stage, course, state) {
@@ -447,12 +452,14 @@ class Player {
 
 /* A run that has no step yet: load the page when it has. */
 function wait(path) {
-  const source = new EventSource(`${path}/stream?after=0`);
-  const say = (event) => { document.getElementById("lab-sign").textContent = JSON.parse(event.data).told; };
-  source.addEventListener("steps", () => { source.close(); location.reload(); });
-  source.addEventListener("state", say);
-  source.addEventListener("over", () => { source.close(); location.reload(); });
-  addEventListener("pagehide", () => source.close());
+  let source = null;
+  following(() => {
+    source = new EventSource(`${path}/stream?after=0`);
+    const say = (event) => { document.getElementById("lab-sign").textContent = JSON.parse(event.data).told; };
+    source.addEventListener("steps", () => { source.close(); location.reload(); });
+    source.addEventListener("state", say);
+    source.addEventListener("over", () => { source.close(); location.reload(); });
+  }, () => source.close());
 }
 
 const main = document.querySelector("main");

@@ -2,6 +2,7 @@
    server's, this moves it about; without it the page reads and sends. */
 import { compose } from "./composer.js";
 import { acting } from "./line-actions.js";
+import { following } from "./held-streams.js";
 import { notifications } from "./notifications.js";
 import { around } from "./room-keys.js";
 
@@ -280,12 +281,12 @@ import { around } from "./room-keys.js";
 
   /* ---------------- the stream */
 
-  let source = null, wait = 1000, timer = 0, boot = "", alone = 0, over = false;
+  let source = null, anew, wait = 1000, timer = 0, boot = "", alone = 0, over = false;
 
   function connect() {
     clearTimeout(timer);
     source?.close();
-    if (over || past) return;
+    if (over) return;
     source = new EventSource(`${base}/stream?after=${newest}`);
     const on = (kind, hear) => source.addEventListener(kind, (event) => {
       if (Number(event.lastEventId) > newest) newest = Number(event.lastEventId);
@@ -355,7 +356,7 @@ import { around } from "./room-keys.js";
       if (answer.type === "opaqueredirect" || answer.status === 401) return void location.assign(location.href);
       if (answer.status === 404) return void gone("This room is no longer there for you.");
     } catch { /* no server yet */ }
-    connect();
+    anew();
   }
 
   function gone(why) {
@@ -376,12 +377,10 @@ import { around } from "./room-keys.js";
   let tick = Date.now();
   setInterval(() => {
     const now = Date.now();
-    if (now - tick > 40000) connect();
+    if (now - tick > 90000) anew(); // out of sight a minute may pass between two ticks
     tick = now;
   }, 10000);
-  addEventListener("online", connect);
-  addEventListener("pageshow", (event) => { if (event.persisted) connect(); });
-  addEventListener("pagehide", () => source?.close());
+  addEventListener("online", () => anew());
 
   /* ---------------- scrolling, history, unread */
 
@@ -564,14 +563,6 @@ import { around } from "./room-keys.js";
   /* ---------------- the panel */
 
   const sheet = $("sheet"), panel = $("panel");
-  const htmx = () => new Promise((done, failed) => { // only some panels need it
-    if (window.htmx) return void done(window.htmx);
-    const script = make("script");
-    script.src = "/static/htmx.min.js";
-    script.onload = () => done(window.htmx);
-    script.onerror = failed;
-    document.head.append(script);
-  });
   let opener = null;
   async function open(url, title, from) {
     opener = from;
@@ -582,20 +573,7 @@ import { around } from "./room-keys.js";
     if (!sheet.open) { if (narrow.matches) sheet.showModal(); else sheet.show(); }
     $("sheet-title").focus();
     try {
-      const answered = await fetch(url, { headers: { "HX-Request": "true", accept: "text/html" } });
-      const page = new DOMParser().parseFromString(await answered.text(), "text/html");
-      for (const sheet of page.querySelectorAll("link[rel=stylesheet]")) {
-        const known = [...document.styleSheets].some((each) => each.href === sheet.href);
-        if (!known) document.head.append(sheet);
-        else sheet.remove();
-      }
-      const found = page.querySelector("main") ?? page.body;
-      const named = page.querySelector("[data-panel-title]");
-      if (named) $("sheet-title").textContent = named.dataset.panelTitle;
-      found.querySelectorAll("[id^='l-']").forEach((each) => each.removeAttribute("id"));
-      panel.replaceChildren(...found.childNodes);
-      panel.scrollTop = 0;
-      if (panel.querySelector("[hx-get], [hx-post]")) (await htmx()).process(panel);
+      await (await import("./side-panel.js")).fill(panel, url);
     } catch {
       panel.replaceChildren(make("p", "flash bad", "The home does not answer. Try again in a moment."));
     }
@@ -622,5 +600,5 @@ import { around } from "./room-keys.js";
   since();
   composer.begin();
   if (!narrow.matches) text.focus({ preventScroll: true });
-  connect();
+  anew = past ? () => {} : following(connect, () => { clearTimeout(timer); source?.close(); });
 }

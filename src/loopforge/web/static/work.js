@@ -1,6 +1,8 @@
 /* A task's page while the task goes on: told that something happened, it asks for itself again and takes over the
    parts that are others now. What somebody unfolded stays unfolded, what they write stays written. */
 
+import { following } from "./held-streams.js";
+
 const BREATHER = 300; // milliseconds between two looks
 const LATER = 3000; // until the next one where the home could not answer
 const main = document.querySelector("[data-task]");
@@ -76,11 +78,13 @@ async function look() {
   }
 }
 
-const source = new EventSource(`${main.dataset.task}/stream?after=${seq}`);
-source.addEventListener("changed", (event) => {
-  seq = Math.max(seq, JSON.parse(event.data).seq);
-  look();
-});
-source.addEventListener("hello", look);
-source.addEventListener("gone", () => { source.close(); location.reload(); });
-addEventListener("pagehide", () => source.close());
+let source = null;
+following(() => {
+  source = new EventSource(`${main.dataset.task}/stream?after=${seq}`);
+  source.addEventListener("changed", (event) => {
+    seq = Math.max(seq, JSON.parse(event.data).seq);
+    look();
+  });
+  source.addEventListener("hello", look);
+  source.addEventListener("gone", () => { source.close(); location.reload(); });
+}, () => source.close());
