@@ -58,6 +58,9 @@ def test_a_story_is_told_and_checked(lab: Lab) -> None:
     code, out, _ = lab("story", "first_shift-stub-7", "--check")
     assert (code, "sentences hold" in out) == (0, True)
     assert "is so, by the state of the city" in out
+    found = json.loads(lab("story", "first_shift-stub-7", "--check", "--json")[1])
+    assert (found["passed"], found["problems"], found["untrue"]) == (True, [], [])
+    assert out.startswith(f"All {found['sentences']} sentences hold.")
     assert lab("story", "first_shift-stub-7", "--day", "9")[0] == 2
 
 
@@ -85,6 +88,9 @@ def test_a_sweep_is_run_and_goes_on(lab: Lab, tmp_path: Path) -> None:
     assert (told["runs"], told["done"], told["missing"]) == (6, 6, 0)
     assert lab("sweep", "tiny.toml", "--out", "alone")[0] == 0
     assert (tmp_path / "alone" / "results.jsonl").read_bytes() == results
+    for wants_one in (("story", "tiny"), ("verify", "tiny"), ("why", "tiny", "0", "Ada")):
+        code, _, err = lab(*wants_one)
+        assert (code, "tiny is a sweep" in err) == (2, True)
     code, _, err = lab("sweep", "nothing")
     assert (code, "There is no experiment 'nothing'" in err) == (2, True)
 

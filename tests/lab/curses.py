@@ -232,12 +232,13 @@ LET_IN = (
     Curse("let in: a place with no way out", _place(near=[]), ""),
     Curse("let in: a round that turns on itself", _robot(round=["mill"] * 50), ""),
     Curse("let in: names of another script", lambda: _elsewhere(), ""),
+    Curse("let in: names of another script, roles of shipped rules", lambda: _elsewhere(False), ""),
     Curse("let in: everything ablated", lambda: _ablated(), ""),
 )
 """Cursed, but lawful: they are played, and the laws must hold."""
 
 
-def _elsewhere() -> str:
+def _elsewhere(roles: bool = True) -> str:
     text = toml(city())
     for place, other in zip(
         (n for n, _, _ in PLACES), "\u6728\u9aa8\u706b\u6c34\u571f\u91d1", strict=True
@@ -249,9 +250,10 @@ def _elsewhere() -> str:
         ("Cy", "\u3086\u304d"),
     ):
         text = text.replace(f'"{robot}"', f'"{other}"')
-    for word, other in (("Overseer Dee", "\u89aa\u65b9"), ("maintenance", "\u4fee\u7406")):
-        text = text.replace(f'"{word}"', f'"{other}"')
-    return text.replace('"guard"', '"\u756a"')
+    text = text.replace('"Overseer Dee"', '"\u89aa\u65b9"')
+    if not roles:
+        return text
+    return text.replace('"maintenance"', '"\u4fee\u7406"').replace('"guard"', '"\u756a"')
 
 
 def _ablated() -> str:

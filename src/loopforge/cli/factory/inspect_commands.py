@@ -17,10 +17,12 @@ from loopforge.cli.factory.run_playing import (
     AsJson,
     Fallback,
     Model,
+    RunOrSweep,
     Source,
     called,
     found,
     models_wished,
+    run_found,
     scenarios_of,
     sweeps_of,
 )
@@ -45,7 +47,7 @@ def verify(context: typer.Context, folder: Source) -> None:
     from loopforge.lab.verification.run_verify import verify as check
 
     there = settings(context)
-    place = found(there, folder)
+    place = run_found(there, folder)
     report = check(place, _noted(there, place))
     typer.echo(json.dumps(report.to_dict(), ensure_ascii=False, indent=2))
     if not report.passed:
@@ -91,7 +93,7 @@ def why(
     from loopforge.lab.inspect.decision_why import gather, told
     from loopforge.lab.inspect.trait_drift import drift, opened
 
-    place = found(settings(context), folder)
+    place = run_found(settings(context), folder)
     if step != "last" and (not step.isdecimal() or len(step) > 15):
         raise InputError(f"A step is a number from 0, or last; not {step[:80]!r}.")
     steps = opened(place).steps
@@ -117,7 +119,7 @@ def diff(
     from loopforge.lab.inspect.run_diff import diff as compare
 
     there = settings(context)
-    apart = compare(found(there, first), found(there, second))
+    apart = compare(run_found(there, first), run_found(there, second))
     plain = json.dumps(apart.to_dict(), ensure_ascii=False, indent=2) if as_json else apart.text
     typer.echo(plain)
 
@@ -133,7 +135,10 @@ def story(
         bool, typer.Option("--ids/--no-ids", help="With the ids of the rows it rests on.")
     ] = True,
     check: Annotated[
-        bool, typer.Option("--check", help="Recompute every claim; exits with 1 for a false one.")
+        bool,
+        typer.Option(
+            "--check", help="Recompute every claim of all days; exits with 1 for a false one."
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -144,10 +149,10 @@ def story(
     from loopforge.lab.story.story_checker import check as checked_against
     from loopforge.lab.story.story_teller import tell
 
-    place = found(settings(context), folder)
+    place = run_found(settings(context), folder)
     told = tell(place)
     if check:
-        _checked(place, checked_against(told, place), len(told.sentences))
+        _checked(place, checked_against(told, place), len(told.sentences), as_json=as_json)
         return
     if as_json:
         typer.echo(json.dumps(told.to_dict(day=day), ensure_ascii=False, indent=2))
@@ -155,12 +160,18 @@ def story(
         typer.echo(told.text(ids=ids, day=day).rstrip())
 
 
-def _checked(place: Path, problems: list[str], sentences: int) -> None:
+def _checked(place: Path, problems: list[str], sentences: int, *, as_json: bool) -> None:
     """Say whether a story holds, and whether what its rows say of consequences is so."""
     from loopforge.lab.run.run_log import rows_of
     from loopforge.lab.verification.ground_truth import checked
 
     truth = checked(rows_of(place))
+    if as_json:
+        passed = not problems and not truth.untrue
+        told = {"passed": passed, "sentences": sentences, "problems": problems}
+        told |= {"acts": truth.sentences, "untrue": truth.untrue, "unchecked": truth.own}
+        typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
+        raise typer.Exit(0 if passed else 1)
     for problem in [*problems, *truth.untrue[:MOST_UNTRUE]]:
         typer.echo(problem)
     if len(truth.untrue) > MOST_UNTRUE:
@@ -200,7 +211,7 @@ def audit(
     from loopforge.lab.run.run_log import began_of
 
     there = settings(context)
-    place = found(there, folder)
+    place = run_found(there, folder)
     asks = bool(policies_of(began_of(place)) - set(PLAIN))
     models_wished(model, fallback=fallback, asks=asks)
 
@@ -317,10 +328,10 @@ def _maker(there: Settings, model: str, *, fallback: bool = False) -> Maker:
 
 def report(
     context: typer.Context,
-    folder: Source,
+    folder: RunOrSweep,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--out", "--output", help="The file; else report.html beside it."),
+        typer.Option("-o", "--out", "--output", help="The file; else report.html in its folder."),
     ] = None,
 ) -> None:
     """Write the report of a run or a sweep: one HTML file that needs nothing but itself."""
@@ -335,11 +346,11 @@ def report(
 
 def export(
     context: typer.Context,
-    folder: Source,
+    folder: RunOrSweep,
     format: Annotated[str, typer.Option("--format", help="jsonl or parquet.")] = "jsonl",
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--out", "--output", help="The file; else one in the folder."),
+        typer.Option("-o", "--out", "--output", help="The file; else export.FORMAT in its folder."),
     ] = None,
 ) -> None:
     """Write a run, or a sweep's results, in a form that other programs read."""

@@ -19,6 +19,7 @@ from loopforge.cli.factory.run_playing import (
     called,
     found,
     played,
+    run_found,
     runs_of,
     scenarios_of,
 )
@@ -233,7 +234,7 @@ def fork(
     from loopforge.lab.world.scenario_checks import Scenario
 
     there = settings(context)
-    origin = found(there, source)
+    origin = run_found(there, source)
     what = pairs(changes, "--set")
     first = began_of(origin)
     beside = run_paths.action_log(there.action_log_path)

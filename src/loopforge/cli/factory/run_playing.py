@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 Play = Callable[["Minds", "Progress"], Awaitable["Run"]]
 
 Source = Annotated[Path, typer.Argument(metavar="DIR", help="A run: its folder, or its name.")]
+RunOrSweep = Annotated[
+    Path, typer.Argument(metavar="DIR", help="A run or a sweep: its folder, or its name.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Model = Annotated[
     str, typer.Option("--model", help="The model to ask, by its name; else the first of tier 1.")
@@ -71,6 +74,20 @@ def found(there: Settings, given: Path) -> Path:
         if (folder / LOG).exists() or (folder / RESULTS).exists():
             return folder
     return given
+
+
+def run_found(there: Settings, given: Path) -> Path:
+    """The folder of a run, as `found` finds it. Raises InputError where it is that of a sweep."""
+    from loopforge.lab.run.run_log import LOG
+    from loopforge.lab.sweeps.sweep_results import RESULTS
+
+    folder = found(there, given)
+    if (folder / RESULTS).exists() and not (folder / LOG).exists():
+        raise InputError(
+            f"{given} is a sweep, and this wants one run: `loopforge lab report` and "
+            "`loopforge lab export` take sweeps. With --keep-logs its runs are in its folder runs."
+        )
+    return folder
 
 
 def called(there: Settings, folder: Path) -> str:

@@ -177,8 +177,10 @@ def _key(index: RunIndex, life: Life, what: str) -> str:
         raise Unknown(f"{life.who} has {' and '.join(found)}; name one of them.")
     if found:
         return found[0]
-    known = ", ".join(key.partition(".")[2] for part in PARTS for key in life.whats if part in key)
-    raise Unknown(f"{life.who} has no {what!r}; there are {known}.")
+    known = dict.fromkeys(
+        key.partition(".")[2] for part in PARTS for key in life.whats if part in key
+    )
+    raise Unknown(f"{life.who} has no {what!r}; there are {', '.join(known)}.")
 
 
 def _added_up(before: int, turns: list[LifeTurn], key: str) -> int:

@@ -27,6 +27,7 @@ from loopforge.lab.world.protocols import (
     has_digits,
     quoted,
     sentence_problem,
+    shipped,
 )
 
 MOST_ROBOTS, MOST_PLACES, MOST_RULES, MOST_FAULTS = 200, 100, 60, 1000
@@ -35,7 +36,7 @@ ABLATIONS = ("emotions", "traits", "scars", "bonds", "reflection", "voice", "cue
 LONGEST_NAME = 40
 NAMED = "`name` is 1 to 60 letters, digits, hyphens and underscores; folders are named so."
 SUPERVISOR = "supervisor"
-"""The one role that is written so in every city, whatever the script of its names."""
+"""Whose role sits in the office."""
 SCRIPT_OF = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK"}
 UNSEEN = frozenset("\u115f\u1160\u3164\uffa0")
 """Letters, by the book, that are drawn as nothing."""
@@ -193,7 +194,8 @@ def _names(made: Scenario) -> str:
         if not is_name(name):
             return f"{name[:50]!r} is no name here: letters, spaces and hyphens, 40 at most."
     roles = [robot.role for robot in made.robots]
-    if not one_script([*names, *(role for role in roles if role != SUPERVISOR)]):
+    known = {role for rule in shipped().values() for role in rule.roles}
+    if not one_script([*names, *(role for role in roles if role not in known)]):
         return "its names mix scripts, and then they may look alike; write all of them in one."
     alike = [name.casefold() for name in names]
     twice = next((name for name in names if alike.count(name.casefold()) > 1), "")
