@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, strategies
 
-from loopforge.schedule.form_check import check
+from loopforge.schedule.form_check import check, filled_form
 from loopforge.schedule.reminder_form import AsksBack, Checked, Fits, Refused
 from tests.every_row import every_row
 from tests.schedule.outside_english import ENGLISH
@@ -230,6 +230,46 @@ def test_a_zone_that_nobody_named_is_asked_about() -> None:
     there = checked("tomorrow at 9am Tokyo time", {**at(3, 26, 9), "zone": "Asia/Tokyo"})
     assert isinstance(there, Fits)
     assert there.first.astimezone(UTC) == datetime(2026, 3, 26, 0, 0, tzinfo=UTC)
+
+
+@every_row(
+    [(*row, NOW) for row in [*ROWS, *MORE] if row[3] == "fits"]
+    + [(row[0], row[1], row[2][0], row[3], AUTUMN) for row in OUTSIDE if row[3] == "fits"]
+)
+def test_words_alone_fill_a_form_that_fits(
+    language: str, said: str, form: dict[str, str], wanted: str, now: datetime
+) -> None:
+    """Where a form fits its words, the words fill one that does: with its beginning and its end."""
+    found = check(filled_form(said, now, ZONE, language), now, ZONE, language)
+    assert outcome(found) == wanted, found
+
+
+@every_row(
+    [
+        ("in 2 days 3 hours", "2026-03-27T17:00"),
+        ("in 1 week and 2 hours", "2026-04-01T16:00"),
+        ("at 15h", "2026-03-25T15:00"),
+        ("at 8h30", "2026-03-26T08:30"),
+        ("in 1h30", "2026-03-25T15:30"),
+        ("in 45m", "2026-03-25T14:45"),
+        ("every 30m", "2026-03-25T14:30"),
+        ("once a week on monday at 9", "2026-03-30T09:00"),
+        ("once a day at 9", "2026-03-26T09:00"),
+        ("every day at 9 from monday", "2026-03-30T09:00"),
+    ]
+)
+def test_first_rings_of_what_people_type(said: str, first: str) -> None:
+    """What people type is set for that moment, and not for what a part of its words would say."""
+    found = check(filled_form(said, NOW, ZONE, "en"), NOW, ZONE)
+    assert isinstance(found, Fits), found
+    assert f"{found.first.astimezone(BERLIN):%Y-%m-%dT%H:%M}" == first
+
+
+def test_the_end_of_a_rule_is_said_as_its_last_ring() -> None:
+    """Four weeks of Mondays end with the fourth of them, not on the fifth Monday."""
+    found = check(filled_form("every monday at 9 for 4 weeks", NOW, ZONE, "en"), NOW, ZONE)
+    assert isinstance(found, Fits)
+    assert "until Monday 20 April" in found.words
 
 
 @given(strategies.text(max_size=60), strategies.sampled_from(["en", "de", "fr", "es", "it"]))

@@ -34,7 +34,7 @@ from loopforge.schedule.rule_expansion import (
 )
 from loopforge.schedule.rule_wording import told_rule
 from loopforge.schedule.spoken_moments import EXACT_UNITS, Moments, moments, shifted
-from loopforge.schedule.spoken_rules import SpokenRules, rules, same
+from loopforge.schedule.spoken_rules import SpokenRules, bounded, rules, same
 from loopforge.schedule.time_wording import listed, sentence, told_ahead, told_moment
 
 LEAST_GAP = timedelta(minutes=5)
@@ -43,6 +43,7 @@ DURATION = re.compile(
     r"P(?:(?P<y>\d+)Y)?(?:(?P<mo>\d+)M)?(?:(?P<w>\d+)W)?(?:(?P<d>\d+)D)?"
     r"(?:T(?:(?P<h>\d+(?:\.\d+)?)H)?(?:(?P<min>\d+(?:\.\d+)?)M)?(?:(?P<s>\d+(?:\.\d+)?)S)?)?"
 )
+_ON_CALENDAR = {"y": "Y", "mo": "M", "w": "W", "d": "D"}
 NEAR = timedelta(seconds=90)
 """By how much a moment may miss a span that is counted from now, which goes on meanwhile."""
 _ABBREVIATED = {
@@ -233,7 +234,11 @@ class _Check:
         exact = [(n, unit) for n, unit in spoken.offset if unit in EXACT_UNITS]
         if not exact or not meant.likely:
             return meant
-        real = self._now.astimezone(UTC) + timedelta(
+        there = self._now
+        for number, unit in spoken.offset:
+            if unit not in EXACT_UNITS:
+                there = shifted(there, number, unit)
+        real = there.astimezone(UTC) + timedelta(
             seconds=sum(number * EXACT_UNITS[unit] for number, unit in exact)
         )
         there = real.astimezone(self._zone).replace(tzinfo=None, fold=0)
@@ -355,12 +360,16 @@ def filled_form(said: str, now: datetime, zone: str, language: str) -> ReminderF
     here = now.astimezone(ZoneInfo(there or zone)).replace(tzinfo=None, fold=0)
     spoken = read(when, language)
     if spoken.recurring:
-        found = rules(spoken).likely
-        return ReminderForm(said=said, rule=found[0] if found else "", zone=there)
-    spans = [(number, unit) for number, unit in spoken.offset if unit in EXACT_UNITS]
-    if spans:
-        seconds = sum(number * EXACT_UNITS[unit] for number, unit in spans)
-        return ReminderForm(said=said, after=f"PT{seconds:.0f}S", zone=there)
+        rule, start = bounded(spoken, here)
+        return ReminderForm(said=said, rule=rule, start=start, zone=there)
+    spans: dict[str, float] = {}
+    for number, unit in spoken.offset:
+        spans[unit] = spans.get(unit, 0) + number
+    if exact := [spans[unit] * seconds for unit, seconds in EXACT_UNITS.items() if unit in spans]:
+        days = "".join(
+            f"{spans[unit]:.0f}{sign}" for unit, sign in _ON_CALENDAR.items() if unit in spans
+        )
+        return ReminderForm(said=said, after=f"P{days}T{sum(exact):.0f}S", zone=there)
     likely = moments(spoken, here).likely
     at = likely[0].isoformat(timespec="minutes") if likely else ""
     return ReminderForm(said=said, at=at, zone=there)

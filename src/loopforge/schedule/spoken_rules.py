@@ -11,11 +11,13 @@ from typing import Any
 from msgspec import Struct
 
 from loopforge.schedule.phrases.phrase_reading import WORKING, DayClaim, HourClaim, SpokenWhen
-from loopforge.schedule.rule_expansion import rings
+from loopforge.schedule.rule_expansion import rings, rule_of
 from loopforge.schedule.spoken_moments import Open, days_of, hours_of, moments, shifted
 
 _FREQ = {"min": "MINUTELY", "h": "HOURLY", "d": "DAILY", "w": "WEEKLY", "mo": "MONTHLY"}
 _FREQ |= {"y": "YEARLY"}
+_MOST_IN_SPAN = 1000
+"""Rings among which the last one of a span is looked for; one a day for nearly three years."""
 _DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 
 
@@ -150,6 +152,34 @@ def _at_hours(spoken: SpokenWhen, fixed: str, *, short: bool) -> SpokenRules:
     if not found:
         return SpokenRules(open="unclear")
     return SpokenRules(all=tuple(dict.fromkeys(found)), likely=tuple(dict.fromkeys(likely)))
+
+
+def bounded(spoken: SpokenWhen, now: datetime) -> tuple[str, str]:
+    """The likely rule with the end that the words give it, and from when on it goes, or ""."""
+    likely = rules(spoken).likely
+    begin = _begin(spoken, now)
+    if not likely or begin is None:
+        return (likely[0] if likely else "", "")
+    start = begin.isoformat(timespec="minutes") if spoken.begin is not None else ""
+    return likely[0] + _end_of(likely[0], spoken, begin, now), start
+
+
+def _end_of(rule: str, spoken: SpokenWhen, begin: datetime, now: datetime) -> str:
+    """The part of a rule that says when it is over."""
+    if spoken.count:
+        return f";COUNT={spoken.count}"
+    last: datetime | None = None
+    if spoken.span:
+        due = rings(rule_of(rule, begin), max(now, begin - timedelta(seconds=1)), _MOST_IN_SPAN)
+        end = shifted(due[0], *spoken.span) if due else now
+        inside = [one for one in due if one < end]
+        if inside:
+            last = inside[-1] if len(inside) < _MOST_IN_SPAN else end - timedelta(minutes=1)
+    elif spoken.until is not None and spoken.until.hours:
+        last = next(iter(moments(spoken.until, now).likely), None)
+    elif spoken.until is not None and not isinstance(days := days_of(spoken.until, now), str):
+        last = datetime.combine(days[0], time(23, 59)) if days else None
+    return f";UNTIL={last:%Y%m%dT%H%M00}" if last else ""
 
 
 # ---------------------------------------------------------------- comparing

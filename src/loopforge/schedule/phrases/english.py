@@ -58,6 +58,7 @@ UNITS = {
     "minute": "min",
     "mins": "min",
     "min": "min",
+    "m": "min",
     "hours": "h",
     "hour": "h",
     "hrs": "h",
@@ -109,6 +110,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("count", r"(?:for )?<n> times"),
     ("count", r"(?P<n>once|twice)$"),
     ("span", r"for (?:the next )?<n> (?P<unit>days|weeks|months|years|day|week|month|year)"),
+    ("every", r"once (?:a|per|every|each) (?P<unit>hour|day|week|month|year)"),
     ("weekon", r"(?<!every )(?:a|one|1) week (?:on |from )(?:on )?<wd>|<wd> week"),
     (
         "weekoff",
@@ -125,7 +127,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     (
         "from",
         r"(?:starting|beginning|from)(?: on)? (?P<rest>(?:this |next )?<wd>|tomorrow|today|"
-        r"next week|next month)(?: on(?:wards?)?)?",
+        r"next week|next month)(?! (?:to|through|-) )(?: on(?:wards?)?)?",
     ),
     (
         "from",
@@ -186,7 +188,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("every", rf"(?:every|each) (?P<nth>{_NTHDAY}) (?P<unit>day|week|month|year|hour)"),
     ("everypart", r"(?P<part>night)ly"),
     ("every", r"(?:every|each) (?P<n>half) (?:an )?(?P<unit>hour)|half[ -]?hourly"),
-    ("every", r"(?:every|each) <n> <unit>"),
+    ("every", r"(?:every|each) <n> ?<unit>"),
     ("every", r"(?:every|each|per) (?:single )?(?P<unit>minute|hour|day|week|month|year)"),
     ("every", r"(?P<unit>hourly|daily|weekly|fortnightly|monthly|yearly|annually)"),
     ("everypart", r"(?:every|each) (?P<part>morning|afternoon|evening|night)"),
@@ -203,6 +205,8 @@ PATTERNS: tuple[tuple[str, str], ...] = (
         "offset",
         r"(?:in |after )?<n> ?(?:h|hrs?|hours?) ?(?:and )?<m> ?(?:m|mins?|minutes?)(?: from now)?",
     ),
+    ("offset", r"(?:in|after) <n> ?h ?(?P<m>[0-5]\d)"),
+    ("hhmm", r"(?:at |@ ?)(?P<h>[01]?\d|2[0-3]) ?h(?: ?(?P<mm>[0-5]\d))?"),
     ("offset", r"(?:in|after) <n> <unit>(?: and)? <n2> <unit2>(?: from now)?"),
     ("shifted", r"<n> <unit> (?P<dir>before|after) (?:the )?<hol>"),
     ("shifted", r"the (?P<unit>day) (?P<dir>before|after) <hol>"),

@@ -550,7 +550,7 @@ class _Reader:
         self._relative(groups, -30 + (-minutes if groups["dir"] == "vor" else minutes))
 
     def _hhmm(self, groups: dict[str, str], _text: str) -> None:
-        self._add(int(groups["h"]), int(groups["mm"]), "exact")
+        self._add(int(groups["h"]), int(groups.get("mm", "0")), "exact")
 
     def _aroundnoon(self, groups: dict[str, str], _text: str) -> None:
         minutes = 24 * 60 if groups["noon"] == "minuit" else 12 * 60
