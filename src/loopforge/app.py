@@ -133,6 +133,10 @@ def minds(prompts: Mapping[str, str]) -> dict[str, tuple[Policy, str]]:
     }
 
 
+def _minds_of(settings: Settings, clock: Clock) -> dict[str, tuple[Policy, str]]:
+    return minds(PromptBook(settings.home / "prompts", clock))
+
+
 def choices() -> list[str]:
     """The minds a room or a mate may choose, by name."""
     return sorted(name for name, mind in installed_minds().items() if not mind.hidden)
@@ -361,7 +365,7 @@ def _wired(
     memory = memory_opening.memory_of(live, ledger, stamp, tasks, house, people.same)
     budgets, paid, quota = _metered(settings, ledger, models, stamp, tasks, people)
     tools = toolbox(live, clock, files, LineHistory(ledger, house), paid, memory.embeddings)
-    policies, questions = minds(PromptBook(settings.home / "prompts")), ToolQuestions(tools, stamp)
+    policies, questions = _minds_of(settings, clock), ToolQuestions(tools, stamp)
     inner = ProgramCalls(ledger, house, cast, rules, questions, tools, lambda: worlds.secrets())
     site = EffectSite(files, house, InnerSites(inner), signals)
     effects = Effects(ledger, MeteredTools(tools, budgets, tasks), stamp, site)

@@ -55,7 +55,7 @@ def lab_minds(
     return Minds(
         models=models,
         route=Route(model=model),
-        prompts=PromptBook(settings.home / "prompts"),
+        prompts=PromptBook(settings.home / "prompts", SystemClock()),
         personas={
             handle: Persona(
                 for_capable(mate.prompt),

@@ -29,10 +29,11 @@ def test_each_note_is_asked_about_by_itself() -> None:
 
 
 def test_one_note_of_two_that_fails_does_not_take_the_other_along() -> None:
-    """What was heard in the other one is written down."""
+    """What was heard in the other one is written down, and that there is one that was not."""
     book = Playbook(transcript(PROMPTS), shown(note("one"), note("two"))).asks("transcript")
     book = book.told(Answer("failed")).asks("transcript")
-    assert book.told(Answer("answered", "That.")).plans().acts == (Transcribe(text="That."),)
+    told = "[a voice note that could not be written down]\n\nThat."
+    assert book.told(Answer("answered", "That.")).plans().acts == (Transcribe(text=told),)
 
 
 @pytest.mark.parametrize("outcome", ["refused", "timed_out", "malformed", "failed"])

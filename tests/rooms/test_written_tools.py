@@ -202,6 +202,7 @@ async def test_a_file_that_was_changed_is_not_offered(tmp_path: Path) -> None:
         await approved(home, "the first one")
         path = tmp_path / "tools" / "written" / "say_often.json"
         path.write_text(path.read_text().replace("or 2", "or 200"))
+        assert home.app.tools.written.find("say_often") is None
         assert offered(home) == []
         (flaw,) = home.app.tools.written.flaws
         assert flaw == ("say_often.json: version 1 is not what was approved; it is not offered.")

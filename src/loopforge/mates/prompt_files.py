@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+
+from loopforge.runtime.ports import Clock
+from loopforge.runtime.ttl_cache import TtlCache
 
 LONGEST = 16_000
 """Characters of a prompt; one that is longer is taken for a mistake and left out."""
@@ -24,25 +28,27 @@ def _shipped() -> Mapping[str, str]:
 class PromptBook(Mapping[str, str]):
     """Prompt texts by name. `own` is the home's folder of prompts; a file there wins."""
 
-    def __init__(self, own: Path | None = None) -> None:
-        self._own = own
+    def __init__(self, own: Path | None = None, clock: Clock | None = None) -> None:
+        self._folder = own
         self._shipped = _shipped()
-        self._read: dict[str, tuple[int, str]] = {}
+        self._read: dict[Path, tuple[int, str]] = {}
+        self._own = TtlCache(self._look, clock)
+
+    def _look(self) -> dict[str, str]:
+        """The prompts of the home's own that can be read and are no mistake."""
+        found: dict[str, str] = {}
+        for path in self._folder.glob("*.md") if self._folder is not None else ():
+            with suppress(OSError, UnicodeDecodeError):
+                changed = path.stat().st_mtime_ns
+                if path not in self._read or self._read[path][0] != changed:
+                    self._read[path] = (changed, path.read_text("utf-8"))
+                if len(text := self._read[path][1]) <= LONGEST:
+                    found[path.stem] = text
+        return found
 
     def __getitem__(self, name: str) -> str:
         shipped = self._shipped[name]
-        if self._own is None:
-            return shipped
-        path = self._own / f"{name}.md"
-        try:
-            changed = path.stat().st_mtime_ns
-            known = self._read.get(name)
-            if known is None or known[0] != changed:
-                text = path.read_text("utf-8")
-                known = self._read[name] = (changed, text if len(text) <= LONGEST else shipped)
-        except (OSError, UnicodeDecodeError):
-            return shipped
-        return known[1]
+        return self._own.get().get(name, shipped)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._shipped)

@@ -90,7 +90,7 @@ class Toolbox:
                 self._tools[name] = (maker.tool, work)
                 self._installed.add(name)
         self._describe(home)
-        self._home, self.written = home, WrittenTools(home.settings.home)
+        self._home, self.written = home, WrittenTools(home.settings.home, home.clock)
         self.add(WRITE_TOOL, WriteTool(home, self.written, self.known))
         if self._shortlist is not None:
             self.add(FIND_TOOLS, finder(self._shortlist, self.known))

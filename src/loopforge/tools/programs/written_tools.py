@@ -18,7 +18,8 @@ from typing import Any
 import msgspec
 
 from loopforge.errors import InputError, Unknown
-from loopforge.runtime.ports import Tool
+from loopforge.runtime.ports import Clock, Tool
+from loopforge.runtime.ttl_cache import TtlCache
 from loopforge.tools.programs.python_tool import LIMIT
 
 log = logging.getLogger(__name__)
@@ -88,21 +89,23 @@ class WrittenTool(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 class WrittenTools:
     """Those of one home. Another program may write there: what is said here is read anew."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, clock: Clock | None = None) -> None:
         self._folder = home / FOLDER
+        self._all = TtlCache(self._look, clock)
         self._read: dict[Path, tuple[tuple[int, int], WrittenTool | str]] = {}
 
     def known(self) -> Sequence[WrittenTool]:
         """All that are as they were approved, by name; those too that were taken back."""
-        return [one for one in self._all() if isinstance(one, WrittenTool)]
+        return [one for one in self._all.get() if isinstance(one, WrittenTool)]
 
     @property
     def flaws(self) -> Sequence[str]:
         """What is wrong with the others."""
-        return [one for one in self._all() if isinstance(one, str)]
+        return [one for one in self._all.get() if isinstance(one, str)]
 
     def find(self, name: str) -> WrittenTool | None:
-        """A tool by its name, if there is one."""
+        """A tool by its name as its file says at this very moment, if there is one."""
+        self._all.get(anew=True)
         return next((one for one in self.known() if one.name == name), None)
 
     def at(self, name: str, moment: datetime) -> WrittenVersion:
@@ -134,7 +137,7 @@ class WrittenTools:
 
     # ------------------------------------------------------------ files
 
-    def _all(self) -> list[WrittenTool | str]:
+    def _look(self) -> list[WrittenTool | str]:
         paths = sorted(self._folder.glob("*.json")) if self._folder.is_dir() else []
         return [self._one(path) for path in paths]
 
@@ -154,6 +157,7 @@ class WrittenTools:
         fresh.write_bytes(msgspec.json.format(msgspec.json.encode(tool)))
         fresh.replace(self._folder / f"{tool.name}.json")
         self._read.clear()
+        self._all.get(anew=True)
 
 
 def _read(path: Path) -> WrittenTool | str:
