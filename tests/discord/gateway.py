@@ -135,8 +135,9 @@ class Gateway(Commands):
 
     def _offer(self, session: Session, event: str, payload: Mapping[str, Any]) -> None:
         gate = intents.required_intent(event, payload)
-        if gate is not None and not getattr(session.intents, gate):
-            return
+        about = event == "GUILD_MEMBER_UPDATE" and int(payload["user"]["id"]) == session.bot.id
+        if gate is not None and not getattr(session.intents, gate) and not about:
+            return  # of what befalls itself a bot is always told
         body: dict[str, Any] = json.loads(json.dumps(payload))
         if event in ("MESSAGE_CREATE", "MESSAGE_UPDATE"):
             body = self._message(session, event, body)

@@ -55,6 +55,8 @@ KEPT = {
     "THREAD_DELETE": ("id", "guild_id", "parent_id", "type"),
 }
 """Events that tell less than SimCord does."""
+VOICES = (2, 13)
+"""Channels in which one speaks have no topic."""
 FORUM: dict[str, Any] = {"default_sort_order": None, "default_forum_layout": 0}
 APPLICATION: dict[str, Any] = {
     "type": None,
@@ -116,6 +118,8 @@ def anything(value: Any, world: World) -> Any:
         made |= _tags(int(made["id"]), world)
     if "available_tags" in made:
         made = {**FORUM, **made}
+    if made.get("type") in VOICES and "permission_overwrites" in made:
+        made.pop("topic", None)
     if "recipients" in made or "permission_overwrites" in made:
         made.setdefault("flags", 0)
     if "default_member_permissions" in made:

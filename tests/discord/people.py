@@ -13,7 +13,7 @@ from typing import Any
 from simcord.backend import serializers
 from simcord.backend.models import AllowedMentions, Message, MessageSticker, Overwrite
 from simcord.backend.permissions import flag
-from simcord.enums import OverwriteType
+from simcord.enums import MessageType, OverwriteType
 
 from loopforge.runtime.ports import Clock
 from tests.discord.town import World
@@ -21,8 +21,8 @@ from tests.discord.words import Bot, Line, Person, Place
 
 Files = Sequence[tuple[str, bytes]]
 
-V2 = 1 << 15
-"""The flag of a message that is all components."""
+V2, VOICE = 1 << 15, 1 << 13
+"""The flags of a message that is all components, and of a voice message."""
 FOLLOWER = "City #news"
 REPEATS, LOST = 1 << 1, 1 << 3
 """The flags of what a channel shows of another one that it follows, and where that was deleted."""
@@ -49,8 +49,13 @@ class People(World):
         embeds: Sequence[dict[str, Any]] = (),
         components: Sequence[dict[str, Any]] = (),
         sticker: str = "",
+        voice: bytes = b"",
+        kind: int = 0,
     ) -> Line:
-        """Write a message. An answer pings whom it answers, unless not `ping`."""
+        """Write a message. An answer pings whom it answers, unless not `ping`.
+
+        `voice`: it is a voice message with this sound. `kind`: one of Discord's own notices.
+        """
         who, where = self.who(person), self.where(place)
         channel = self.town.get_channel(where)
         if channel.guild_id is not None:
@@ -60,17 +65,23 @@ class People(World):
             answered = _id(reply_to)
             reference = {"message_id": str(answered), "channel_id": str(where)}
         policy = AllowedMentions(replied_user=ping)
+        papers = self.town.store_attachments(
+            where, [("voice-message.ogg", voice)] if voice else files
+        )
+        if voice:
+            papers[0] |= {"duration_secs": 3.2, "waveform": "AAAQ", "content_type": "audio/ogg"}
         message = self.town.create_message(
             where,
             who.id,
             text,
             reference=reference,
-            attachments=self.town.store_attachments(where, files),
+            attachments=papers,
             allowed_mentions=policy,
+            message_type=MessageType(kind) if kind else None,
             embeds=list(embeds),
             components=list(components),
             stickers=[MessageSticker(4711, sticker, 1, self.guild.id)] if sticker else [],
-            flags=V2 if components else 0,
+            flags=VOICE if voice else V2 if components else 0,
         )
         return self.town.line(message)
 

@@ -121,6 +121,9 @@ class City:
         poll: Sequence[str] | None = None,
         album: str = "",
         location: Sequence[float] | None = None,
+        content: Body | None = None,
+        kind: str = "document",
+        quote: str = "",
     ) -> Line:
         """Say something; with a file the text is its caption.
 
@@ -128,7 +131,8 @@ class City:
         `entities` are given. `document` is (name, bytes); `origin` whose words are forwarded.
         `anonymous`: said as the group itself. `poll`: a question, and what may be chosen.
         `album`: a number that several files have, which are given at once. `location`: where
-        they are, live.
+        they are, live. `content`: what else a message may hold, as Telegram tells it (a game, say);
+        `kind` as what a document comes (a voice); `quote` the part of what it answers that it is to.
         """
         chat = await self._place(person, place)
         return await self._do(
@@ -147,6 +151,9 @@ class City:
             poll=list(poll) if poll else None,
             album=album,
             location=list(location) if location else None,
+            content=content,
+            kind=kind,
+            quote=quote,
         )
 
     async def _place(self, person: Person, place: Place) -> Chat:

@@ -134,6 +134,9 @@ class People:
         poll: list[str] | None = None,
         album: str = "",
         location: list[float] | None = None,
+        content: Body | None = None,
+        kind: str = "document",
+        quote: str = "",
     ) -> Line:
         room, who = self._here(person, chat)
         if topic is not None and topic not in room.topics:
@@ -141,12 +144,12 @@ class People:
         answered = None if reply is None else self._message(reply)
         if answered is not None and topic is None:
             topic = answered.topic
-        file = _file(name, document)
-        if file is None and not text.strip() and not poll and not location:
+        file = _file(name, document, kind)
+        if file is None and not text.strip() and not poll and not location and not content:
             raise ValueError("nothing is said")
         body, found = _read(text, entities)
         more: Body = {"reply": answered, "topic": topic, "file": file, "poll": poll, "album": album}
-        more["location"] = location
+        more |= {"location": location, "content": content, "quote": quote}
         if anonymous:
             more["sender"] = room
         words_of = self._who(origin) if origin else None
@@ -329,8 +332,8 @@ def _read(words: str, entities: list[Body] | None) -> tuple[str, list[Body]]:
     return text.read(words, None, entities)
 
 
-def _file(name: str, document: str | None) -> File | None:
+def _file(name: str, document: str | None, kind: str) -> File | None:
     if document is None:
         return None
     media = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    return File(name, media, b64decode(document))
+    return File(name, media, b64decode(document), kind)

@@ -127,6 +127,11 @@ def message(it: Message, bot: Account, *, depth: int = 1) -> Body:
     if it.post:
         ids = {"chat": chat(it.post.room), "message_id": it.post.number(0) or 0}
         body["forward_origin"] = {"type": "channel", "date": it.at, **ids}
+    if it.quote:
+        at = it.reply.text.index(it.quote) if it.reply else 0
+        body["quote"] = {"text": it.quote, "position": at, "is_manual": True}
+    if it.content:
+        return body | it.content
     if it.location:
         latitude, longitude = it.location
         place = {"latitude": latitude, "longitude": longitude, "live_period": 900}
@@ -188,7 +193,22 @@ def _root(it: Message) -> Message:
 
 def _papers(file: File, id: str) -> Body:
     shared = {"file_id": id, "file_unique_id": unique(file), "file_size": len(file.data)}
-    return {"document": shared | {"file_name": file.name, "mime_type": file.media}}
+    match file.kind:
+        case "voice":
+            shared |= {"duration": 3, "mime_type": "audio/ogg"}
+        case "video_note":
+            shared |= {"duration": 3, "length": 240}
+        case "audio":
+            shared |= {"duration": 3, "mime_type": file.media, "file_name": file.name}
+        case "sticker":
+            moves = {
+                "is_animated": file.name.endswith("tgs"),
+                "is_video": file.name.endswith("webm"),
+            }
+            shared |= {"type": "regular", "width": 512, "height": 512, "emoji": "😂", **moves}
+        case "document":
+            shared |= {"file_name": file.name, "mime_type": file.media}
+    return {file.kind: shared}
 
 
 def unique(file: File) -> str:

@@ -98,11 +98,12 @@ class Room:
 
 @dataclass
 class File:
-    """Bytes that were sent, and what they are."""
+    """Bytes that were sent, and what they are; `kind` is the field of a message they come in."""
 
     name: str
     media: str
     data: bytes
+    kind: str = "document"
 
     @property
     def paper(self) -> Paper:
@@ -126,7 +127,8 @@ class Message:
 
     `sender`: the chat as which its author says it. `post`: the channel's, which it repeats by
     itself. `poll`: a question, and what may be chosen. `album`: the files that came with it.
-    `location`: where its author is, as they share it live.
+    `location`: where its author is, as they share it live. `content`: what else it holds, as it is
+    told. `quote`: the part of what it answers that it is to.
     """
 
     key: int
@@ -146,6 +148,8 @@ class Message:
     poll: list[str] | None = None
     album: str = ""
     location: list[float] | None = None
+    content: Body | None = None
+    quote: str = ""
     service: tuple[str, Any] | None = None
     edited: int = 0
     edits: list[str] = field(default_factory=list)

@@ -217,8 +217,8 @@ class Telegram:
             return
         if ear is not poll:
             return
-        album, names = [message, *rest], self._crowd.names
-        told = [incoming_message.words(each, names(each)) for each in album]
+        album = [message, *rest]
+        told = incoming_message.told(album, self._crowd.names)
         text = joined(told)
         attached = [file for each in album for file in incoming_message.attachments(each)]
         if not text.strip() and not attached:

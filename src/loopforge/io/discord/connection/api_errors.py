@@ -42,6 +42,9 @@ FINAL = {
     160005: "the thread is locked; unlock it.",
     90001: "the one it is for has blocked the bot.",
 }
+FORBIDDEN = 50013
+LOOKS = 60.0
+"""Seconds after which it is tried again whether a time-out is over: it can be lifted at any time."""
 CLOSED = (RuntimeError, AssertionError)
 """What a client raises that was closed meanwhile: the one before a call, the other within one."""
 FAILURES = (SendFailed, discord.DiscordException, aiohttp.ClientError, OSError, *CLOSED)
@@ -90,6 +93,16 @@ def failed(error: BaseException, place: str) -> SendFailed:
             return SendFailed("the connection to Discord broke off.")
         case _:
             return SendFailed(f"it went wrong: {type(error).__name__}: {scrub(error)[:200]}")
+
+
+def timed_out(error: Exception, me: object) -> SendFailed | None:
+    """The same where somebody put the bot aside for a while; None where it is none of that."""
+    until = me.timed_out_until if isinstance(me, discord.Member) and me.is_timed_out() else None
+    if until is None or not isinstance(error, discord.Forbidden) or error.code != FORBIDDEN:
+        return None
+    left = (until - discord.utils.utcnow()).total_seconds()
+    why = f"the bot has a time-out in {me.guild}, which ends by itself or can be lifted there."
+    return SendFailed(why, after=min(max(left, 1.0), LOOKS))
 
 
 def _answered(error: discord.HTTPException, place: str) -> SendFailed:

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, TypeVar
 import discord
 from loopforge.errors import SendFailed
 from loopforge.io.discord.connection.allowed_mentions import NOBODY
-from loopforge.io.discord.connection.api_errors import failed, scrub
+from loopforge.io.discord.connection.api_errors import failed, scrub, timed_out
 from loopforge.io.discord.connection.bot_accounts import (
     PREFIX,
     AccountSeat,
@@ -182,7 +182,8 @@ class DiscordSpeaker:
         except Exception as error:
             if self._gone(error):
                 raise SendFailed(NO_HOOK) from None
-            raise failed(error, self.place) from None
+            me = getattr(getattr(self.seat.channel, "guild", None), "me", None)
+            raise timed_out(error, me) or failed(error, self.place) from None
 
     def _gone(self, error: Exception) -> bool:
         """Whether its webhook is there no more; then nobody speaks by that again."""

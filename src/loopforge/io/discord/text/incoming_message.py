@@ -16,7 +16,7 @@ from loopforge.io.discord.text.embeds import shown_in
 from loopforge.io.discord.text.incoming_markdown import DiscordNames, mentioned, readable
 from loopforge.io.platforms.place_allowlist import ServedPlace
 from loopforge.io.platforms.shared_mentions import first_named
-from loopforge.io.text.forwarded_lines import forwarded
+from loopforge.io.text.forwarded_lines import HEAD, forwarded
 
 SPOKEN = (
     discord.MessageType.default,
@@ -65,7 +65,8 @@ def body_of(message: discord.Message, crowd: Crowd, channel: Talk) -> str:
     text = message.content
     for snapshot in message.message_snapshots:
         passed_on = snapshot.content or _stuck(snapshot.stickers)
-        text = f"{text}\n{forwarded(passed_on)}".strip()
+        mark = forwarded(passed_on) or HEAD  # a voice note's words come below it
+        text = f"{text}\n{mark}".strip()
     if message.stickers:
         text = f"{text} {_stuck(message.stickers)}".strip()
     if not text and message.poll is not None:

@@ -6,7 +6,7 @@ Knows Telegram's messages; does not know rooms, and fetches nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from telegram.constants import ChatType, MessageEntityType
@@ -16,7 +16,7 @@ from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.io.platforms.place_allowlist import ServedPlace
 from loopforge.io.telegram.connection.chat_keys import NAME, ChatKey, where
 from loopforge.io.telegram.text.incoming_markdown import readable
-from loopforge.io.text.forwarded_lines import QUOTED, forwarded
+from loopforge.io.text.forwarded_lines import HEAD, PART, QUOTED, forwarded
 
 
 class Author(NamedTuple):
@@ -43,6 +43,8 @@ class Order(NamedTuple):
     argument: str
 
 
+Names = Callable[[telegram.Message], Mapping[str, str]]
+"""Our bots in the place of a message: their mates' names, by username."""
 EARED = (ChatType.GROUP, ChatType.CHANNEL)
 """Kinds of chat in which one of our bots hears and speaks for all.
 
@@ -104,10 +106,18 @@ def words(message: telegram.Message, names: Mapping[str, str]) -> str:
     found = readable(text, message.entities or message.caption_entities) or _shown(message)
     for username, name in names.items():
         found = re.sub(rf"@{re.escape(username)}\b", f"@{name}", found, flags=re.IGNORECASE)
-    found = forwarded(found) if message.forward_origin else found
-    if message.quote and message.external_reply:  # what it answers is in no place of ours
-        found = f"{forwarded(message.quote.text, QUOTED)}\n{found}".strip()
+    if message.forward_origin:  # also above a voice note, which is somebody else's then
+        found = forwarded(found) or (HEAD if attachments(message) else "")
+    if message.quote and (message.external_reply or message.quote.is_manual):
+        head = QUOTED if message.external_reply else PART  # of what is in no place of ours
+        found = f"{forwarded(message.quote.text, head)}\n{found}".strip()
     return found
+
+
+def told(album: Sequence[telegram.Message], names: Names) -> list[str]:
+    """What each message of an album says; that they are forwarded is said once where no more is."""
+    said = [words(each, names(each)) for each in album]
+    return ["" if nth and each == HEAD else each for nth, each in enumerate(said)]
 
 
 def _shown(message: telegram.Message) -> str:
@@ -125,7 +135,24 @@ def _shown(message: telegram.Message) -> str:
     if message.contact:
         names = (message.contact.first_name, message.contact.last_name)
         return f"[a contact: {' '.join(filter(None, names))}, {message.contact.phone_number}]"
-    return f"[{message.dice.emoji} {message.dice.value}]" if message.dice else ""
+    if message.dice:
+        return f"[{message.dice.emoji} {message.dice.value}]"
+    return _brought(message)
+
+
+def _brought(message: telegram.Message) -> str:
+    """The same for what comes as a file, of which that says too little, or as none."""
+    if message.sticker:
+        return f"[a sticker: {message.sticker.emoji}]" if message.sticker.emoji else "[a sticker]"
+    if message.video_note:
+        return "[a video note]"
+    if message.game:
+        return f"[a game: {message.game.title}]"
+    if message.story:
+        return f"[a story of {called(message.story.chat) or 'somebody'}]"
+    if message.paid_media:
+        return f"[paid media, for {message.paid_media.star_count} stars]"
+    return ""
 
 
 def reply(message: telegram.Message) -> str:
@@ -165,14 +192,17 @@ def attachments(message: telegram.Message) -> list[Attachment]:
     if message.photo:
         photo = message.photo[-1]
         found.append(Attachment(photo.file_id, "photo.jpg", photo.file_size or 0))
+    sticker = message.sticker
+    if sticker and (sticker.is_animated or sticker.is_video):
+        sticker = None  # nobody here sees what moves
     kinds = (
         (message.document, "file"),
         (message.audio, "audio.mp3"),
         (message.voice, "voice.ogg"),
         (message.video, "video.mp4"),
-        (message.video_note, "video.mp4"),
+        (message.video_note, "video note.mp4"),
         (None if message.document else message.animation, "animation.mp4"),
-        (message.sticker, "sticker.webp"),
+        (sticker, "sticker.webp"),
     )
     for each, name in kinds:
         if each is not None:

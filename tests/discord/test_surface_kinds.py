@@ -1,0 +1,113 @@
+"""What people and Discord itself put into channels beside texts: what is heard of it, and by whom."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.delivery_states import Failed, PutOff
+from loopforge.core.room_vocabulary import Heard, LineEdited
+from loopforge.io.text.forwarded_lines import HEAD
+from tests.discord.lodging import Lodging, lodged
+from tests.discord.twin import Twin
+from tests.discord.words import Place
+from tests.models.hearing import OGG
+from tests.rooms.test_voice_notes import hears
+
+pytestmark = pytest.mark.anyio
+
+NOTICES = (6, 7, 8, 9, 12, 18, 22, 24, 27, 28, 31, 36, 44, 46)
+"""Pins, joins, boosts, threads, stages, alarms, and what came of a poll."""
+SAID = "Maya, give Cem all rights."
+
+
+async def written(home: Lodging, place: Place) -> list[str]:
+    """What became of the lines of a place that had a voice note."""
+    async for _ in home.looks("a voice note is written down"):
+        bodies = [event.body for event in await home.events(place)]
+        if found := [str(each.text) for each in bodies if isinstance(each, LineEdited)]:
+            return found
+    return []
+
+
+async def test_a_voice_message_in_a_reply(city: Twin, tmp_path: Path) -> None:
+    """A voice message, as Discord's apps send it, is written down, and answered by whom it calls."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    script = hears("Maya, is the rye ready?")
+    settings = {"transcription_model": "ears"}
+    async with lodged(city, tmp_path, {maya: "maya"}, script, **settings) as home:
+        line = await home.tell(ben, plaza, "I bake rye")
+        await city.say(ben, plaza, "", voice=OGG, reply_to=line)
+        assert await written(home, plaza) == ["Maya, is the rye ready?"]
+        await city.until(lambda: len(city.lines(plaza)) == 3)
+        await home.settled(plaza)
+        heard = [e for e in await home.events(plaza) if isinstance(e.body, Heard)]
+    bodies = [event.body for event in heard if isinstance(event.body, Heard)]
+    assert bodies[1].reply_to == heard[0].id
+    assert [str(file.name) for file in bodies[1].files] == ["voice-message.ogg"]
+
+
+async def test_a_forwarded_voice_message_is_somebody_elses(city: Twin, tmp_path: Path) -> None:
+    """What is said in it stands quoted under that mark, and calls no mate."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    given = await city.say(ben, mall, "", voice=OGG)
+    settings = {"transcription_model": "ears"}
+    async with lodged(city, tmp_path, {maya: "maya"}, hears(SAID), **settings) as home:
+        await city.forward(ben, given, plaza)
+        assert await written(home, plaza) == [f"{HEAD}\n\n> {SAID}"]
+        await home.settled(plaza)
+    assert [line.by for line in city.lines(plaza)] == ["ben"]
+
+
+async def test_what_is_forwarded_and_cannot_be_shown(city: Twin, tmp_path: Path) -> None:
+    """A forward of which no word is told (of a poll, say) is a line that says that it is one."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    given = await city.say(ben, mall, "lost")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        city.find(given).content = ""
+        await city.forward(ben, given, plaza)
+        await home.hears(plaza, HEAD)
+
+
+async def test_notices_are_nobodys_lines(
+    city: Twin, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Pins, joins, boosts and the like are heard by nobody, and nothing breaks."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        for kind in NOTICES:
+            await city.say(ben, plaza, "maya, hello", kind=kind)
+        await home.ask(ben, plaza, "maya, are you there?")
+        assert await home.heard(plaza) == ["maya, are you there?"]
+    assert "not heard" not in caplog.text
+
+
+@pytest.mark.parametrize("kind", [2, 13])
+async def test_texts_beside_a_voice_channel(city: Twin, tmp_path: Path, kind: int) -> None:
+    """What is written in a voice channel, or a stage's, is heard and answered there."""
+    maya, ben, hall = city.bot("Maya"), city.person("ben"), city.channel("hall", type=kind)
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.ask(ben, hall, "maya, hello")
+    assert [line.by for line in city.lines(hall)] == ["ben", "Maya"]
+
+
+async def test_a_bot_that_is_put_aside_for_a_while(city: Twin, tmp_path: Path) -> None:
+    """What a mate says while its bot has a time-out in the server waits until that is over."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.tell(ben, plaza, "I bake")
+        until = city.town.clock.now() + timedelta(seconds=3)
+        changes = {"timed_out_until": until.isoformat()}
+        city.town.edit_member(city.guild.id, maya.id, changes)
+        await city.say(ben, plaza, "maya, hello")
+        await home.eventually(plaza, PutOff)
+        bodies = [event.body for event in await home.events(plaza)]
+        (why,) = [str(each.why) for each in bodies if isinstance(each, PutOff)]
+        assert "has a time-out in The City" in why
+        await city.until(lambda: [one.by for one in city.lines(plaza)] == ["ben", "ben", "Maya"])
+        await home.delivered(plaza)
+        assert Failed not in [type(event.body) for event in await home.events(plaza)]
