@@ -44,7 +44,7 @@ FINAL = {
 }
 FORBIDDEN = 50013
 LOOKS = 60.0
-"""Seconds after which it is tried again whether a time-out is over: it can be lifted at any time."""
+"""Seconds after which it is tried again whether a time-out is over, which may be lifted early."""
 CLOSED = (RuntimeError, AssertionError)
 """What a client raises that was closed meanwhile: the one before a call, the other within one."""
 FAILURES = (SendFailed, discord.DiscordException, aiohttp.ClientError, OSError, *CLOSED)
