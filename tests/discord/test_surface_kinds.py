@@ -36,8 +36,8 @@ async def test_a_voice_message_in_a_reply(city: Twin, tmp_path: Path) -> None:
     """A voice message, as Discord's apps send it, is written down, and answered by whom it calls."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     script = hears("Maya, is the rye ready?")
-    settings = {"transcription_model": "ears"}
-    async with lodged(city, tmp_path, {maya: "maya"}, script, **settings) as home:
+    bots = {maya: "maya"}
+    async with lodged(city, tmp_path, bots, script, transcription_model="ears") as home:
         line = await home.tell(ben, plaza, "I bake rye")
         await city.say(ben, plaza, "", voice=OGG, reply_to=line)
         assert await written(home, plaza) == ["Maya, is the rye ready?"]
@@ -54,8 +54,8 @@ async def test_a_forwarded_voice_message_is_somebody_elses(city: Twin, tmp_path:
     maya, ben = city.bot("Maya"), city.person("ben")
     plaza, mall = city.channel("plaza"), city.channel("mall")
     given = await city.say(ben, mall, "", voice=OGG)
-    settings = {"transcription_model": "ears"}
-    async with lodged(city, tmp_path, {maya: "maya"}, hears(SAID), **settings) as home:
+    bots, script = {maya: "maya"}, hears(SAID)
+    async with lodged(city, tmp_path, bots, script, transcription_model="ears") as home:
         await city.forward(ben, given, plaza)
         assert await written(home, plaza) == [f"{HEAD}\n\n> {SAID}"]
         await home.settled(plaza)

@@ -97,10 +97,11 @@ def failed(error: BaseException, place: str) -> SendFailed:
 
 def timed_out(error: Exception, me: object) -> SendFailed | None:
     """The same where somebody put the bot aside for a while; None where it is none of that."""
-    until = me.timed_out_until if isinstance(me, discord.Member) and me.is_timed_out() else None
-    if until is None or not isinstance(error, discord.Forbidden) or error.code != FORBIDDEN:
+    if not isinstance(error, discord.Forbidden) or error.code != FORBIDDEN:
         return None
-    left = (until - discord.utils.utcnow()).total_seconds()
+    if not isinstance(me, discord.Member) or me.timed_out_until is None or not me.is_timed_out():
+        return None
+    left = (me.timed_out_until - discord.utils.utcnow()).total_seconds()
     why = f"the bot has a time-out in {me.guild}, which ends by itself or can be lifted there."
     return SendFailed(why, after=min(max(left, 1.0), LOOKS))
 
