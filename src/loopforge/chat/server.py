@@ -15,11 +15,11 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from loopforge.chat.reminders.waiting_reminders import waiting_of
-from loopforge.chat.room.backfill_marker import Behind
 from loopforge.chat.room.daily_quota import Quota
 from loopforge.chat.room.guest_rules import GuestRules
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.platform_channels import ChannelSpot, room_of
+from loopforge.chat.room.platform_marks import Behind, TakenCommands
 from loopforge.chat.room.rights_parsing import carried
 from loopforge.chat.room.room_snapshot import MateCard, Scene
 from loopforge.chat.room.room_state import RoomState
@@ -100,7 +100,8 @@ class Rooms:
         self._ledger, self.house, self._lanes = ledger, house, lanes
         self._signals, self._people, self._mates = signals, people, mates
         self._stamp, self._rules, self.notice = stamp, rules, notice
-        self.behind, self.quota = Behind(ledger, stamp), quota
+        self.behind, self.taken = Behind(ledger, stamp), TakenCommands(ledger, stamp)
+        self.quota = quota
         self.is_guest: Callable[[str], bool] = lambda _: False
         ledger.subscribe(self._follow, streams=PREFIX, kinds=HALTING)
 

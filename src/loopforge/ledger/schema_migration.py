@@ -19,7 +19,7 @@ from loopforge.ledger.database.database_engine import Store, connect, settled
 from loopforge.ledger.database.database_faults import place, telling
 from loopforge.ledger.database.table_schema import create, guard
 
-NEWEST = "0004"
+NEWEST = "0005"
 """The newest migration's revision."""
 
 T = TypeVar("T")

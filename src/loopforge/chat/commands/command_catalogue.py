@@ -22,6 +22,7 @@ class RoomCommand(Struct, frozen=True, kw_only=True):
 
     `asks`: without an argument it only tells how things stand, which needs no right. `private`: the
     answer is for whoever asked, and for nobody else. `complete`: what its argument is one of.
+    `tells`: it changes nothing.
     """
 
     name: str
@@ -31,16 +32,25 @@ class RoomCommand(Struct, frozen=True, kw_only=True):
     asks: bool = False
     private: bool = False
     complete: Choices = ""
+    tells: bool = False
 
     @property
     def needs(self) -> bool:
         """Whether it means nothing without an argument."""
         return bool(self.argument) and not self.argument.startswith("[")
 
+    def changes(self, argument: str) -> bool:
+        """Whether it may change something, with this argument."""
+        return not self.tells and bool(argument.strip() or not self.asks)
 
-def _asked(name: str, help: str, argument: str = "", complete: Choices = "") -> RoomCommand:
+
+def _asked(
+    name: str, help: str, argument: str = "", complete: Choices = "", *, tells: bool = False
+) -> RoomCommand:
     """A command that tells whoever asked, and nobody else; what it needs, it asks for itself."""
-    return RoomCommand(name=name, argument=argument, help=help, private=True, complete=complete)
+    return RoomCommand(
+        name=name, argument=argument, help=help, private=True, complete=complete, tells=tells
+    )
 
 
 def _set(
@@ -64,14 +74,15 @@ COMMANDS: tuple[RoomCommand, ...] = (
         "again", "have a mate answer anew in place of its last line; N: show version N again", "[N]"
     ),
     _asked("more", "have a mate go on from its last line"),
-    _asked("status", "who is here, what is running, what is still on its way"),
+    _asked("status", "who is here, what is running, what is still on its way", tells=True),
     _asked(
         "why",
         "why a mate said its last line, or this one, with all that led to it",
         "[LINE]",
         "lines",
+        tells=True,
     ),
-    _asked("mates", "all mates of this home, and who is here"),
+    _asked("mates", "all mates of this home, and who is here", tells=True),
     _set(
         "mate",
         "[NAME]",
@@ -158,10 +169,11 @@ COMMANDS: tuple[RoomCommand, ...] = (
     RoomCommand(name="resume", argument="", help="let a task go on that was stopped"),
     RoomCommand(name="reject", argument="", help="refuse the result of a task"),
     RoomCommand(name="undo", argument="", help="take back the last change that a task made"),
-    _asked("model", "which language model answers for whom", "[MATE]", "mates here"),
+    _asked("model", "which language model answers for whom", "[MATE]", "mates here", tells=True),
     _asked(
         "usage",
         "what your answers cost, in tokens and money; the room's too, for whoever manages it",
+        tells=True,
     ),
     _set(
         "budget",
@@ -194,7 +206,7 @@ COMMANDS: tuple[RoomCommand, ...] = (
     _asked(
         "link", "link this account to another one of yours, so that mates know it is you", "[CODE]"
     ),
-    _asked("help", "this list"),
+    _asked("help", "this list", tells=True),
 )
 BY_NAME = {command.name: command for command in COMMANDS}
 

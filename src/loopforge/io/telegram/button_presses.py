@@ -1,4 +1,7 @@
-"""A press on a button under a line of a mate: what it came to is told to who pressed, alone."""
+"""A press on a button under a line of a mate: what it came to is told to who pressed, alone.
+
+One that Telegram tells again, since the program ended before it was acknowledged, is done once.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,13 @@ from telegram.constants import ChatType
 from telegram.error import TelegramError
 
 import telegram
-from loopforge.io.platforms.buttons.line_buttons import LineButtons, press_of
+from loopforge.chat.room.platform_marks import UNKNOWN, TakenCommands
+from loopforge.errors import LedgerError
+from loopforge.io.platforms.buttons.line_buttons import LineButtons, Press, press_of
 from loopforge.io.platforms.buttons.press_ground import Presser
 from loopforge.io.platforms.buttons.question_buttons import ELSEWHERE
 from loopforge.io.telegram.connection.api_errors import failure
+from loopforge.io.telegram.connection.chat_keys import NAME
 from loopforge.io.telegram.connection.polling import Poll
 from loopforge.io.telegram.text import incoming_message
 
@@ -25,9 +31,12 @@ class ButtonPresses:
     """Takes presses in. `places` are those of a chat of rooms, as a bot knows them."""
 
     def __init__(
-        self, buttons: LineButtons, places: Callable[[int, int], Awaitable[list[str]]]
+        self,
+        buttons: LineButtons,
+        places: Callable[[int, int], Awaitable[list[str]]],
+        taken: TakenCommands,
     ) -> None:
-        self._buttons, self._places = buttons, places
+        self._buttons, self._places, self._taken = buttons, places, taken
 
     async def pressed(self, poll: Poll, query: telegram.CallbackQuery) -> None:
         """Somebody pressed a button of ours."""
@@ -42,9 +51,28 @@ class ButtonPresses:
                 keeper=keeper,
                 bot=query.from_user.is_bot,
             )
+            before = await self._taken.begin(NAME, f"press {query.id}")
+            if before == "over":
+                return
             places = await self._places(chat.id, poll.number)
-            told = await self._buttons.pressed(places, number, by, press)
+            told = UNKNOWN if before else await self._done(query, places, number, by, press)
         try:
             await query.answer(told[:TOAST], show_alert=len(told) > GLANCE)
         except TelegramError as error:
             log.info("telegram: a press could not be answered: %s", failure(error))
+        if press is not None and query.message is not None:
+            await self._taken.over(NAME, f"press {query.id}")
+
+    async def _done(
+        self,
+        query: telegram.CallbackQuery,
+        places: list[str],
+        number: str,
+        by: Presser,
+        press: Press,
+    ) -> str:
+        try:
+            return await self._buttons.pressed(places, number, by, press)
+        except LedgerError:
+            self._taken.failed(NAME, f"press {query.id}")
+            raise

@@ -22,6 +22,7 @@ from telegram.constants import ChatType
 import telegram
 from loopforge.chat.commands.command_catalogue import BY_NAME
 from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.chat.room.platform_marks import UNKNOWN
 from loopforge.core.edited_lines import joined, sizes
 from loopforge.errors import (
     InputError,
@@ -67,6 +68,7 @@ class Telegram:
     def __init__(self, parts: SurfaceParts, base: str = "") -> None:
         logging.getLogger("telegram").setLevel(logging.WARNING)  # it would log every request
         self._reception, self._front = parts.reception, parts.front
+        self._taken = parts.front.rooms.taken
         self._tasks, clock, manners = Tasks(), parts.clock, parts.manners
         self._polls = [Poll(each, clock, self._hear, base) for each in parts.accounts]
         self._order: dict[tuple[int, int], asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -79,7 +81,7 @@ class Telegram:
         sessions = parts.reception.sessions
         sending = Sending(self._polls, sessions, parts.front, parts.artifacts, clock)
         self._sending = sending
-        self._presses = ButtonPresses(parts.reception.buttons, self._places_in)
+        self._presses = ButtonPresses(parts.reception.buttons, self._places_in, self._taken)
         self._answers = CommandReplies(sending, clock)
         self._stage = stage = TelegramStage(sending, sessions, parts.front)
         streams, marks = manners.streams, manners.marks
@@ -317,6 +319,13 @@ class Telegram:
             if order.to or spot.kind == "private":
                 await self._answer(poll, spot, message, f"There is no command /{name}. See /help.")
             return
+        nonce, taken = f"{spot.key}/{message.message_id}", self._taken
+        once = not proving and BY_NAME[name].changes(order.argument)
+        if once and (before := await taken.begin(NAME, nonce)):
+            if before == "begun":
+                await self._answer(poll, spot, message, UNKNOWN)
+                await taken.over(NAME, nonce)
+            return
         try:
             mates = await self._crowd.mates(poll, where(spot.key))
             answer = await self._reception.command(
@@ -335,11 +344,16 @@ class Telegram:
             answer = str(wrong)
         except InputError as error:
             answer = str(error)
+        except LedgerError:
+            taken.failed(NAME, nonce)
+            raise
         at = where(spot.key)
         said = ReplyAnswer(poll=poll, at=at, text=answer, reply=message.message_id)
         if getattr(BY_NAME[name], "private", False) and spot.kind != "private":
             said = _in_private(said, by.account)
         await self._answers.say(said)
+        if once:
+            await taken.over(NAME, nonce)
 
     async def _stays_out(
         self, poll: Poll, spot: ChannelSpot, by: incoming_message.Author, message: telegram.Message
