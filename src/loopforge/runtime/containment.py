@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import compress, repeat
 from operator import is_not
 from signal import SIGINT, default_int_handler, getsignal
@@ -168,8 +168,14 @@ def _ask_laws(ask: Ask) -> Iterator[tuple[bool, str]]:
     yield type(ask.tools) is tuple, "the tools of a question are none"
     odd = [tool for tool in ask.tools if type(tool) is not ToolOffer]
     yield not odd, f"a {kind(odd[0] if odd else None)} is no tool"
-    yield bool(msgspec.convert(msgspec.to_builtins([*ask.tools]), list[ToolOffer]) or True), ""
+    yield _are_offers(msgspec.json.encode(ask.tools)), ""
     yield bool(as_json(ask.schema)), ""
+
+
+@lru_cache(16)
+def _are_offers(tools: bytes) -> bool:
+    """Whether this is JSON of tools as they are offered. Raises ValidationError."""
+    return bool(msgspec.json.decode(tools, type=OFFERS) or True)
 
 
 def _call_laws(call: Call) -> Iterator[tuple[bool, str]]:
