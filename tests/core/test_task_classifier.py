@@ -231,3 +231,14 @@ def test_one_command_is_one_line() -> None:
 def test_complexity_is_read_from_words(text: str, wanted: str) -> None:
     """By length, parts and words that tell."""
     assert complexity_of(text) == wanted
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("unit", [".", ", ", "\n", "sk-", "hi, "])
+def test_no_line_takes_long_to_be_taken_as_something(unit: str) -> None:
+    """A hundred thousand signs that nearly fit each case: all of it is over in a moment."""
+    text = unit * (100_000 // len(unit)) + "x"
+    assert correction_of(text) is None
+    assert classified(text) is None
+    assert complexity_of(text) == "COMPLEX"
+    assert shell_command(f"run{text}") == ""

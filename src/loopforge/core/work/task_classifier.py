@@ -59,7 +59,7 @@ _GREETED = re.compile(
 )
 """A greeting, perhaps by name, before what is wanted."""
 _SHELL = re.compile(
-    r"\s*(?:please\s+)?(?:run|execute|exec|führe?)\s*:?\s+`?(?P<command>(?P<program>[a-z][\w.+-]*)"
+    r"\s*(?:please\s+)?(?:run|execute|exec|führe?)(?:\s*:)?\s+`?(?P<command>(?P<program>[a-z][\w.+-]*)"
     r"(?:[ \t][^`\n]*)?)`?(?:\s+aus)?\s*",
     re.IGNORECASE,
 )
@@ -124,7 +124,7 @@ _WORDS: tuple[tuple[str, TaskType, str], ...] = (
         r"\b(?:javascript|typescript|node(?:\.?js)?|react|vue|svelte|npm|jsx|tsx|\w+\.(?:js|ts|"
         r"tsx|jsx))\b",
     ),
-    ("command-executor", "coding", r"\b(?:(?:shell|bash)[ -]scripts?|[\w-]+\.sh)\b"),
+    ("command-executor", "coding", r"\b(?:(?:shell|bash)[ -]scripts?|[\w-]{1,100}\.sh)\b"),
     (
         "python-coder",
         "coding",
@@ -159,19 +159,20 @@ _EASY = re.compile(
     r"\b(?:typo|rename|one[- ]line\w*|single|simple|small|tiny|quick\w*|just|hello world)\b",
     re.IGNORECASE,
 )
+_PART = re.compile(r"^[^\S\n]*(?:[-*]|\d+[.)])\s", re.MULTILINE)
 _SAYING: tuple[tuple[str, FlowName], ...] = (
     (
-        r"(?:no|nein|nope|stop)?[,. ]*(?:please )?(?:just|only|simply|nur|einfach(?: nur)?) "
+        r"(?:(?:no|nein|nope|stop)[,. ]*+)?(?:please )?(?:just|only|simply|nur|einfach(?: nur)?) "
         r"(?:answer|tell me|reply|say it|antworten?|antworte|sag es)",
         "simple",
     ),
     (
-        r"(?:no|nein)?[,. ]*(?:please )?(?:give me|i want|show me|explore)(?: a few| some| the)?"
+        r"(?:(?:no|nein)[,. ]*+)?(?:please )?(?:give me|i want|show me|explore)(?: a few| some| the)?"
         r" (?:options|approaches|alternatives)",
         "branch",
     ),
     (
-        r"(?:no|nein)?[,. ]*(?:please )?(?:do it|really do it|work on it|actually do it|mach es|"
+        r"(?:(?:no|nein)[,. ]*+)?(?:please )?(?:do it|really do it|work on it|actually do it|mach es|"
         r"setz es um|implement it)",
         "sequential-thinking",
     ),
@@ -184,7 +185,7 @@ _WRONG = re.compile(
 )
 _NO = re.compile(r"\W*(?:no|nope|nein)\b(?! (?:idea|hurry|problem|worries|rush)\b)", re.IGNORECASE)
 _CORRECTION = tuple(
-    (re.compile(rf"^\W*(?:{words})\b", re.IGNORECASE), flow) for words, flow in _SAYING
+    (re.compile(rf"^\W*+(?:{words})\b", re.IGNORECASE), flow) for words, flow in _SAYING
 )
 
 
@@ -226,7 +227,7 @@ def says_wrong(text: str, *, asked: bool = False) -> bool:
 
 def complexity_of(text: str) -> Complexity:
     """How complex a task looks: by its length, its parts, and words that tell."""
-    parts = len(re.findall(r"(?:^|\n)\s*(?:[-*]|\d+[.)])\s", text)) + text.count(" and then ")
+    parts = len(_PART.findall(text)) + text.count(" and then ")
     if len(text) > 800 or parts >= 4 or _HARD.search(text):
         return "COMPLEX"
     if _EASY.search(text) and len(text) < 200 and parts < 2:
@@ -237,8 +238,8 @@ def complexity_of(text: str) -> Complexity:
 def classified(text: str) -> TaskClass | None:
     """The class of a task whose words are clear; None where a model is to say."""
     text = text.strip()
-    if (greeted := _GREETED.fullmatch(text)) and not _SOCIAL.fullmatch(text):
-        return classified(greeted["rest"])
+    while (greeted := _GREETED.fullmatch(text)) and not _SOCIAL.fullmatch(text):
+        text = greeted["rest"].strip()
     if command := shell_command(text):
         reason = f"It asks for one command: {command[:80]}"
         skipped = ("classification by a model", "planning")
