@@ -7,7 +7,7 @@ import pytest
 from loopforge.chat.commands.command_catalogue import BY_NAME, COMMANDS, help_text
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.room_vocabulary import Said, TalkSet
-from loopforge.errors import InputError, LoopforgeError, Unknown
+from loopforge.errors import BadLine, InputError, LoopforgeError, Unknown
 from tests.rooms.conftest import Home
 
 
@@ -24,6 +24,14 @@ async def test_every_command_of_the_menu_does_something(home: Home) -> None:
         await home.does("ana", "triggers")
     with pytest.raises(Unknown, match="Known: stop"):
         await home.does("ana", "dance")
+
+
+async def test_a_command_is_no_longer_than_a_line(home: Home) -> None:
+    """What is typed after it is read by many patterns: a form of a page holds a megabyte."""
+    await home.hears("ana", "hello")
+    when = "in 5 minutes: " + "\ufdfa" * 8000
+    with pytest.raises(BadLine, match="/remind was given 8,014 characters; a line may have 8,000"):
+        await home.does("ana", "remind", when)
 
 
 async def test_help_names_every_command_with_what_it_takes(home: Home) -> None:

@@ -110,6 +110,11 @@ class Rooms:
         """The bounds of every turn in this home."""
         return self._rules.bounds
 
+    @property
+    def line_limit(self) -> int:
+        """Characters that a person's line may have."""
+        return self._rules.line_limit
+
     # ------------------------------------------------------------ starting
 
     def _follow(self, stream: str, events: Sequence[Event]) -> None:

@@ -26,6 +26,8 @@ from loopforge.work.workspace.file_markers import named_files, without_marks
         ("<<>>", ()),
         ("<< a" + "\t" * 1_000_000 + " >", ()),
         (f"{'` ' * 3}{'`' * 1_000_000} <<a>>", ("a",)),
+        ("`" * 1_000_000, ()),
+        ("``` \n~~~\n" * 100_000 + "<<a>>", ()),
         ("<<<a>>>", ("a",)),
         ("<<Bericht über Öl.pdf>>", ("Bericht über Öl.pdf",)),
         ("<<../../etc/passwd>>", ("../../etc/passwd",)),

@@ -23,7 +23,7 @@ from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.server import Rooms
 from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.room_vocabulary import Right
-from loopforge.errors import InputError, Unknown
+from loopforge.errors import BadLine, InputError, Unknown
 from loopforge.mates.mate_editing import Workshop
 
 MOST = 25
@@ -102,6 +102,8 @@ class Commands:
         if command is None:
             known = ", ".join(command.name for command in COMMANDS)
             raise Unknown(f"There is no command {name!r} for a room. Known: {known}.")
+        if (size := len(asked.argument)) > (most := self._rooms.line_limit):
+            raise BadLine(f"/{name} was given {size:,} characters; a line may have {most:,}.")
         state = await self._rooms.state(room)
         free = command.private or (command.asks and not asked.argument)
         right: Right = command.right

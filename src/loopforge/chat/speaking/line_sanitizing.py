@@ -50,13 +50,13 @@ def line_as_kept(text: str, limit: int) -> str:
     """
     text = _BREAKS.sub("\n", text).translate(_CONTROL)
     text = text.encode("utf-8", "replace").decode().strip()
-    if all(sign.isspace() or (unseen(sign) and category(sign) != "Cn") for sign in text):
-        raise BadLine("There is nothing in this line that could be said.")
     if len(text) > limit:
         raise BadLine(
             f"This line has {len(text):,} characters; a line may have {limit:,}. "
             "Split it, or give it to the room as a file."
         )
+    if all(sign.isspace() or (unseen(sign) and category(sign) != "Cn") for sign in text):
+        raise BadLine("There is nothing in this line that could be said.")
     return text
 
 

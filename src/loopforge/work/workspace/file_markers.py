@@ -10,13 +10,15 @@ here-documents; it names no file. Does not know whether there is such a file, no
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from operator import itemgetter
 
 LONGEST = 1_000
 """Signs of a path."""
 _MARK = re.compile(rf"<<[ \t]*+([^<>\n\r`]{{1,{LONGEST}}}+)>>")
 _FENCE = re.compile(
-    r"^ {0,3}(?P<fence>```+|~~~+)[^\n]*\n.*?(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)",
+    r"^ {0,3}(?P<fence>`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)",
     re.MULTILINE | re.DOTALL,
 )
 _CODE = re.compile(r"(?<!`)(?P<ticks>`++).+?(?<!`)(?P=ticks)(?!`)", re.DOTALL)
@@ -43,11 +45,13 @@ def _path(mark: re.Match[str]) -> str:
 
 def _marks(text: str) -> Iterator[re.Match[str]]:
     fences = [found.span() for found in _FENCE.finditer(text)]
-    code = [
-        found.span()
-        for found in _CODE.finditer(text)
-        if not any(start <= found.start() < end for start, end in fences)
-    ]
+    code = [found.span() for found in _CODE.finditer(text) if not _within(fences, found.start())]
     for mark in _MARK.finditer(text):
-        if not any(start <= mark.start() < end for start, end in (*fences, *code)):
+        if not _within(fences, mark.start()) and not _within(code, mark.start()):
             yield mark
+
+
+def _within(spans: list[tuple[int, int]], at: int) -> bool:
+    """Whether a place lies in one of these spans, which stand in order, apart from each other."""
+    nth = bisect_right(spans, at, key=itemgetter(0)) - 1
+    return nth >= 0 and at < spans[nth][1]
