@@ -45,6 +45,14 @@ async def test_what_was_shown_is_merged_once(bench: Bench) -> None:
     assert git(bench.project, "branch", "--list", "task/*") == ""
 
 
+async def test_bytecode_is_no_result(bench: Bench) -> None:
+    """What Python leaves behind where a task ran it is not offered, without a .gitignore too."""
+    await bench.begin()
+    await bench.does(f"{EDIT} && python3 -c 'import a' && ls __pycache__")
+    shown = await bench.propose()
+    assert [file.path for file in shown.files] == ["a.py", "fresh.txt"]
+
+
 async def test_open_edits_of_a_person_survive(bench: Bench) -> None:
     """Edited, staged, untracked and deleted: whatever the task did not touch stays as it is."""
     await bench.begin()

@@ -17,6 +17,8 @@ from loopforge.work.workspace.task_workspace import TaskWorkspace
 GIVEN, RESULT = ".given.bundle", ".result.bundle"
 """Files of the workspace by which history goes in, and the result comes out."""
 REF = "refs/loopforge/result"
+BYTECODE = "__pycache__/"
+"""What Python leaves behind wherever it imports, and many repositories do not say to ignore."""
 GIT = "git -c core.hooksPath=/dev/null -c commit.gpgSign=false -c gc.auto=0"
 
 
@@ -38,6 +40,7 @@ class TaskClone:
             f"git config user.name {shlex.quote(COMMITTER_NAME)}",
             f"git config user.email {shlex.quote(COMMITTER_MAIL)}",
             "git config remote.origin.url ../given-by-refresh",
+            f"mkdir -p .git/info && echo {BYTECODE} >> .git/info/exclude",
         )
 
     async def refresh(self, bundle: bytes) -> None:
