@@ -72,6 +72,8 @@ def test_what_mates_keep_is_listed_and_changed(run: Run) -> None:
     assert run("memory", "undo")[:2] == (0, "Taken back: locked.\n")
     assert run("memory", "undo", "maya")[:2] == (0, "Taken back: corrected.\n")
     assert "zarquon" in run("memory", "list")[1]
+    code, out, err = run("ledger", "verify")
+    assert (code, err, "All of it is as it was written" in out) == (0, "", True)
     assert run("memory", "drop", "maya", "2")[:2] == (0, "Let go.\n")
     assert run("memory", "audit")[1] == (
         "maya\theld 1, stale 0, unsupported 0, let go 1, forgotten 0\n"

@@ -4,6 +4,7 @@
     memory_evidence  the lines that it rests on
     memory_people    whom it is about
     memory_sources   the items that it was made of
+    memory_wordings  whose word a correction was
     memory_shares    where those whom it concerns let it be used
     memory_keeping   rooms and persons of whom something is kept, or nothing
 
@@ -102,6 +103,13 @@ memory_sources = Table(
     PrimaryKeyConstraint("item", "source", name="memory_sources_place"),
     Index("memory_sources_source", "source"),
 )
+memory_wordings = Table(
+    "memory_wordings",
+    metadata,
+    Column("wording", Name, nullable=False),
+    Column("person", Name, nullable=False),
+    PrimaryKeyConstraint("wording", name="memory_wordings_event"),
+)
 memory_shares = Table(
     "memory_shares",
     metadata,
@@ -135,7 +143,7 @@ class Memories:
     """The view. `derives` says what goes along with what is forgotten."""
 
     name = "memories"
-    version = 5
+    version = 6
     kinds = frozenset(
         "memory." + kind
         for kind in (
@@ -145,7 +153,7 @@ class Memories:
     ) | {"ledger.erased"}
     tables = (
         *(memories, memory_evidence, memory_people),
-        *(memory_sources, memory_shares, memory_keeping),
+        *(memory_sources, memory_wordings, memory_shares, memory_keeping),
     )
     holds_texts = False
 
@@ -230,7 +238,7 @@ def _change(connection: Connection, event: Event) -> None:
             values |= {"changed": event.id, "changed_by": by, "because": new}
         case MemoryCorrected(item=item, text=text, by=by):
             values = {"wording": event.id, "ref": "" if text.public else text.ref}
-            values |= {"travels": False, "worded_by": _worded_by(connection, body)}
+            values |= {"travels": False, "worded_by": _worded_by(connection, event.id, body)}
         case MemoryInvalidated(item=item, by=by, because=because):
             values = {"state": "invalidated", **_changed(event, by, because)}
         case MemoryDropped(item=item, by=by, because=because):
@@ -250,12 +258,15 @@ def _change(connection: Connection, event: Event) -> None:
     connection.execute(memories.update().where(known).values(values))
 
 
-def _worded_by(connection: Connection, corrected: MemoryCorrected) -> str:
+def _worded_by(connection: Connection, wording: str, corrected: MemoryCorrected) -> str:
     """The person whose word it is from now on; of a wording that comes back, whose it was."""
-    by = corrected.by
-    for first in by_id(connection, [corrected.back_to] if corrected.back_to else []):
-        by = first.body.by if isinstance(first.body, MemoryCorrected) else ""
-    return "" if automatic(by) or by == MACHINE else by
+    by = "" if automatic(corrected.by) or corrected.by == MACHINE else corrected.by
+    if corrected.back_to:
+        was = select(memory_wordings.c.person).where(memory_wordings.c.wording == corrected.back_to)
+        by = connection.execute(was).scalar() or ""
+    if by:
+        connection.execute(memory_wordings.insert().values(wording=wording, person=by))
+    return by
 
 
 def _changed(event: Event, by: str, because: str) -> dict[str, Any]:
