@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from loopforge.core.memory.memory_vocabulary import EvidenceLine, KeepingSet
 from loopforge.core.room_vocabulary import MemoryAsked, Told
 from loopforge.core.text.erasable_text import Words
@@ -74,6 +76,48 @@ async def test_a_person_says_forget(home: Home) -> None:
     assert [one.state for one in await home.app.memory.store.items("maya")] == ["forgotten"]
     await home.hears("ana", "@maya forget that I sing at night")
     assert any("kept nothing of the kind" in line for line in await told(home))
+
+
+@pytest.mark.parametrize(
+    ("kept", "wish"),
+    [
+        ("@maya, merke dir, dass ich in Berlin wohne", "@maya vergiss, dass ich in Riga wohne"),
+        (
+            "@maya remember that my son Tom is allergic to milk",
+            "@maya forget that my son Tom is allergic to nuts",
+        ),
+    ],
+)
+async def test_what_says_something_else_in_a_words_place_is_not_forgotten(
+    home: Home, kept: str, wish: str
+) -> None:
+    """Most words are the same, and the one that matters is another: it is another fact."""
+    await home.hears("ana", kept)
+    await home.hears("ana", wish)
+    assert len(await items(home)) == 1
+    assert "kept nothing of the kind" in (await told(home))[-1]
+
+
+async def test_a_wish_that_found_nothing_is_over(tmp_path: Path) -> None:
+    """What is kept after it is not forgotten when the program begins again."""
+    async with living(tmp_path) as home:
+        line = await home.hears("ana", "@maya I grow blue quince trees")
+        await home.hears("ana", "@maya forget that I grow blue quince trees")
+        asked = MemoryAsked(
+            want="keep",
+            text=Words("I grow blue quince trees"),
+            mates=("maya",),
+            lines=(EvidenceLine(line.stream, line.seq, line.id),),
+            person=home.people["ana"],
+        )
+        fact = home.app.stamp.fact(asked, actor=f"person:{home.people['ana']}")
+        await home.app.ledger.append(line.stream, [fact])
+        await home.rest()
+        assert len(await items(home)) == 1
+        clock = home.clock
+    async with living(tmp_path, clock=clock, seed=8) as home:
+        await home.rest()
+        assert len(await items(home)) == 1
 
 
 async def test_somebody_else_cannot_forget_it_for_good(home: Home) -> None:

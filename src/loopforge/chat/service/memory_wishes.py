@@ -95,6 +95,8 @@ class MemoryWishes:
         asked = event.body
         if not isinstance(asked, MemoryAsked) or asked.text.text is None:
             return
+        if not asked.turn and await self._is_told(event):
+            return
         try:
             if asked.want == "keep":
                 done = [mate for mate in asked.mates if await self._keep(mate, event, asked)]
@@ -115,13 +117,14 @@ class MemoryWishes:
         return listed([mate_name(self._mates, one) for one in mates])
 
     async def _tell(self, event: Event, text: str) -> None:
-        """Say it in the room, once for each wish."""
-        later = await self._ledger.read(event.stream, after=event.seq, kinds=["room.told"])
-        if any(one.cause == event.id for one in later):
-            return
+        """Say it in the room: the last thing that is done for a wish."""
         state = await self._house.state(event.stream)
         told = self._stamp.fact(Told(text=public(text)), actor="room", cause=event.id)
         await self._ledger.append(event.stream, [told, *queued(told, state.places, self._stamp)])
+
+    async def _is_told(self, event: Event) -> bool:
+        later = await self._ledger.read(event.stream, after=event.seq, kinds=["room.told"])
+        return any(one.cause == event.id for one in later)
 
     # ------------------------------------------------------------ keeping
 
@@ -170,12 +173,14 @@ class MemoryWishes:
             everywhere=True,
         )
         wanted = stems_of(str(asked.text))
+        names = stems_of(" ".join(str(each.name) for each in state.people.values()))
+        said = event.id if asked.turn else max((e.line for e in asked.lines), default=event.id)
         dropped = await self._ledger.read(PREFIX + mate, kinds=["memory.dropped"])
         gone = {getattr(one.body, "item", "") for one in dropped if one.cause == event.id}
         found = [
             one
             for one in await self._recall.usable(query)
-            if one.id not in gone and _before(one, event) and _fits(one, wanted)
+            if one.id not in gone and _before(one, said) and _fits(one, wanted, names)
         ]
         begun = [one for one in await self._store.items(ids=gone) if one.state == "dropped"]
         for item in (*begun, *found):
@@ -190,11 +195,14 @@ class MemoryWishes:
         return bool(gone or found)
 
 
-def _before(item: KeptItem, wish: Event) -> bool:
+def _before(item: KeptItem, wish: str) -> bool:
     """Whether an item rests on what was there before a wish; ids are in the order of time."""
-    return max((line.line for line in item.evidence), default=item.id) < wish.id
+    return max((line.line for line in item.evidence), default=item.id) <= wish
 
 
-def _fits(item: KeptItem, wanted: frozenset[str]) -> bool:
-    """Whether an item says what is to be forgotten."""
-    return bool(wanted) and len(wanted & stems_of(str(item.text))) / len(wanted) >= SAME
+def _fits(item: KeptItem, wanted: frozenset[str], names: frozenset[str]) -> bool:
+    """Whether an item says what is to be forgotten, and not something else in a word's place."""
+    held = stems_of(str(item.text))
+    if not wanted or len(wanted & held) / len(wanted) < SAME:
+        return False
+    return wanted <= held or held <= wanted | names
