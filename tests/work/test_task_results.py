@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.app import open_aside
-from loopforge.errors import Changed
+from loopforge.errors import Changed, LedgerError
 from loopforge.settings import load_settings
 from loopforge.work.task_transcript import lines_of
 from loopforge.work.threads.thread_posts import told_of
@@ -313,3 +313,49 @@ async def test_what_is_done_after_files_are_put_back_stays(place: Path) -> None:
         assert (await shop.state(id)).stage == "finished"
         assert shop.file(id, "b.txt").read_text() == "2"
         assert shop.file(id, "a.txt").exists() == isinstance(undone, Changed)
+
+
+async def test_an_undo_that_was_not_written_down_goes_no_further_back(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program ended with the files put back: asked for again it is that undo, the next not."""
+    steps = [uses("work_write", path="a.txt", text=f"{nth}") for nth in range(1, 8)]
+    async with working(place / "home", in_order(*steps, says("done", "Written."))) as shop:
+        id = await shop.give("Write numbers into a.txt with Python")
+
+        async def dies(*_: object, **__: object) -> None:
+            raise LedgerError("The program ended.")
+
+        with monkeypatch.context() as ending:
+            ending.setattr(type(shop.tasks), "_append", dies)
+            with pytest.raises(LedgerError):
+                await shop.tasks.undo(id, "ana")
+        assert shop.file(id, "a.txt").read_text() == "5"
+        assert "after turn 5" in await shop.tasks.undo(id, "ana")
+        assert shop.file(id, "a.txt").read_text() == "5"
+        assert "after turn 0" in await shop.tasks.undo(id, "ana")
+        assert not shop.file(id, "a.txt").exists()
+
+
+@pytest.mark.parametrize("kept", [True, False])
+async def test_a_merge_that_was_taken_back_and_not_written_down_is_once(
+    place: Path, project: Path, monkeypatch: pytest.MonkeyPatch, kept: bool
+) -> None:
+    """The program ended after the commit, before or after that was kept: one commit, one fact."""
+    async with working(place / "home", in_order(*STEPS)) as shop:
+        id = await mended(shop, project)
+        await shop.tasks.approve(id, "ana")
+
+        async def dies(*_: object, **__: object) -> None:
+            raise LedgerError("The program ended.")
+
+        with monkeypatch.context() as ending:
+            where = (shop.tasks, "_append") if kept else (shop.tasks.places.repositories, "_settle")
+            ending.setattr(type(where[0]), where[1], dies)
+            with pytest.raises(LedgerError):
+                await shop.tasks.undo(id, "ana")
+        commits = git(project, "rev-list", "--count", "main")
+        assert "taken back" in await shop.tasks.undo(id, "ana")
+        assert git(project, "rev-list", "--count", "main") == commits
+        assert "return 3" in (project / "app.py").read_text()
+        assert (await shop.state(id)).stage != "approved"

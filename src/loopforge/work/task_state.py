@@ -146,6 +146,7 @@ class TaskState(Struct, kw_only=True):
     saved: bool = True
     checkpoint: WorkspaceSaved | None = None
     checkpoints: list[WorkspaceSaved] = field(default_factory=list)
+    undone: set[str] = field(default_factory=set)
     finished: TaskFinished | None = None
     offered: ResultOffered | None = None
     retried: bool = False
@@ -399,6 +400,7 @@ class TaskState(Struct, kw_only=True):
 
     def _undone(self, body: ChangeUndone) -> None:
         """Files and conversation are as they were after that turn."""
+        self.undone.add(body.checkpoint)
         self.entries = [one for one in self.entries if one.turn <= body.nth or one.kind == "heard"]
         self.uses = [one for one in self.uses if one.turn in self._turns_upto(body.nth)]
         self.progress = [one for one in self.progress if one.nth <= body.nth]

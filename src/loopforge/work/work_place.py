@@ -79,15 +79,20 @@ class WorkPlaces:
             return True
 
     async def undo(self, state: TaskState) -> ChangeUndone:
-        """Take back the last change of files, or the merge. Raises LoopforgeError."""
+        """Take back the last change of files, or the merge. Raises LoopforgeError.
+
+        One that was broken off before it was written down is that one: it goes no further back.
+        """
         if state.stage == "approved" and state.task.repo:
-            await self.repositories.take_back(state.stream)
+            if self.repositories.proposal(state.stream).state != "taken back":
+                await self.repositories.take_back(state.stream)
             return ChangeUndone(by="", nth=state.turns)
         place = await self.workspaces.recovered(state.stream)
         there = await place.checkpoint("before undo")
-        await place.undo()
+        if not there.undoes or str(there.undoes) in state.undone:
+            await place.undo()
         latest = await place.latest()
-        back = latest.place if latest else 0
+        back, undoes = (latest.place, latest.undoes) if latest else (0, 0)
         nth = next(
             (
                 one.nth
@@ -96,7 +101,7 @@ class WorkPlaces:
             ),
             0,
         )
-        return ChangeUndone(by="", nth=nth, checkpoint=str(there.number))
+        return ChangeUndone(by="", nth=nth, checkpoint=str(undoes or there.number))
 
 
 def why_of(error: LoopforgeError | OSError) -> str:

@@ -253,7 +253,8 @@ class TaskRepositories:
     async def take_back(self, task: str) -> Merged:
         """Undo a merge by a commit that takes its changes back, on top of what there is now.
 
-        Raises RepositoryError where later commits changed the same places.
+        Asked for again after it was broken off, it makes no second one. Raises RepositoryError where
+        later commits changed the same places, and Changed where nothing was merged.
         """
         record, proposal = self._record(task), self.proposal(task)
         if proposal.state != "merged":
@@ -271,6 +272,9 @@ class TaskRepositories:
                     "It cannot be taken back by itself: later commits changed the same places in "
                     f"{', '.join(dry.conflicts[:10])}. `git revert` does it by hand."
                 )
+            if dry.tree == await shelf.tree(head):
+                await self._settle(task, "taken back")
+                return Merged(commit=head, again=True)
             back = await shelf.commit(dry.tree, [head], message, self._clock.now())
         await person.take(await shelf.packed([back], [head]))
         folder = await person.advance(proposal.target, back, head)

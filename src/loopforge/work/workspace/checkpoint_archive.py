@@ -50,7 +50,8 @@ class CheckpointEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class WorkspaceCheckpoint(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A workspace as it was. `number` counts those of a task; `note` says what for it was made.
 
-    `again`: it was put back to that one, and so is the same; 0 where it was not.
+    `again`: it was put back to that one, and so is the same; 0 where it was not. `undoes`: that one
+    was taken back by this; 0 where it was put back for another reason.
     """
 
     number: int
@@ -58,6 +59,7 @@ class WorkspaceCheckpoint(Struct, frozen=True, kw_only=True, omit_defaults=True)
     note: str
     entries: tuple[CheckpointEntry, ...]
     again: int = 0
+    undoes: int = 0
 
     @property
     def place(self) -> int:

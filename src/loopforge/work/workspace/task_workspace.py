@@ -209,10 +209,11 @@ class TaskWorkspace:
         """The numbers of those that are kept, the oldest first."""
         return await self._archive.numbers(self.name)
 
-    async def restore(self, number: int) -> TreeChange:
+    async def restore(self, number: int, *, undoing: bool = False) -> TreeChange:
         """Put the workspace back to a checkpoint; what became of files by that. Raises Unknown.
 
         What is there now is kept as a checkpoint of its own first, so this can be put back, too.
+        `undoing`: what is kept of it then says that this takes that one back.
         Raises InputError where something there cannot be kept.
         """
         wanted = await self._archive.load(self.name, number)
@@ -232,7 +233,11 @@ class TaskWorkspace:
                     fresh.write, entry.path, data, len(data), executable=entry.executable
                 )
         again = structs.replace(
-            wanted, number=there.number + 1, at=self._clock.now(), again=wanted.place
+            wanted,
+            number=there.number + 1,
+            at=self._clock.now(),
+            again=wanted.place,
+            undoes=there.number if undoing else 0,
         )
         await self._archive.save(self.name, again, _not_needed)
         await asyncio.to_thread(_exchange, self.place, aside)  # last: broken off, all is as it was
@@ -248,7 +253,7 @@ class TaskWorkspace:
             if number < there.place:
                 earlier = await self._archive.load(self.name, number)
                 if between(earlier.entries, there.entries, GIT):
-                    return await self.restore(number)
+                    return await self.restore(number, undoing=True)
         raise Unknown("There is nothing to take back: no checkpoint is older.")
 
     async def _tree(self) -> CapturedTree:
