@@ -20,11 +20,13 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from msgspec.structs import replace
+from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Body, Event, Fact
 from loopforge.core.memory.memory_vocabulary import (
     PREFIX,
     STREAM,
+    EvidenceLine,
     KeepingSet,
     MemoryCorrected,
     MemoryDropped,
@@ -58,11 +60,27 @@ class MemoryLedger(Readable, Protocol):
         ...
 
 
+Lines = Sequence[EvidenceLine]
+
+
+class Wider(Protocol):
+    """Whether new lines may be used somewhere, before somebody, where old ones may not."""
+
+    def __call__(self, connection: Connection, /, new: Lines, old: Lines) -> bool:
+        """Reads alone."""
+        ...
+
+
+def _nowhere(_: Connection, /, new: Lines, old: Lines) -> bool:  # noqa: ARG001
+    """Where nobody is present."""
+    return False
+
+
 class MemoryStore:
     """The items of all mates of a home."""
 
-    def __init__(self, ledger: MemoryLedger, stamp: Stamp) -> None:
-        self._ledger, self._stamp = ledger, stamp
+    def __init__(self, ledger: MemoryLedger, stamp: Stamp, wider: Wider = _nowhere) -> None:
+        self._ledger, self._stamp, self._wider = ledger, stamp, wider
 
     # ------------------------------------------------------------ looking
 
@@ -94,8 +112,9 @@ class MemoryStore:
     ) -> list[str]:
         """Keep items of a mate; their ids, those that stood there before among them.
 
-        One that says what a held one of the same layer says is kept once; so is the same for the
-        same `cause`. Raises InputError for an item that rests on nothing.
+        One that says what a held one of the same layer says is kept once, unless it was said before
+        others, too: then it is one more, which may be used there. The same for the same `cause` is
+        kept once. Raises InputError for an item that rests on nothing.
         """
 
         async def attempt(seq: int) -> list[str]:
@@ -119,7 +138,7 @@ class MemoryStore:
             item = await self._grounded(wanted)
             if not await self._wanted(item):
                 continue
-            if same := next((one.id for one in known if _says_the_same(one, item)), ""):
+            if same := await self._known_there(known, item):
                 ids.append(same)
                 continue
             fact = self._stamp.fact(item, actor=actor, cause=cause)
@@ -132,6 +151,15 @@ class MemoryStore:
             known = [one for one in known if not _replaces(item, one)]
             known.append(_as_kept(item, fact, mate))
         return ids, facts
+
+    async def _known_there(self, known: Sequence[KeptItem], item: MemoryKept) -> str:
+        """The held item that says the same wherever this one could; "" for none."""
+        for one in known:
+            if _says_the_same(one, item):
+                wider = partial(self._wider, new=item.evidence, old=one.evidence)
+                if not await self._ledger.look(wider):
+                    return one.id
+        return ""
 
     async def _grounded(self, item: MemoryKept) -> MemoryKept:
         """The item with the evidence of what it was made of. Raises InputError, Unknown."""
@@ -266,13 +294,14 @@ def _says_the_same(known: KeptItem, item: MemoryKept) -> bool:
 
 
 def _replaces(item: MemoryKept, old: KeptItem) -> bool:
-    """Whether a new item takes the place of a held one: the same fact, or instruction, anew."""
+    """Whether a new item takes the place of a held one: the same matter, said otherwise."""
     subject = folded(str(item.subject).strip())
     return (
         bool(subject)
         and not old.locked
         and (item.layer, subject) == (old.layer, folded(str(old.subject).strip()))
         and set(item.about) == set(old.about)
+        and not _says_the_same(old, item)
         and (item.layer != "word" or item.room == old.room)
     )
 
@@ -287,6 +316,7 @@ def _as_kept(item: MemoryKept, fact: Fact, mate: str) -> KeptItem:
         text=item.text,
         state="held",
         made_by=item.made_by,
+        evidence=item.evidence,
         about=item.about,
         subject=item.subject,
     )

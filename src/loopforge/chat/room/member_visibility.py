@@ -28,6 +28,7 @@ from sqlalchemy.engine import Connection
 
 from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event
+from loopforge.core.memory.memory_vocabulary import EvidenceLine
 from loopforge.core.room_vocabulary import (
     MateJoined,
     MateLeft,
@@ -122,6 +123,17 @@ class MemberSight(NamedTuple):
 
 EVERYTHING = MemberSight((Stay(0, FOREVER),))
 """What somebody at the machine itself sees."""
+
+
+def audience(connection: Connection, lines: Iterable[EvidenceLine]) -> frozenset[str]:
+    """The persons who saw all of these lines."""
+    everybody: frozenset[str] | None = None
+    for line in lines:
+        there = (stays.c.stream == line.stream) & (stays.c.since <= line.seq)
+        query = select(stays.c.person).where(there, stays.c.until >= line.seq)
+        saw = frozenset(connection.execute(query).scalars())
+        everybody = saw if everybody is None else everybody & saw
+    return everybody or frozenset()
 
 
 class Members:

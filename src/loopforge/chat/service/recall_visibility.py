@@ -22,11 +22,13 @@ from loopforge.chat.room.member_visibility import (
     Members,
     MemberSight,
     Stay,
+    audience,
     private_rooms,
     sights_of,
     stays_of_mate,
 )
 from loopforge.chat.room.room_store import PREFIX
+from loopforge.core.memory.memory_vocabulary import EvidenceLine
 from loopforge.runtime.memory_values import RecallQuery
 
 MOVES = Members.kinds | {"room.place_joined", "room.place_left"}
@@ -48,6 +50,16 @@ def usable_rooms(connection: Connection, query: RecallQuery) -> Rooms:
 def is_private(connection: Connection, stream: str) -> bool:
     """Whether nobody comes into a room unless a person in it brings them."""
     return bool(private_rooms(connection, [stream]))
+
+
+def wider(connection: Connection, new: Sequence[EvidenceLine], old: Sequence[EvidenceLine]) -> bool:
+    """Whether what rests on some lines may be used where what rests on others may not.
+
+    They lie in another room, or somebody saw them who did not see all of the others.
+    """
+    if not {one.stream for one in new} <= {one.stream for one in old}:
+        return True
+    return bool(new) and not audience(connection, new) <= audience(connection, old)
 
 
 def shared(each: Iterable[Sequence[Stay]]) -> tuple[Stay, ...]:

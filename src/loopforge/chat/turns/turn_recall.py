@@ -182,9 +182,13 @@ class TurnRecall:
         older = [one for one in knowing if one.layer == "word"][:-WORDS]
         knowing = [one for one in knowing if one not in older]
         found: list[list[Line]] = []
+        told: set[tuple[str, str]] = set()
         for items in (shaping, knowing):
             rows: list[Line] = []
             for item in reversed(items):
+                if (wording := (item.layer, _worded(item.text))) in told:
+                    continue  # kept once more where it was said before others
+                told.add(wording)
                 row = await self._item_row(state, item, "standing")
                 left -= ROW + len(str(row.text).encode("utf-8", "replace"))
                 if left < 0:

@@ -253,8 +253,8 @@ class TaskRepositories:
     async def take_back(self, task: str) -> Merged:
         """Undo a merge by a commit that takes its changes back, on top of what there is now.
 
-        Asked for again after it was broken off, it makes no second one. Raises RepositoryError where
-        later commits changed the same places, and Changed where nothing was merged.
+        Asked for again after it was broken off, it makes no second one. Raises RepositoryError
+        where later commits changed the same places, and Changed where nothing was merged.
         """
         record, proposal = self._record(task), self.proposal(task)
         if proposal.state != "merged":
