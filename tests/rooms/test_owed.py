@@ -208,3 +208,30 @@ async def test_who_left_meanwhile_is_named_still(tmp_path: Path) -> None:
         await home.clock.advance(1.5 * HOURS)
         told = [str(one.text) for one in await home.bodies(Told)]
     assert told[0].startswith("What Ben said did not reach Ana: ")
+
+
+async def test_what_is_owed_behind_many_that_were_sent_again_is_sent_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first of more than one page: it is listed when the others are sent, and can be sent."""
+    monkeypatch.setattr("loopforge.chat.service.failed_deliveries.PAGE", 3)
+    place, wall = "telegram:1@42", Wall("telegram:1@42")
+    wall.away = lambda: SendFailed("no", final=True)
+    async with beside(tmp_path, place, wall) as home:
+        await talk(home, *range(1, 7))
+        await home.clock.advance(HOURS)
+        stream, owed = f"room:{home.room}", home.app.front.owed
+        failed = [one.body.delivery for one in await home.events() if isinstance(one.body, Failed)]
+        mine = [one.delivery for one in await owed.every(stream, most=99)]
+        assert len(mine) == 12
+        assert set(mine) <= set(failed)
+        assert [one.delivery for one in await owed.every(stream, most=3)] == mine[:3]
+        wall.away = None
+        for delivery in mine[:-1]:
+            await owed.send_again(stream, delivery)
+        await home.clock.advance(MINUTES)
+        assert [one.delivery for one in await owed.every(stream, most=3)] == mine[-1:]
+        await owed.send_again(stream, mine[-1])
+        await home.clock.advance(MINUTES)
+        assert await owed.every(stream) == []
+        assert min(wall.lines) == "Here is no1"

@@ -11,7 +11,14 @@ import pytest
 
 from loopforge.app import App
 from loopforge.core.people_events import PersonMet
-from loopforge.core.room_vocabulary import Heard, PersonJoined, PersonLeft, RoomOpened
+from loopforge.core.room_vocabulary import (
+    Heard,
+    MemoryAsked,
+    PersonJoined,
+    PersonLeft,
+    RoomOpened,
+    Told,
+)
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
 from tests.rooms.conftest import living
@@ -132,3 +139,20 @@ async def test_what_the_other_did_is_told_like_ones_own(ledger_url: str, tmp_pat
         }
         for app in (one, other):
             assert await app.rooms.names() == []
+
+
+async def test_what_came_of_a_wish_is_told_once(ledger_url: str, tmp_path: Path) -> None:
+    """Both find a wish that was not carried out: the room says one line for it."""
+    async with two(tmp_path, ledger_url) as apps:
+        for nth in range(TIMES):
+            room = f"room-{nth}"
+            you = (await apps[0].rooms.enter(room, "ana", "terminal", ("maya",))).you
+            body = MemoryAsked(
+                want="forget", text=Words("quinces"), mates=("maya",), person=you, lines=()
+            )
+            fact = apps[0].stamp.fact(body, actor=f"person:{you}")
+            await apps[0].ledger.append(f"room:{room}", [fact])
+        await asyncio.gather(*(app.wishes.resume() for app in apps))
+        for nth in range(TIMES):
+            every = [event.body for event in await apps[0].ledger.read(f"room:room-{nth}")]
+            assert sum(isinstance(body, Told) for body in every) == 1

@@ -25,7 +25,11 @@ from loopforge.runtime.delivery_worker import Deliveries, Pending
 
 ENDED = ("delivery.failed", "delivery.uncertain")
 MOST = 200
-"""Failed deliveries that are looked at, the newest."""
+"""What is owed that is listed, the newest."""
+PAGE = 200
+"""Failed deliveries that are looked at together."""
+END = "~"
+"""After every id."""
 Owing = Literal["failed", "uncertain", "waits"]
 
 
@@ -57,22 +61,32 @@ class OwedDeliveries:
         self._ledger, self._house, self._deliveries = ledger, house, deliveries
 
     async def every(self, stream: str = "", most: int = MOST) -> list[OwedDelivery]:
-        """All that is owed, in one room or in all, the newest first; what waits before all else."""
-        ended = await self._ledger.look(lambda found: _ended(found, stream, most))
+        """What is owed, in one room or in all, the newest first; what waits before all else.
+
+        Of what failed so many at most: older ones come up when newer ones are sent.
+        """
         waits = [
             await self._waiting(one)
             for one in await self._ledger.outbox()
             if ":" in one.surface and stream in ("", one.stream)
         ]
-        every = [*reversed(waits), *[await self._failed(id) for id in ended]]
-        return [one for one in every if one is not None]
+        failed, page = list[OwedDelivery](), await self._page(stream, END)
+        while page and len(failed) < most:
+            each = [await self._failed(end) for end, again in page if not again]
+            failed += [one for one in each if one is not None]
+            page = await self._page(stream, page[-1][0])
+        return [*[one for one in reversed(waits) if one is not None], *failed[:most]]
+
+    async def _page(self, stream: str, before: str) -> Sequence[tuple[str, bool]]:
+        return await self._ledger.look(lambda found: _ended(found, stream, before))
 
     async def send_again(self, stream: str, delivery: str) -> None:
         """Send what failed to the same place once more. Raises Unknown, and InputError."""
-        owed = {one.delivery: one for one in await self.every(stream)}
-        if delivery not in owed or owed[delivery].state == "waits":
+        ends = await self._ledger.look(lambda found: _ended(found, stream, END, delivery))
+        owed = await self._failed(ends[0][0]) if ends and not ends[0][1] else None
+        if owed is None:
             raise Unknown("That is owed no longer: it was sent again, or it has arrived.")
-        if not owed[delivery].again:
+        if not owed.again:
             raise InputError("That place is no part of the room any more; nothing can be sent.")
         event = await self._ledger.event(delivery)
         assert isinstance(event.body, Queued)
@@ -124,14 +138,22 @@ class OwedDeliveries:
         )
 
 
-def _ended(connection: Connection, stream: str, most: int) -> Sequence[str]:
-    """The ids of the ends of deliveries that failed and were not sent again, newest first."""
+def _ended(
+    connection: Connection, stream: str, before: str, delivery: str = ""
+) -> Sequence[tuple[str, bool]]:
+    """The ends of deliveries that failed, newest first, each with whether it was sent again.
+
+    Ids before one; of one `delivery` alone, where it is named.
+    """
     query = select(events.c.id, events.c.stream, events.c.cause).where(events.c.kind.in_(ENDED))
     if stream:
         query = query.where(events.c.stream == stream)
-    rows = connection.execute(query.order_by(events.c.id.desc()).limit(most)).all()
+    if delivery:
+        query = query.where(events.c.cause == delivery)
+    newest = query.where(events.c.id < before).order_by(events.c.id.desc()).limit(PAGE)
+    rows = connection.execute(newest).all()
     again = _again(connection, {row.stream for row in rows}, {row.cause for row in rows})
-    return [row.id for row in rows if row.cause not in again]
+    return [(row.id, row.cause in again) for row in rows]
 
 
 def _again(connection: Connection, streams: Iterable[str], sent: Iterable[str]) -> set[str]:

@@ -117,10 +117,18 @@ class MemoryWishes:
         return listed([mate_name(self._mates, one) for one in mates])
 
     async def _tell(self, event: Event, text: str) -> None:
-        """Say it in the room: the last thing that is done for a wish."""
-        state = await self._house.state(event.stream)
-        told = self._stamp.fact(Told(text=public(text)), actor="room", cause=event.id)
-        await self._ledger.append(event.stream, [told, *queued(told, state.places, self._stamp)])
+        """Say it in the room, once, whichever host does: the last thing that is done for a wish."""
+
+        async def attempt(seq: int) -> None:
+            if await self._is_told(event):
+                return
+            state = await self._house.state(event.stream)
+            told = self._stamp.fact(Told(text=public(text)), actor="room", cause=event.id)
+            facts = [told, *queued(told, state.places, self._stamp)]
+            await self._ledger.append(event.stream, facts, expect=seq)
+
+        head = partial(self._house.head, event.stream)
+        await self._ledger.decide(event.stream, head, attempt)
 
     async def _is_told(self, event: Event) -> bool:
         later = await self._ledger.read(event.stream, after=event.seq, kinds=["room.told"])
