@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from loopforge.web.rendering import avatar_faces
 from loopforge.web.rendering.avatar_faces import face_svg, initials, initials_svg
+from loopforge.web.server.page_templates import environment
 
 ATTRIBUTES = {
     *("class", "viewBox", "aria-hidden", "focusable", "d", "fill", "x", "y"),
@@ -62,3 +64,13 @@ def test_a_face_is_in_its_colour() -> None:
 def test_initials(name: str, letters: str) -> None:
     """Initials are one or two letters, of the first name and the last."""
     assert initials(name) == letters
+
+
+def test_no_two_robots_show_one_face() -> None:
+    """Names that differ by a space or a dash alone are drawn each by itself, and shown so."""
+    names = ["A B", "A-B", "A_B", "A_-B", "A__B"]
+    parts = environment().get_template("lab-parts.html").module
+    drawn = re.findall(r'<symbol id="(bot-[^"]*)"', str(parts.faces(names)))  # type: ignore[attr-defined]
+    shown = [re.findall(r'href="#(bot-[^"]*)"', str(parts.bot(name))) for name in names]  # type: ignore[attr-defined]
+    assert len(set(drawn)) == len(names)
+    assert shown == [[each] for each in drawn]
