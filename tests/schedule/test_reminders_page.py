@@ -25,7 +25,7 @@ def test_its_commands_are_understood() -> None:
 
     now = datetime(2026, 3, 25, 14, 0, tzinfo=ZoneInfo("Europe/Berlin"))
     shown = re.findall(r"^/remind (.+?): ", PAGE, re.MULTILINE)
-    assert len(shown) == 3
+    assert len(shown) == 4
     for said in shown:
         form = filled_form(said, now, "Europe/Berlin", "en")
         assert isinstance(check(form, now, "Europe/Berlin"), Fits)
