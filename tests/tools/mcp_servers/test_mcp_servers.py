@@ -470,6 +470,20 @@ def test_a_wrong_file_says_what_is_wrong(written: dict[str, object], why: str) -
         read_server("odd", written, {"KEY": "k"})
 
 
+def test_a_program_whose_interpreter_is_elsewhere_says_which(tmp_path: Path) -> None:
+    """An environment made by a Python of somebody's own links out of the folder that is named."""
+    own, made = tmp_path / "own" / "python3.11", tmp_path / "made"
+    own.parent.mkdir()
+    own.touch()
+    made.mkdir()
+    (made / "python3").symlink_to(own)
+    (made / "serve").write_text(f"#!{made}/python3\n")
+    written = {"command": [f"{made}/serve"], "folders": [str(made)]}
+    with pytest.raises(BadSettings, match=f"does not see {own}, which starts {made}/serve"):
+        read_server("odd", written, {})
+    read_server("odd", {**written, "folders": [str(made), str(own.parent)]}, {})
+
+
 @pytest.mark.parametrize(
     ("asks", "writing", "reading"),
     [

@@ -118,11 +118,28 @@ def _wrong_program(server: McpServer) -> str:
         seen = [Path(each).expanduser() for each in (*SEEN, *server.folders)]
         if not any(program.is_relative_to(each) for each in seen):
             return f"the sandbox does not see {program}: add its folder to `folders`"
+        starts = _interpreter(program)
+        if starts and not any(starts.is_relative_to(each.resolve()) for each in seen):
+            return (
+                f"the sandbox does not see {starts}, which starts {program}: add its folder "
+                "to `folders`, or install the program by the system's own, such as /usr/bin/python3"
+            )
     if server.headers:
         return "headers are for a url; a program is given its keys in [environment]"
     if bad := next((host for host in server.network if not HOST.fullmatch(host)), ""):
         return f"{bad!r} in network is no host, such as api.example.org or *.example.org"
     return ""
+
+
+def _interpreter(program: Path) -> Path | None:
+    """What a script's first line names to start it, links followed; None for another program."""
+    try:
+        with program.open("rb") as file:
+            first = file.readline(256)
+    except OSError:
+        return None
+    named = first[2:].decode("utf-8", "replace").split() if first.startswith(b"#!") else []
+    return Path(named[0]).resolve() if named else None
 
 
 def _wrong_place(server: McpServer) -> str:
