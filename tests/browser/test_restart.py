@@ -14,12 +14,18 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
-from tests.browser.people import Crowd, guest_of
+from tests.browser.people import Crowd, guest_of, owner_of
 from tests.rooms.conftest import write_mates
+from tests.web.conftest import town
 
 pytestmark = pytest.mark.browser
+HASTE = """(() => {
+  const after = AbortSignal.timeout;
+  AbortSignal.timeout = (ms) => after.call(AbortSignal, ms / 40);
+})()"""
+"""What is given up after a while is so much sooner."""
 LINK = re.compile(r"(http://127\.0\.0\.1:\d+)/enter/\S+")
 
 
@@ -113,3 +119,27 @@ async def test_pages_outlive_a_home_that_is_killed(tmp_path: Path, crowd: Crowd)
         ]
         lines = await ben.talk()
         assert [each for each in lines if not each.startswith("Maya")] == heard
+
+
+async def test_a_line_that_goes_into_a_dead_connection(tmp_path: Path, crowd: Crowd) -> None:
+    """It is sent again after a while, once, and what was written since goes after it."""
+    async with town(tmp_path) as site, crowd:
+        olu = await owner_of(site, crowd)
+        olu.expects("ERR_FAILED|aborted")
+        await olu.context.add_init_script(HASTE)
+        room = await olu.makes_room("Oven")
+        await olu.opens(f"/rooms/{room}")
+        await olu.is_in()
+        dead = list[Route]()
+
+        async def swallows(route: Route) -> None:
+            if dead:
+                await route.continue_()
+            else:
+                dead.append(route)
+
+        await olu.page.route("**/lines", swallows)
+        await olu.says("the first loaf")
+        await olu.says("the second loaf")
+        await olu.sees("the second loaf")
+        assert await olu.talk() == ["olu: the first loaf", "olu: the second loaf"]

@@ -211,10 +211,10 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
     clearTimeout(retry);
     const body = new FormData();
     for (const name of ["source", "text", "reply_to"]) body.set(name, one[name] ?? "");
-    for (const file of await cargo(one)) body.append("files", file, file.name);
-    let waits = "";
-    try {
-      const answered = await post("/lines", body);
+    let bytes = 0, waits = "";
+    for (const file of await cargo(one)) { body.append("files", file, file.name); bytes += file.size; }
+    try { // what a dead connection swallowed is sent again
+      const answered = await post("/lines", body, false, AbortSignal.timeout(20000 + bytes / 4));
       if (answered.ok) {
         one.seq = (await answered.json()).seq;
         patience = 2000;

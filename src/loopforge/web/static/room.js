@@ -42,8 +42,8 @@ import { around } from "./room-keys.js";
     } catch { /* closed to us: nothing outlives a reload */ }
     return null;
   };
-  const post = (path, body, keepalive = false) => fetch(base + path, {
-    method: "POST", body, keepalive,
+  const post = (path, body, keepalive = false, signal) => fetch(base + path, {
+    method: "POST", body, keepalive, signal,
     headers: { accept: "application/json", "x-csrftoken": window.loopforge.token() },
   });
   const fields = (values) => new URLSearchParams(values);
@@ -281,7 +281,7 @@ import { around } from "./room-keys.js";
 
   /* ---------------- the stream */
 
-  let source = null, anew, wait = 1000, timer = 0, boot = "", alone = 0, over = false;
+  let source = null, anew, wait = 1000, timer = 0, alone = 0, over = false;
 
   function connect() {
     clearTimeout(timer);
@@ -293,9 +293,7 @@ import { around } from "./room-keys.js";
       hear(event.data);
     });
     const json = (hear) => (data) => hear(JSON.parse(data));
-    on("hello", json((told) => {
-      if (boot && told.boot !== boot) console.info("Started anew; on from line", newest);
-      boot = told.boot;
+    on("hello", () => {
       wait = 1000;
       thinking.clear();
       uses.clear();
@@ -304,7 +302,7 @@ import { around } from "./room-keys.js";
       sign("");
       composer.flush();
       lines.querySelectorAll("[data-asks]:has(form)").forEach(ask);
-    }));
+    });
     on("line", add);
     on("change", json(change));
     on("scene", (html) => {
@@ -406,7 +404,7 @@ import { around } from "./room-keys.js";
     lines.setAttribute("aria-busy", "true");
     lines.setAttribute("aria-live", "off");
     try {
-      const answer = await fetch(`${base}/before?seq=${oldest}`, { headers: { "HX-Request": "true" } });
+      const answer = await fetch(`${base}/before?seq=${oldest}`, { headers: { "HX-Request": "true" }, signal: AbortSignal.timeout(20000) });
       if (!answer.ok) throw new Error(String(answer.status));
       const found = fragment(await answer.text()).querySelector(".past");
       more = found.dataset.more === "yes";
