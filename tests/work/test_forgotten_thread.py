@@ -13,6 +13,7 @@ from loopforge.work.task_state import PREFIX
 from loopforge.work.threads.thread_posts import ANSWERED
 from tests.rooms.conftest import write_mates
 from tests.work.conftest import in_order, says, uses
+from tests.work.test_task_forgetting import holding
 from tests.work.test_thread_tasks import OTTO, commons
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(25)]
@@ -82,3 +83,21 @@ async def test_a_line_that_asked_does_not_say_again_what_was_erased(place: Path)
         edits = [one for one in await room.bodies(LineEdited) if one.line == line]
         assert str(edits[-1].text).endswith(ANSWERED)
         assert "lantern" not in str(edits[-1].text)
+
+
+async def test_a_deleted_line_leaves_nothing_in_the_task_that_it_steered(place: Path) -> None:
+    """What the task took in of it, and what the mate made of it, goes along; the task stays."""
+    script = in_order(WAITS, says("done", "It listens on marmoladic-4711 now."))
+    async with commons(place, script) as room:
+        await room.hears("otto, write a Python server in serve.py")
+        (task,) = await room.tasks()
+        line = await room.hears("take the port marmoladic-4711")
+        assert len(await room.app.ledger.read(PREFIX + task, kinds=["task.steered"])) == 1
+        assert holding(place, b"marmoladic")
+        assert (await room.shop.state(task)).stage == "finished"
+        await room.app.front.rooms.delete("commons", room.ana, line.id)
+        await room.rest()
+        await room.app.forgetting.finish("room:commons")
+        assert holding(place, b"marmoladic") == []
+        assert (await room.shop.state(task)).stage == "finished"
+        assert (await room.app.ledger.verify()).sound

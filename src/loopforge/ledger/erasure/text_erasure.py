@@ -3,8 +3,8 @@
     what was named -> what later texts quote it (quote_matching.py) -> Erased events -> texts gone
       -> views that hold texts folded anew, snapshots dropped -> nothing left in the file
 
-Named may be texts (by ref); events (the words of a line, and those that it was edited to; of a
-turn's record, what it brought in);
+Named may be texts (by ref); events (the words of a line, those that it was edited to, and what a
+task took in of it; of a turn's record, what it brought in);
 a person: everything that came in with an event of theirs, and their names and accounts wherever
 they stand, of every self that was linked to them (person_identities.py); or
 a whole stream: every text that came in with it, and what echoes it in others (cross_quotes.py).
@@ -208,12 +208,22 @@ def _making(connection: Connection, items: Collection[str]) -> dict[str, set[str
 
 def _targets(connection: Connection, wish: Wish, kin: Kin, people: set[str]) -> Iterator[_Target]:
     edits = () if wish.exactly else edits_of(connection, wish.events)
-    for id in (*wish.events, *edits):
+    copies = () if wish.exactly else _copies(connection, wish.events)
+    for id in (*wish.events, *edits, *copies):
         yield from _of_event(connection, event_by_id(connection, id))
     for event, ref in _bringers(connection, "texts.ref", wish.refs):
         yield _Target(ref, event.stream, _since(connection, event), name=False)
     if wish.person:
         yield from _of_person(connection, wish.person, kin, people)
+
+
+def _copies(connection: Connection, lines: Sequence[str]) -> Iterator[str]:
+    """The events by which tasks took in these lines, as words of their own."""
+    one = mark(connection)
+    query = f"SELECT id FROM events WHERE id > {one} AND kind = 'task.steered' AND body LIKE {one}"  # noqa: S608
+    for line in lines:
+        said = f'%"source":"{line}"%'
+        yield from connection.exec_driver_sql(query, (line, said)).scalars().all()
 
 
 def _of_event(connection: Connection, event: Event) -> Iterator[_Target]:
