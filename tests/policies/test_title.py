@@ -34,3 +34,12 @@ def test_a_small_model_is_given_examples_and_the_lines() -> None:
     prompt = Playbook(title(PROMPTS), seen).asks("title").prompt
     assert prompt.startswith("[system] <title-small>")
     assert prompt.endswith("[user] ana: slugs ate my beans\nbo: again?")
+
+
+def test_a_name_that_is_an_example_of_its_prompt_is_not_taken() -> None:
+    """A small model may say an example again: then the talk's own words name it, in the room."""
+    seen = shown(heard("ana", "slugs ate my beans"), model="small")
+    said = Playbook(title(PROMPTS), seen).asks("title").answered(title="How to grow tomatoes")
+    assert said.plans().acts == (Entitle(title=""),)
+    said = Playbook(title(PROMPTS), seen).asks("title").answered(title="Slugs at the beans")
+    assert said.plans().acts == (Entitle(title="Slugs at the beans"),)

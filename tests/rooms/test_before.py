@@ -148,7 +148,7 @@ def test_the_flight_record_is_printed(before: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize(
-    ("event", "then", "now"), [(HELLO, "talk/1", VERSION), (TITLE, "title/1", "title/2")]
+    ("event", "then", "now"), [(HELLO, "talk/1", VERSION), (TITLE, "title/1", "title/3")]
 )
 def test_a_mind_that_has_changed_since_is_named(
     event: str, then: str, now: str, before: Path, capsys: pytest.CaptureFixture[str]

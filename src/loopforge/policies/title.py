@@ -6,6 +6,7 @@ from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import Message, Mind, Policy, Prompts, Thinking, ask
 from loopforge.core.room_vocabulary import Entitle, StaySilent
+from loopforge.core.text.topics import topics, unspaced
 from loopforge.policies.prompt_building import (
     fields_of,
     fill,
@@ -16,7 +17,7 @@ from loopforge.policies.prompt_building import (
     without_answer,
 )
 
-VERSION = "title/2"
+VERSION = "title/3"
 LINES = 12
 """Lines that a title is made from."""
 SCHEMA = form_of({"title": {"type": "string", "minLength": 3, "maxLength": 48}})
@@ -37,6 +38,13 @@ def title(prompts: Prompts) -> Policy:
         if answer.outcome != "answered" or answer.data is None:
             return without_answer(answer)
         name = str(answer.data.get("title") or "").strip()
+        if is_small(seen) and name and not _is_about(name, seen):
+            return AgentActionPlan(
+                intent="name",
+                mode="context",
+                narrative="The name that came was not of this conversation: its own words are.",
+                acts=(Entitle(title=""),),
+            )
         return AgentActionPlan(
             intent="name",
             mode="context",
@@ -45,6 +53,12 @@ def title(prompts: Prompts) -> Policy:
         )
 
     return policy
+
+
+def _is_about(name: str, seen: AgentPerception) -> bool:
+    """Whether a name has a word of the lines: a small model may give one of its examples."""
+    said = topics("\n".join(str(line.text) for line in seen.lines[-LINES:]))
+    return not said.isdisjoint(topics(name)) or any(map(unspaced, name))
 
 
 MIND = Mind(VERSION, title, hidden=True)
