@@ -355,6 +355,14 @@ async def test_text_that_never_ends(kind: str) -> None:
     assert 6800 < len(tried.text) < 7500
 
 
+async def test_uses_that_never_end() -> None:
+    """Of a line with very many uses of tools some hundreds are put together, and no more."""
+    calls = [("clock", "{}")] * 700
+    async with talking("chat", Behaviour(calls=calls)) as (_, provider):
+        tried = await provider.attempt(question(), lambda _: None)
+    assert (tried.outcome, tried.detail) == ("malformed", "more than 500 parts came, and no end")
+
+
 @every_protocol
 async def test_bytes_that_never_end(kind: str) -> None:
     """A server that sends one line without end is cut off before it fills the memory."""

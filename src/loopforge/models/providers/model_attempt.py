@@ -53,6 +53,8 @@ UNREADABLE = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL")
 """How Google ends an answer whose use of a tool it could not read; the next one mostly is well."""
 MOST_TOKENS = 10**9
 """Tokens of one answer that are believed; sums of more would outgrow the database."""
+MOST_PARTS = 500
+"""Uses of tools, thoughts and texts of one answer: putting them together takes their square."""
 LONGEST_TOKEN = 48
 """Characters; a text longer than this times its `max_tokens` comes from a model that never ends."""
 
@@ -222,7 +224,7 @@ class Provider:
         most: int,
         longest: int,
     ) -> None:
-        thoughts, length = Thoughts(), 0
+        thoughts, length, parts = Thoughts(), 0, 0
 
         def say(piece: str) -> None:
             if piece:
@@ -241,6 +243,9 @@ class Provider:
                 length += len(piece) or _written(event)
                 if 0 < longest < heard.spoken.length:
                     raise AnswerCut(f"cut off: more than {longest} characters to be said")
+                parts += event.event_kind == "part_start"
+                if parts > MOST_PARTS:
+                    raise Endless(f"more than {MOST_PARTS} parts came, and no end")
                 if length > most:
                     raise Endless(f"more than {most} characters came, and no end")
             say(thoughts.rest())
