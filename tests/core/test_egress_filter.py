@@ -220,6 +220,12 @@ def test_words_without_spaces_flow_while_they_stream() -> None:
     assert Egress().feed("今日はいい天気") == "今日はいい天気"
 
 
+@pytest.mark.timeout(20)
+def test_headers_of_keys_again_and_again_cost_little() -> None:
+    """A draft of nothing but their beginnings, and a word, is read in a moment, at each look."""
+    assert Egress().feed("-----BEGIN " * 40_000 + "!").endswith("-----BEGIN")
+
+
 def test_a_long_run_of_one_sign_costs_little() -> None:
     """A model that streams garbage is filtered too: a hundred thousand signs in one piece."""
     for sign in (

@@ -21,6 +21,7 @@ Does not know who says it, nor what may be said; that is the guard's (act_guard.
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -92,7 +93,7 @@ _JOINER = re.compile(
 _STACK = re.compile("([\u0300-\u036f\u0489]{3})[\u0300-\u036f\u0489]+")
 _SOLID = "".join(map(chr, range(0x21, 0x7F)))
 """The signs that keys are made of."""
-_HEADER = re.compile("-----BEGIN[A-Z -]*\\Z")
+_HEADER, _HEADER_SIGNS = "-----BEGIN", string.ascii_uppercase + " -"
 _FOOTER = re.compile("-----END [A-Z ]*KEY-----\\Z")
 _SENTENCE = re.compile("[.!?…。！？][\"'”»)\\]*_]*(?=\\s)|\n")
 
@@ -233,8 +234,8 @@ class Egress:
         private key, and any end that is the beginning of a known secret.
         """
         end = len(text)
-        if header := _HEADER.search(text):
-            end = header.start()
+        header = text.find(_HEADER, len(text.rstrip(_HEADER_SIGNS)))
+        end = header if header >= 0 else end
         end = min(end, len(text.rstrip(_SOLID)))
         for secret in self._secrets:
             for size in range(min(len(secret) - 1, len(text)), 0, -1):
