@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -371,6 +372,19 @@ async def test_bytes_that_never_end(kind: str) -> None:
         await server.left.wait()
     assert tried.outcome == "failed"
     assert "and no end" in tried.detail
+
+
+@every_protocol
+async def test_a_packed_answer_is_not_unfolded(kind: str) -> None:
+    """None was asked for: half a megabyte of it is half a gigabyte of one line."""
+    body = gzip.compress(b"data: " + b"x" * 2**20)
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {len(body)}\r\n"
+    wire = f"{head}content-encoding: gzip\r\n\r\n".encode() + body
+    async with talking(kind, Behaviour(wire=wire)) as (server, provider):
+        tried = await provider.attempt(question(), lambda _: None)
+    assert server.asked[0].headers["accept-encoding"] == "identity"
+    assert tried.outcome == "failed"
+    assert "the answer is packed (gzip), which nobody asked" in tried.detail
 
 
 # ---------------------------------------------------------------- failures

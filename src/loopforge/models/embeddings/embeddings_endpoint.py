@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from loopforge.errors import ModelError
 from loopforge.models.providers.model_spec import Secret
+from loopforge.models.providers.provider_client import TooMuch, http_client
 from loopforge.runtime.containment import short
 from loopforge.runtime.ports import Clock
 
@@ -94,12 +95,12 @@ class EmbeddingsEndpoint:
         import httpx2
 
         if self._http is None:
-            self._http = httpx2.AsyncClient(timeout=SECONDS)
+            self._http = http_client(self._base, timeout=SECONDS)
         headers = {"authorization": f"Bearer {self._key.reveal()}"} if self._key else {}
         body = {"model": self._model, "input": list(texts), "encoding_format": "float"}
         try:
             return await self._http.post(f"{self._base}/embeddings", json=body, headers=headers)
-        except httpx2.HTTPError as error:
+        except (httpx2.HTTPError, TooMuch) as error:
             raise self._wrong(
                 f"address cannot be reached ({str(error) or type(error).__name__})"
             ) from error
@@ -110,7 +111,7 @@ class EmbeddingsEndpoint:
             rows: Any = response.json()["data"]
             found = {int(row.get("index", at)): row["embedding"] for at, row in enumerate(rows)}
             vectors = [[float(number) for number in found[at]] for at in range(count)]
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise self._wrong(f"answer holds not one vector for each of {count} texts") from error
         lengths = {len(vector) for vector in vectors}
         wanted = self.dimension or min(lengths)

@@ -12,10 +12,11 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loopforge.errors import ModelError
 from loopforge.models.providers.model_spec import ModelSpec
+from loopforge.runtime.containment import short
 
 if TYPE_CHECKING:
     import httpx2
@@ -79,7 +80,7 @@ def open_wire(spec: ModelSpec) -> Wire:
     import jsonschema  # type: ignore[import-untyped]  # noqa: F401  by schema_check.py, on the loop
     import pydantic_ai.direct  # noqa: F401  likewise by model_attempt.py
 
-    http = http_client(spec)
+    http = http_client(spec.base_url, LONGEST_LINE)
     match spec.provider:
         case "anthropic":
             model = _anthropic(spec, http)
@@ -92,15 +93,18 @@ def open_wire(spec: ModelSpec) -> Wire:
     return Wire(model=model, http=http, exact=is_exact(spec))
 
 
-def http_client(spec: ModelSpec) -> httpx2.AsyncClient:
-    """A client that ends a body which is longer than any answer can be."""
+def http_client(base_url: str, longest_line: int = MOST_BYTES, **more: Any) -> httpx2.AsyncClient:
+    """A client that ends a body which is longer than any answer can be; `more` are its options.
+
+    None is packed: half a megabyte of it might unfold to half a gigabyte.
+    """
     import httpx2
 
     class Bounded(httpx2.AsyncByteStream):
         """A body that ends in TooMuch. No generator: it is closed with the response, not later."""
 
-        def __init__(self, inner: httpx2.AsyncByteStream) -> None:
-            self._inner, self._chunks = inner, aiter(inner)
+        def __init__(self, inner: httpx2.AsyncByteStream, packed: str) -> None:
+            self._inner, self._chunks, self._packed = inner, aiter(inner), packed
             self._all = self._line = 0
 
         def __aiter__(self) -> AsyncIterator[bytes]:
@@ -108,10 +112,12 @@ def http_client(spec: ModelSpec) -> httpx2.AsyncClient:
 
         async def __anext__(self) -> bytes:
             chunk = await anext(self._chunks)
+            if self._packed not in ("", "identity"):
+                raise TooMuch(f"the answer is packed ({short(self._packed)}), which nobody asked")
             self._all += len(chunk)
             ended = chunk.rfind(b"\n") + 1
             self._line = len(chunk) - ended + (0 if ended else self._line)
-            if self._all > MOST_BYTES or self._line > LONGEST_LINE:
+            if self._all > MOST_BYTES or self._line > longest_line:
                 raise TooMuch(f"{self._all} bytes came, and no end")
             return chunk
 
@@ -122,15 +128,19 @@ def http_client(spec: ModelSpec) -> httpx2.AsyncClient:
 
     async def bound(response: httpx2.Response) -> None:
         assert isinstance(response.stream, httpx2.AsyncByteStream)
-        response.stream = Bounded(response.stream)
+        packed = response.headers.get("content-encoding", "").strip().lower()
+        response.stream = Bounded(response.stream, packed)
         _responses.get([]).append(response)
 
-    here = any(f"://{host}" in spec.base_url for host in ("127.", "localhost", "[::1]"))
+    here = any(f"://{host}" in base_url for host in ("127.", "localhost", "[::1]"))
+    headers = {"accept-encoding": "identity", **more.pop("headers", {})}
+    options: dict[str, Any] = {"timeout": httpx2.Timeout(None, connect=CONNECT_SECONDS), **more}
     return httpx2.AsyncClient(
-        timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
+        headers=headers,
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
         event_hooks={"response": [bound]},
         trust_env=not here,
+        **options,
     )
 
 

@@ -18,6 +18,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from loopforge.models.providers.model_spec import UNTOLD_WINDOW, USUAL_WINDOW, Secret
+from loopforge.models.providers.provider_client import TooMuch, http_client
 
 SECONDS = 3.0
 """Longest wait for a list."""
@@ -148,21 +149,18 @@ async def fetch(address: str, key: Secret, *, seconds: float = SECONDS) -> Catal
     import httpx2
 
     base, *others = places(address)
-    here = re.search(r"://(127\.|localhost|\[::1\])", base)
     headers = {"authorization": f"Bearer {key.reveal()}"} if key else {}
     best = Catalogue(base_url=base, trouble="unlisted")
     try:
         async with (
             asyncio.timeout(seconds),
-            httpx2.AsyncClient(
-                trust_env=not here, headers=headers, timeout=seconds, follow_redirects=True
-            ) as http,
+            http_client(base, headers=headers, timeout=seconds, follow_redirects=True) as http,
         ):
             for place in (base, *others):
                 found = await _at(http, place)
                 if found.trouble != "unlisted":
                     return found
-    except (httpx2.HTTPError, OSError, ValueError) as error:  # a time-out is an OSError
+    except (httpx2.HTTPError, TooMuch, OSError, ValueError) as error:  # a time-out is an OSError
         best = Catalogue(base_url=base, trouble="unreachable", detail=_plain(error))
     return best
 
@@ -178,7 +176,7 @@ async def _at(http: Any, place: str) -> Catalogue:
         return Catalogue(base_url=place, trouble="starting", detail=f"it answered {status}")
     try:
         models = read(response.json()) if status == 200 else None
-    except ValueError:
+    except (ValueError, RecursionError):
         models = None
     if models is None:
         return Catalogue(base_url=place, trouble="unlisted", detail=f"it answered {status}")

@@ -123,7 +123,7 @@ class Transcriber:
     async def _client(self) -> httpx2.AsyncClient:
         async with self._opening:
             if self._http is None:
-                self._http = await loading(http_client, self.spec)
+                self._http = await loading(http_client, self.spec.base_url)
             return self._http
 
     def _read(self, answer: httpx2.Response) -> Tried:
