@@ -21,6 +21,7 @@ from tests.rooms.test_voice_notes import hears
 
 pytestmark = pytest.mark.anyio
 PICTURE = bytes.fromhex("89504e470d0a1a0a") + bytes(range(200))
+NOT_TAKEN = "[a file that came with this could not be taken]"
 SMALL = replace(STILL, limits=FileLimits(size=1000, text=500))
 
 
@@ -163,15 +164,18 @@ async def test_a_file_alone_is_a_line(city: Twin, tmp_path: Path) -> None:
 
 
 async def test_a_file_that_is_too_large(city: Twin, tmp_path: Path) -> None:
-    """What is too large is refused with its limit, before it is fetched; the words are heard."""
+    """What is too large is refused with its limit, before it is fetched; the words are heard.
+
+    Mates are told that it came.
+    """
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     large = [("film.mp4", bytes(2000))]
     async with lodged(city, tmp_path, {maya: "maya"}, manners=SMALL) as home:
         await city.say(ben, plaza, "among others", files=large)
         line = await city.dm(ben, maya, "see", files=large)
         await city.until(lambda: len(city.lines(line.channel)) == 3)
-        await home.hears(plaza, "among others")
-        await home.hears(line.channel, "see")
+        await home.hears(plaza, f"among others\n{NOT_TAKEN}")
+        await home.hears(line.channel, f"see\n{NOT_TAKEN}")
     told = next(each for each in city.lines(line.channel) if "too large" in each.text)
     assert told.text == "film.mp4 is too large: 2,000 bytes of at most 1,000. Give a part of it."
     assert told.reply_to == line.id

@@ -150,6 +150,10 @@ async def test_files(tmp_path: Path, twin: Twin, city: City) -> None:
         await city.say(ana, maya, "", document=("big.bin", b"x" * 101))
         lines = await city.heard(chat, by=maya, count=2)
         assert lines[1].text.startswith("big.bin is too large: 101 bytes of at most 100.")
+        await city.say(ana, maya, "read that", document=("big.bin", b"x" * 101))
+        await city.heard(chat, by=maya, count=4)
+        said = [e.body for e in await home.events(room) if isinstance(e.body, Heard)][-1]
+        assert str(said.text) == "read that\n[a file that came with this could not be taken]"
 
 
 async def test_a_mates_file(tmp_path: Path, twin: Twin, city: City) -> None:

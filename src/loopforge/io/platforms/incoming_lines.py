@@ -96,6 +96,13 @@ class ReceivedLine(Struct, frozen=True, kw_only=True):
     notice: str = ""
 
 
+def lacking(text: str, refused: Sequence[str]) -> str:
+    """What was said with files, some of which were `refused`: mates are to know that these came."""
+    count = len(refused)
+    files = "a file" if count == 1 else f"{count} files"
+    return f"{text}\n[{files} that came with this could not be taken]" if count else text
+
+
 def proves(spot: ChannelSpot, command: str, argument: str) -> bool:
     """Whether a command says who somebody is, which is not for those alone who were let in."""
     return spot.kind == "private" and command == "link" and bool(argument.strip())

@@ -34,7 +34,7 @@ from loopforge.errors import (
 from loopforge.io.platforms.buttons.press_ground import Presser
 from loopforge.io.platforms.buttons.question_buttons import denial
 from loopforge.io.platforms.emoji_commands import says_something
-from loopforge.io.platforms.incoming_lines import Coming, ReceivedLine, proves
+from loopforge.io.platforms.incoming_lines import Coming, ReceivedLine, lacking, proves
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.platforms.typing_updates import RoomWatch
 from loopforge.io.telegram.bot_accounts import Crowd
@@ -230,6 +230,7 @@ class Telegram:
         keeper = spot.kind == "private" or await poll.groups.keeps(message)
         given = attached and await self._reception.may_give(spot, by.account, keeper=keeper)
         files, refused = await self._fetch(poll, attached if given else ())
+        told[-1] = lacking(told[-1], refused).strip()
         if not text.strip() and not files:
             if refused and self._crowd.acts(spot.key, message.message_id):
                 await self._answer(poll, spot, message, "\n".join(refused))
@@ -240,7 +241,7 @@ class Telegram:
             message=str(message.message_id),
             account=by.account,
             name=by.name,
-            text=text,
+            text=joined(told),
             at=message.date,
             reply_to=incoming_message.reply(message),
             ours=incoming_message.answers(message, self._crowd.ours()),

@@ -47,7 +47,7 @@ from loopforge.io.discord.text.incoming_message import (
 )
 from loopforge.io.platforms.buttons.press_ground import Presser
 from loopforge.io.platforms.emoji_commands import STOP_EMOJIS
-from loopforge.io.platforms.incoming_lines import Coming
+from loopforge.io.platforms.incoming_lines import Coming, lacking
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.platforms.typing_updates import RoomWatch
 from loopforge.runtime.background_tasks import Tasks
@@ -373,7 +373,7 @@ class Inward:
         if not text.strip() and not files:
             return " ".join(problems)
         try:
-            told = await self._take(seat, message, text, files, venue)
+            told = await self._take(seat, message, lacking(text, problems).strip(), files, venue)
         except (BadLine, TooLarge, InputError) as error:
             self._files.settled(files)
             told = str(error)
