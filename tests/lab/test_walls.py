@@ -14,6 +14,7 @@ import pytest
 
 from loopforge.core.factory_vocabulary import Began, Decided, Reflected
 from loopforge.errors import BadRun, BadScenario
+from loopforge.lab.inspect.row_summaries import shortly
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import fork, resume, simulate
 from loopforge.lab.run.run_log import LOG, Chain, lines_of, row_of, rows_of
@@ -298,3 +299,10 @@ def test_a_fork_cannot_set_what_is_no_part_of_the_world(
         asyncio.run(fork(folder, tmp_path / "fork", 3, changes))
     assert len(str(caught.value)) < 400
     assert not (tmp_path / "fork").exists()
+
+
+def test_a_row_that_goes_down_for_ever_is_none() -> None:
+    """A stranger's log is read before it is believed, one object in the other or not."""
+    for read_row in (row_of, shortly):
+        with pytest.raises(BadRun, match="this is no row of a run"):
+            read_row(b'{"a":' * 100_000)

@@ -34,6 +34,13 @@ async def test_a_command_is_no_longer_than_a_line(home: Home) -> None:
         await home.does("ana", "remind", when)
 
 
+async def test_a_zone_of_very_many_parts_is_none(home: Home) -> None:
+    """Python looks for each part of it in the one before, until it can no more."""
+    await home.enter("ana")
+    with pytest.raises(InputError, match="No time zone is called 'a/a/a"):
+        await home.does("ana", "zone", "a/" * 2000 + "b")
+
+
 async def test_help_names_every_command_with_what_it_takes(home: Home) -> None:
     """It is made from the menu."""
     await home.enter("ana")

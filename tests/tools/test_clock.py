@@ -8,7 +8,7 @@ import pytest
 
 from loopforge.errors import InputError
 from loopforge.runtime.ports import ToolCall
-from loopforge.tools.clock import clock_tool
+from loopforge.tools.clock import clock_tool, zone_of
 from tests.tools.conftest import tool_home
 
 NOW = datetime(2026, 11, 23, 13, 5, tzinfo=UTC)
@@ -79,3 +79,9 @@ async def test_what_it_does_not_know(arguments: dict[str, str], why: str) -> Non
     """A word in the place of a date is not guessed at."""
     with pytest.raises(InputError, match=why):
         await told(**arguments)
+
+
+def test_a_zone_of_very_many_parts_is_none() -> None:
+    """Python looks for each part of it in the one before, until it can no more."""
+    with pytest.raises(InputError, match="no time zone is called 'a/a/a"):
+        zone_of("a/" * 2000 + "b")

@@ -82,7 +82,7 @@ def check(
         return Refused(reason="form", why=sentence(language, "written", problem=str(error)))
     try:
         here = ZoneInfo(asked.zone or zone)
-    except (KeyError, ValueError, OSError):
+    except (KeyError, ValueError, OSError, RecursionError):
         why = sentence(language, "zone", zone=asked.zone or zone)
         return Refused(reason="zone", why=why)
     return _Check(asked, now.astimezone(here), here, ZoneInfo(zone), language).result()

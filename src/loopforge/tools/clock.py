@@ -65,11 +65,11 @@ def zone_of(name: str) -> ZoneInfo:
     """The time zone of this name. Raises InputError, which names those like it."""
     try:
         return ZoneInfo(name)
-    except (KeyError, ValueError, OSError) as error:
+    except (KeyError, ValueError, OSError, RecursionError) as error:
         known = sorted(available_timezones())
         city = name.strip().replace(" ", "_").lower()
         near = [each for each in known if city and each.lower().endswith(f"/{city}")]
-        near = near or get_close_matches(name, known, n=3)
+        near = near or get_close_matches(name[:40], known, n=3)
         like = " or ".join(near[:3]) or "Europe/Paris"
         raise InputError(f"no time zone is called {name[:40]!r}; use one like {like}") from error
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.errors import InputError
+from loopforge.tools.mcp.server_questions import question_in
 from loopforge.tools.mcp.tool_listing import read_listed
 from loopforge.tools.mcp.use_result import result_of
 from tests.tools.mcp_servers.test_mcp_servers import connection
@@ -37,3 +38,8 @@ async def test_a_tool_with_a_name_that_moves_a_cursor_is_left_out(place: Path) -
     found, flaws = read_listed(await one.tools())
     await one.close()
     assert (len(found), flaws) == (12, [r"'\x1b[2Jx' is left out: nobody can read its name"])
+
+
+def test_a_file_that_goes_down_for_ever_asks_nothing() -> None:
+    """A hundred thousand objects one in the other: it is a file like any other."""
+    assert question_in(b'{"arguments":' * 100_000) is None

@@ -121,7 +121,7 @@ class ReminderCommands:
             return f"{zone} ({whose}). Another: /zone Europe/Berlin"
         try:
             name = str(ZoneInfo(asked.argument))
-        except (KeyError, ValueError, OSError) as error:
+        except (KeyError, ValueError, OSError, RecursionError) as error:
             raise InputError(
                 f"No time zone is called {asked.argument[:40]!r}; use one such as Europe/Berlin."
             ) from error

@@ -69,7 +69,7 @@ def shortly(line: bytes) -> Seen:
     """A line as a smaller shape. Raises BadRun."""
     try:
         row: Seen = _seen.decode(body_of(line)[0])
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise BadRun(f"this is no row of a run: {error}") from error
     return row
 

@@ -65,7 +65,7 @@ def row_of(line: bytes) -> Row:
     body, _ = body_of(line)
     try:
         row: Row = _decoder().decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise BadRun(f"this is no row of a run: {error}") from error
     return row
 

@@ -113,7 +113,7 @@ def question_in(data: bytes) -> AskedInput | None:
     """What a file would ask, if it has the form of a question."""
     try:
         return msgspec.json.decode(data, type=AskedInput)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 
 
