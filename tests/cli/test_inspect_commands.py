@@ -103,6 +103,7 @@ def test_a_sweep_asks_the_home_s_models(lab: Lab, scripted: Path) -> None:
     assert code == 0, err
     folder = scripted / "data" / "sweeps" / "tiny"
     assert f"6 of 6 runs, in {folder}" in out
+    assert out.endswith("Next: loopforge lab report tiny\n")
     results = (folder / "results.jsonl").read_bytes()
     assert lab("sweep", "tiny.toml", "--rescore")[0] == 0
     assert (folder / "results.jsonl").read_bytes() == results

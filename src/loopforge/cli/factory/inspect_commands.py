@@ -296,7 +296,9 @@ def sweep(
             rescore=rescore,
             watcher=watcher,
         )
-    then = f"loopforge lab report {called(there, folder)} -o {shlex.quote(name)}.html"
+    then = f"loopforge lab report {called(there, folder)}"
+    if home is None or folder.parent != sweeps_of(there):  # else the home's page shows it
+        then += f" -o {shlex.quote(name)}.html"
     results = results_of(folder)
     answers, worst = answers_in(results), worst_of(results)
     if as_json:
