@@ -141,6 +141,12 @@ def test_what_cannot_be_exported_says_why_and_leaves_nothing(tmp_path: Path) -> 
     """No run, no such format, the log's own name, a damaged log: each is said, no file is left."""
     with pytest.raises(BadRun, match="no run"):
         export(tmp_path, "jsonl")
+    blank = tmp_path / "blank"
+    blank.mkdir()
+    (blank / LOG).touch()
+    with pytest.raises(BadRun, match="its head is missing"):
+        export(blank, "jsonl")
+    assert [path.name for path in blank.iterdir()] == [LOG]
     run = played(tmp_path)
     with pytest.raises(BadScenario, match="parquet"):
         export(run.folder, "xlsx")

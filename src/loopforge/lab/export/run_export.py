@@ -19,7 +19,7 @@ import msgspec
 
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.export import table_columns
-from loopforge.lab.run.run_log import LOG, log_of, no_log, rows_of
+from loopforge.lab.run.run_log import LOG, began_of, no_log, rows_of
 from loopforge.lab.sweeps.sweep_results import RESULTS, SWEPT, results_of
 from loopforge.runtime.installation.extras import require
 
@@ -52,7 +52,7 @@ def export(folder: Path, format: str, out: Path | None = None) -> Exported:
         require("parquet", "Parquet needs")
     swept = (folder / RESULTS).is_file()
     if not swept:
-        log_of(folder)
+        began_of(folder)
     path = out or folder / f"export.{format}"
     no_log(path, LOG, *SWEPT)
     beside = path.with_name(f"{path.name}.new")
