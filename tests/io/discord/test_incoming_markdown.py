@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from loopforge.io.discord.sending.draft_messages import CURSOR, looks
 from loopforge.io.discord.text.code_spans import code
 from loopforge.io.discord.text.incoming_markdown import (
     DiscordNames,
@@ -272,3 +273,11 @@ def test_any_text_gives_a_thread_its_name(text: str) -> None:
 def test_a_thread_is_called_by_its_first_line(text: str, name: str) -> None:
     """Marks of Markdown are left out; a long line ends at a word."""
     assert thread_name(text) == name
+
+
+@pytest.mark.timeout(20)
+def test_a_draft_is_read_as_far_as_it_shows() -> None:
+    """A million backticks behind it change nothing, and are not laid out at each look."""
+    draft = looks("Snails. " * 400 + "`" * 1_000_000)
+    assert draft == looks("Snails. " * 400)
+    assert draft.endswith(CURSOR)

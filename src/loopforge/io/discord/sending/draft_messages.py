@@ -42,6 +42,8 @@ CURSOR = " ▌"
 """Ends what is not said yet."""
 TYPING_AGAIN = 8.0
 """Seconds between two typing signs; one is shown for ten."""
+LOOKED_AT = 4 * LIMIT
+"""Characters of a draft that are laid out, at each look anew; the first message of them shows."""
 LOOKED = 50
 """Messages of a place among which drafts that were left behind are looked for."""
 REMEMBERED = 500
@@ -60,8 +62,8 @@ class DraftKey(NamedTuple):
 
 
 def looks(text: str) -> str:
-    """A draft as a message."""
-    found = pieces(text, LIMIT - len(CURSOR) - 1)
+    """A draft as a message: its beginning, whatever comes behind."""
+    found = pieces(text[:LOOKED_AT], LIMIT - len(CURSOR) - 1)
     if not found:
         return ""
     apart = "\n" if found[0].endswith("```") else ""
