@@ -23,6 +23,11 @@ from loopforge.ledger.storage.row_codec import listed, mark, within
 
 KINDS = ("turn.perceived", "turn.asked", "effect.returned")
 """Events that say what a mind was shown."""
+SAID = (
+    *("room.heard", "room.line_edited"),
+    *("memory.kept", "memory.corrected"),
+)
+"""Events whose words a mind in another stream can be shown."""
 PAGE = 1000
 _NAME = re.compile("[0-9a-f]{32,64}")
 """An id or a ref, as it stands in the body of an event."""
@@ -32,24 +37,38 @@ Brought = Mapping[str, tuple[str, str]]
 
 
 def shown_elsewhere(
-    connection: Connection, refs: Collection[str], names: Collection[str], whole: str
+    connection: Connection,
+    refs: Collection[str],
+    named: Mapping[str, bool],
+    whole: str,
 ) -> dict[str, set[str]]:
     """The refs of texts, by stream, in which mates elsewhere quote what they were shown of these.
 
-    `names` are those refs that are names of people. The stream `whole` goes anyway.
+    `named` are those that were wanted gone themselves, and whether each is a person's name. The
+    stream `whole` goes anyway.
     """
     texts, found = texts_of(connection, sorted(refs)), dict[str, set[str]]()
-    for stream, shown in _places(connection, _brought(connection, refs), whole).items():
-        forgotten = [Forgotten(texts[ref], since, ref in names) for ref, since in shown.items()]
+    brought = _brought(connection, refs, named)
+    for stream, shown in _places(connection, brought, whole).items():
+        forgotten = [
+            Forgotten(texts[ref], since, named.get(ref, False)) for ref, since in shown.items()
+        ]
         if more := quoting(connection, stream, forgotten, everything=False) - set(refs):
             found[stream] = more
     return found
 
 
-def _brought(connection: Connection, refs: Collection[str]) -> Brought:
-    query = f"SELECT ref, stream, event FROM texts WHERE ref {within(connection)}"  # noqa: S608
+def _brought(connection: Connection, refs: Collection[str], named: Collection[str]) -> Brought:
+    """What people said, memories, and what was named: phrases of mates come again everywhere."""
+    query = (
+        "SELECT texts.ref, texts.stream, texts.event, events.kind FROM texts "  # noqa: S608
+        "JOIN events ON events.id = texts.event AND events.stream = texts.stream "
+        f"WHERE texts.ref {within(connection)}"
+    )
     rows = connection.exec_driver_sql(query, (listed(connection, sorted(refs)),)).all()
-    return {ref: (stream, event) for ref, stream, event in rows}
+    return {
+        ref: (stream, event) for ref, stream, event, kind in rows if kind in SAID or ref in named
+    }
 
 
 def _places(connection: Connection, brought: Brought, whole: str) -> dict[str, dict[str, int]]:

@@ -140,8 +140,8 @@ def forget(
     for stream, refs in echoes.items():
         if there := _there(connection, refs) - spared - resting:
             gone[stream] = gone.get(stream, set()) | there
-    names = {target.ref for target in targets if target.name}
-    derived = _along(connection, wish, gone, partial(look, gone), names, spared)
+    known = {target.ref: target.name for target in targets}
+    derived = _along(connection, wish, gone, partial(look, gone), known, spared)
     every = frozenset[str]().union(*gone.values())
     events: tuple[Event, ...] = ()
     if every and not pretend:
@@ -167,7 +167,7 @@ def _along(
     wish: Wish,
     gone: dict[str, set[str]],
     look: Callable[[Reach], Mapping[str, Collection[str]]],
-    names: Collection[str],
+    named: Mapping[str, bool],
     spared: Collection[str],
 ) -> set[str]:
     """Add what rests on what goes, and what minds made of it elsewhere; the refs of the former."""
@@ -178,7 +178,7 @@ def _along(
         derived.update(*resting.values())
         more = every - known
         items = derived.union(wish.refs if reach != "none" else ()) - known
-        shown = {} if wish.exactly else shown_elsewhere(connection, more, names, wish.stream)
+        shown = {} if wish.exactly else shown_elsewhere(connection, more, named, wish.stream)
         made = _making(connection, items)
         known |= every
         for stream, refs in (*resting.items(), *shown.items(), *made.items()):
