@@ -387,7 +387,7 @@ def _wired(
     rooms = Rooms(ledger, house, lanes, signals, people, cast, stamp, rules, quota, notice)
     _follow_worlds(worlds, lanes, live, ledger)
     looking_back.follow(lanes, signals)
-    deliveries = Deliveries(ledger, stamp, surfaces, LostNotices(house.known, cast), patience)
+    deliveries = Deliveries(ledger, stamp, surfaces, LostNotices(house, cast), patience)
     accounts, linking, pairing = _accounts(settings, ledger, people, stamp, tasks)
     closing = Closing(ledger, rooms, house, signals, lanes, effects, tasks, stamp)
     answers = QueryCommands(rooms, ledger, models, deliveries.going, rules, linking)

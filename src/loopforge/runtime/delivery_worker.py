@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from itertools import count
 from typing import NamedTuple, Protocol
@@ -99,11 +99,11 @@ class Delayed(NamedTuple):
     why: str
 
 
-Consequences = Callable[[Undelivered | Delayed, Stamp], Sequence[Fact]]
+Consequences = Callable[[Undelivered | Delayed, Stamp], Awaitable[Sequence[Fact]]]
 """What else becomes true when something was late or not delivered; appended together with that."""
 
 
-def _nothing(_: Undelivered | Delayed, __: Stamp) -> Sequence[Fact]:
+async def _nothing(_: Undelivered | Delayed, __: Stamp) -> Sequence[Fact]:
     return ()
 
 
@@ -374,7 +374,7 @@ class Deliveries:
         late = await self._delayed(pending)
         told = bool(self._late[place].words) and not failure.final
         lost = Undelivered(pending, event, why, failure.gone, told, failure.moved)
-        found = [*self._consequences(lost, self._stamp), *await self._changes(lost)]
+        found = [*await self._consequences(lost, self._stamp), *await self._changes(lost)]
         self._late[place].words |= {
             fact.id
             for fact in found
@@ -407,7 +407,7 @@ class Deliveries:
                 return ()
         came = Delayed(pending, tuple(late.events), late.by, late.why)
         late.events, late.by, late.why = [], timedelta(), AWAY
-        return self._consequences(came, self._stamp)
+        return await self._consequences(came, self._stamp)
 
     async def _note(self, pending: Pending, body: Body, *more: Fact) -> tuple[Event, ...]:
         fact = self._stamp.fact(body, actor="runtime", cause=pending.delivery)

@@ -115,7 +115,7 @@ BASIS = 8
 """How many lines a title is taken to be made from."""
 
 
-class RoomState(Struct, kw_only=True, omit_defaults=True):
+class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
     """One room, now. Read anything; change it by `apply` alone.
 
     `former` are people who went away: their lines still bear their names.

@@ -1,13 +1,16 @@
 """The house: the rooms of this home as they are held in memory, each the fold of its stream.
 
 States are loaded when first needed (from a snapshot and what came after it), and follow the ledger
-from then on. Whatever is appended is published to who listens to its room.
+from then on. Of those that nobody holds, such as a turn under way, the last ones that were asked
+for are kept. Whatever is appended is published to who listens to its room.
 """
 
 from __future__ import annotations
 
 import logging
+from collections import OrderedDict
 from collections.abc import Sequence
+from weakref import WeakValueDictionary
 
 import msgspec
 from msgspec import Struct
@@ -24,6 +27,8 @@ log = logging.getLogger(__name__)
 VERSION = 14
 """The form of a snapshot; one of another version is not read but folded anew."""
 PREFIX = "room:"
+HELD = 500
+"""So many rooms that were last asked for are kept; each takes five kilobytes, a long talk more."""
 EVERY = 500
 """A snapshot is saved when this many events have come since the last one."""
 
@@ -38,7 +43,8 @@ class House:
 
     def __init__(self, ledger: SqlLedger, signals: Signals, recorder: Recorder) -> None:
         self._ledger, self._signals = ledger, signals
-        self._states: dict[str, RoomState] = {}
+        self._states: WeakValueDictionary[str, RoomState] = WeakValueDictionary()
+        self._held: OrderedDict[str, RoomState] = OrderedDict()
         self._saved: dict[str, int] = {}
         ledger.subscribe(self._follow, streams=PREFIX)
         ledger.subscribe(lambda *_: recorder.forget_all(), kinds=["ledger.erased"])
@@ -46,13 +52,18 @@ class House:
     async def state(self, stream: str) -> RoomState:
         """The room as it is now, as far as it is known what others wrote."""
         await self._ledger.told(stream)
-        if stream not in self._states:
+        state = self._states.get(stream)
+        if state is None:
             state = await self._load(stream)
             while state.seq < await self._ledger.told(stream):
                 await self._read(state)
             # another task may have loaded it meanwhile; there is one state of a room
-            self._states.setdefault(stream, state)
-        return self._states[stream]
+            state = self._states.setdefault(stream, state)
+        self._held[stream] = state
+        self._held.move_to_end(stream)
+        if len(self._held) > HELD:
+            self._held.popitem(last=False)
+        return state
 
     async def head(self, stream: str, past: int) -> int:
         """Up to which event the room is known, having read on if that is not beyond `past`."""
@@ -86,6 +97,7 @@ class House:
             state.fill(await self._ledger.texts(sorted(state.wanting())))
             self._saved[stream] = state.seq
             return state
+        self._saved.pop(stream, None)
         state = RoomState(stream=stream, name=stream.removeprefix(PREFIX))
         await self._read(state)
         return state
@@ -103,7 +115,7 @@ class House:
 
     async def close(self) -> None:
         """Save what is worth saving; what cannot be saved is folded anew when it is needed."""
-        for stream in self._states:
+        for stream in tuple(self._states):
             try:
                 await self.save(stream, least=50)
             except LedgerError as error:

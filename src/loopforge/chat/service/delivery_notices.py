@@ -9,10 +9,11 @@ there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from loopforge.chat.room.room_state import RoomState
+from loopforge.chat.room.room_store import PREFIX, House
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.core.delivery_states import Queued, What
 from loopforge.core.events import Event, Fact
@@ -41,13 +42,14 @@ FOLLOWS: Sequence[What] = ("line", "reminder")
 class LostNotices:
     """Says what follows from something that was late or not delivered."""
 
-    def __init__(self, known: Callable[[str], RoomState | None], mates: Mapping[str, Mate]) -> None:
-        self._known, self._mates = known, mates
+    def __init__(self, house: House, mates: Mapping[str, Mate]) -> None:
+        self._house, self._mates = house, mates
 
-    def __call__(self, what: Undelivered | Delayed, stamp: Stamp) -> Sequence[Fact]:
+    async def __call__(self, what: Undelivered | Delayed, stamp: Stamp) -> Sequence[Fact]:
         """The facts to be added together with the failure, or with what arrived late."""
         pending = what.pending
-        state = self._known(pending.stream)
+        known = pending.stream.startswith(PREFIX)
+        state = await self._house.state(pending.stream) if known else None
         moved = what.moved if isinstance(what, Undelivered) else ""
         if moved and pending.what in FOLLOWS:
             owed = Queued(surface=moved, of=pending.of, what=pending.what)  # type: ignore[arg-type]

@@ -1,0 +1,40 @@
+"""Rooms that nobody is in are let go of, and are the same when somebody comes back."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+
+import pytest
+
+from tests.rooms.conftest import living
+
+
+async def test_idle_rooms_are_let_go_of_and_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of ten rooms the last three are kept; one that is held stays the very same."""
+    monkeypatch.setattr("loopforge.chat.room.room_store.HELD", 3)
+    async with living(tmp_path) as home:
+        house = home.app.rooms.house
+        for nth in range(10):
+            home.room = f"room-{nth}"
+            await home.enter("ana", mates=("maya",))
+            await home.hears("ana", f"@maya my number is {nth}")
+        await home.clock.advance(86_400)
+        held = await house.state("room:room-0")
+        for nth in range(1, 10):
+            await house.state(f"room:room-{nth}")
+        gc.collect()
+        known = [nth for nth in range(10) if house.known(f"room:room-{nth}") is not None]
+        assert known == [0, 7, 8, 9]
+        home.room = "room-0"
+        await home.hears("ana", "@maya what is it?")
+        assert await house.state("room:room-0") is held
+        assert str(held.recent(2)[0].text) == "@maya what is it?"
+        home.room = "room-4"
+        await home.hears("ana", "@maya what is it?")
+        again = await house.state("room:room-4")
+        assert again.seq == (await home.events())[-1].seq
+        assert [str(one.name) for one in again.people.values()] == ["ana"]
+        assert (await home.app.ledger.verify()).findings == ()
