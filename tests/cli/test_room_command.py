@@ -37,12 +37,12 @@ def home(tmp_path: Path) -> Path:
 async def _fill(app: App) -> None:
     picture = b"\x89PNG\r\n\x1a\nrhubarb"
     file = await receive(app.artifacts, "a.png", picture, FileLimits(1000, 1000))
-    said = (("commons", SECRET, (file,)), ("cellar", f"I said {SECRET}", ()))
-    for room, text, files in said:
-        you = (await app.front.rooms.enter(room, "ana", "terminal", ("maya",))).you
+    said = (("commons", SECRET, (file,), "maya"), ("cellar", f"I said {SECRET}", (), "merlin"))
+    for room, text, files, mate in said:
+        you = (await app.front.rooms.enter(room, "ana", "terminal", (mate,))).you
         line = Heard(person=you, text=Words(text), surface="terminal", source=room, files=files)
         await app.front.rooms.hear(room, line)
-    for room, _, _ in said:
+    for room, *_ in said:
         await app.front.rooms.settled(room)
 
 

@@ -101,7 +101,11 @@ async def open_ledger(
     return SqlLedger(store, Stamp(clock, dice), views, heads)
 
 
-async def _at_once(_stream: str) -> None:
+Concerned = Callable[[], Awaitable[Collection[str]]]
+"""Gives the streams in which something would be erased now, but one that goes whole."""
+
+
+async def _at_once(_concerned: Concerned) -> None:
     """No mind is at work."""
 
 
@@ -134,7 +138,7 @@ class SqlLedger:
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="ledger reader")
         self._writer = Writer(store, self._views, self._appended)
         self._decider = Decider()
-        self.before_erasing: Callable[[str], Awaitable[None]] = _at_once
+        self.before_erasing: Callable[[Concerned], Awaitable[None]] = _at_once
 
     async def close(self) -> None:
         """Write what is waiting, and let the database go."""
@@ -377,11 +381,11 @@ class SqlLedger:
         """Forget texts for good, and what quotes them; see text_erasure.py. Raises Unknown.
 
         With `pretend`, nothing is forgotten, and the report says what would be. Else, unless
-        `exactly` is wanted, `before_erasing` is waited for: that minds are done which may still
-        write down what they were shown of it, in other streams than one that goes whole.
+        `exactly` is wanted, `before_erasing` is waited for: that minds are done which were shown
+        something of it, and may still write it down.
         """
         if not (pretend or wish.exactly):
-            await self.before_erasing(wish.stream)
+            await self.before_erasing(partial(self._concerned, wish))
         async with self._still:
             near = wish.exactly or not wish.stream
             found = (
@@ -400,6 +404,10 @@ class SqlLedger:
             if pretend:
                 return (await self._reading(forget))[0]
             return await self._scrubbed(await self._writer.do(forget))
+
+    async def _concerned(self, wish: Wish) -> Collection[str]:
+        would = await self.erase(wish, pretend=True)
+        return (would.texts.keys() | would.shown) - {wish.stream}
 
     async def _scrubbed(self, erasure: Erasure) -> Erasure:
         """Leave nothing of it in the database's files."""

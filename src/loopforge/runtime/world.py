@@ -14,7 +14,7 @@ Knows none of them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -151,6 +151,14 @@ class TakenTurn(Generic[D]):
     attached: dict[str, File | str] = field(default_factory=dict)
 
 
+@dataclass(eq=False)
+class _UnderWay:
+    """A turn: when what its mind is shown is on record, and when it is over."""
+
+    recorded: asyncio.Event = field(default_factory=asyncio.Event)
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+
 class _Begun(NamedTuple):
     """What a turn is thought with, and what is to be written down, or is already, of it."""
 
@@ -230,7 +238,8 @@ class Worlds:
     ) -> None:
         self._ports, self.timers, self.policies = ports, timers, policies
         self._worlds, self.secrets = tuple(worlds), secrets
-        self._under_way: dict[asyncio.Event, str] = {}
+        self._under_way: dict[str, _UnderWay] = {}
+        ports.ledger.subscribe(self._recorded, kinds=["turn.perceived"])
 
     async def work(self, stream: str) -> None:
         """Do everything that is due in this stream; what its lane runs when it is woken."""
@@ -239,13 +248,15 @@ class Worlds:
             state = await world.fold(stream)
             match await world.due(state):
                 case TurnDue() as due:
-                    over = asyncio.Event()
-                    self._under_way[over] = stream
+                    turn = self._under_way[stream] = _UnderWay()
+                    if due.open:
+                        turn.recorded.set()
                     try:
                         await self._take(world, stream, state, due)
                     finally:
-                        del self._under_way[over]
-                        over.set()
+                        del self._under_way[stream]
+                        turn.recorded.set()
+                        turn.over.set()
                 case datetime() as when:
                     return self.timers.at(stream, when)
                 case None:
@@ -272,10 +283,24 @@ class Worlds:
         for stream in self.timers.waiting():
             lanes.wake(stream)
 
-    async def rested(self, but: str = "") -> None:
-        """Until all turns that are under way now are over and written down, `but` of one stream."""
-        for over in [over for over, stream in self._under_way.items() if stream != but]:
-            await over.wait()
+    def _recorded(self, stream: str, _: object) -> None:
+        if turn := self._under_way.get(stream):
+            turn.recorded.set()
+
+    async def rested(self, concerned: Callable[[], Awaitable[Collection[str]]]) -> None:
+        """Until all turns are over and written down that are under way in the streams concerned.
+
+        These are asked for once what every mind is shown now is on record.
+        """
+        while under_way := [*self._under_way.values()]:
+            for turn in under_way:
+                await turn.recorded.wait()
+            streams = await concerned()
+            busy = [turn for stream, turn in self._under_way.items() if stream in streams]
+            if not busy:
+                return
+            for turn in busy:
+                await turn.over.wait()
 
     # ------------------------------------------------------------ one turn
 

@@ -1,10 +1,10 @@
 """What turns of other streams were shown of texts that are to go, and what they made of it.
 
 A line of one room comes to a mate in another: recalled, told by a tool, or looked back on. The
-record there names what it was shown, by ref or by id (Perceived, Asked, EffectReturned). From
-there on, what mates and tools brought into that stream and what quotes it (stream_quotes.py) goes
-along. What people said there stays: they said it themselves; and what is kept of it in memory goes
-by the lines that it rests on (derived_texts.py).
+record there names what it was shown, by ref or by id (Perceived, Asked, EffectReturned). What
+quotes it (stream_quotes.py) goes along: of the record of turns, from there on; of what mates said
+and tools gave, in such a turn alone. What people said there stays: they said it themselves; and
+what is kept of it in memory goes by the lines that it rests on (derived_texts.py).
 
 Does not know of what a tool told whose result does not say which lines or memories it tells.
 """
@@ -12,12 +12,13 @@ Does not know of what a tool told whose result does not say which lines or memor
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping
 
 from sqlalchemy.engine import Connection
 
 from loopforge.ledger.erasure.quote_matching import Forgotten
-from loopforge.ledger.erasure.stream_quotes import quoting
+from loopforge.ledger.erasure.stream_quotes import EVER, Made, Span, made_of
 from loopforge.ledger.storage.event_reading import texts as texts_of
 from loopforge.ledger.storage.row_codec import listed, mark, within
 
@@ -41,21 +42,33 @@ def shown_elsewhere(
     refs: Collection[str],
     named: Mapping[str, bool],
     whole: str,
-) -> dict[str, set[str]]:
-    """The refs of texts, by stream, in which mates elsewhere quote what they were shown of these.
+) -> dict[str, Made]:
+    """By stream, in what mates elsewhere quote what they were shown of these.
 
     `named` are those that were wanted gone themselves, and whether each is a person's name. The
     stream `whole` goes anyway.
     """
-    texts, found = texts_of(connection, sorted(refs)), dict[str, set[str]]()
+    texts, found = texts_of(connection, sorted(refs)), dict[str, Made]()
     brought = _brought(connection, refs, named)
     for stream, shown in _places(connection, brought, whole).items():
         forgotten = [
-            Forgotten(texts[ref], since, named.get(ref, False)) for ref, since in shown.items()
+            Forgotten(texts[ref], min(at), named.get(ref, False)) for ref, at in shown.items()
         ]
-        if more := quoting(connection, stream, forgotten, everything=False) - set(refs):
-            found[stream] = more
+        spans = _turns(connection, stream, set[int]().union(*shown.values()))
+        found[stream] = made_of(connection, stream, forgotten, spans)
     return found
+
+
+def _turns(connection: Connection, stream: str, shown: Collection[int]) -> list[Span]:
+    """From each of these events to the end of its turn."""
+    one = mark(connection)
+    query = (
+        f"SELECT seq FROM events WHERE stream = {one} AND seq >= {one} "  # noqa: S608
+        "AND kind = 'turn.ended' ORDER BY seq"
+    )
+    ends = connection.exec_driver_sql(query, (stream, min(shown))).scalars().all()
+    over = [*ends, EVER]
+    return [(seq, over[bisect_left(ends, seq)]) for seq in sorted(shown)]
 
 
 def _brought(connection: Connection, refs: Collection[str], named: Collection[str]) -> Brought:
@@ -71,19 +84,18 @@ def _brought(connection: Connection, refs: Collection[str], named: Collection[st
     }
 
 
-def _places(connection: Connection, brought: Brought, whole: str) -> dict[str, dict[str, int]]:
-    """By stream, which of these texts were shown there, and from which event on."""
+def _places(connection: Connection, brought: Brought, whole: str) -> dict[str, dict[str, set[int]]]:
+    """By stream, which of these texts were shown there, and in which events."""
     called: dict[str, set[str]] = {}
     for ref, (_, event) in brought.items():
         called.setdefault(ref, set()).add(ref)
         called.setdefault(event, set()).add(ref)
-    found: dict[str, dict[str, int]] = {}
+    found: dict[str, dict[str, set[int]]] = {}
     for stream, seq, body in _shown(connection, brought):
         for name in called.keys() & set(_NAME.findall(body)):
             for ref in called[name]:
                 if stream not in (whole, brought[ref][0]):
-                    places = found.setdefault(stream, {})
-                    places[ref] = min(seq, places.get(ref, seq))
+                    found.setdefault(stream, {}).setdefault(ref, set()).add(seq)
     return found
 
 

@@ -5,7 +5,8 @@ Knows nothing of why a text is looked for; what makes a quote stands in quote_ma
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from sqlalchemy.engine import Connection
 
@@ -15,25 +16,51 @@ from loopforge.ledger.storage.row_codec import COLUMNS, event_of, mark, unkept
 
 PAGE = 1000
 EVER = 2**62
+Span = tuple[int, int]
+"""Sequence numbers, both included."""
 
 
-def quoting(
-    connection: Connection, stream: str, forgotten: Iterable[Forgotten], *, everything: bool = True
-) -> set[str]:
-    """The refs of the texts of a stream that quote these.
+class Made(NamedTuple):
+    """The refs of texts by which mates and tools quote something.
 
-    Not `everything`: none of what people said, and none of memory, which rests on its lines.
+    `told` is what people can read in a room or a task, `record` that of the turns.
     """
+
+    told: set[str]
+    record: set[str]
+
+    def add(self, more: Made) -> None:
+        """Take in others."""
+        self.told.update(more.told)
+        self.record.update(more.record)
+
+
+def quoting(connection: Connection, stream: str, forgotten: Iterable[Forgotten]) -> set[str]:
+    """The refs of the texts of a stream that quote these."""
     sieve = Sieve(forgotten, _mates(connection, stream))
-    return {
-        text.ref
-        for actor, kind, text in _of_stream(connection, stream)
-        if sieve.holds(text)
-        and (everything or not (actor.startswith("person:") or kind.startswith("memory.")))
-    }
+    return {text.ref for _, _, text in _of_stream(connection, stream) if sieve.holds(text)}
 
 
-def record(connection: Connection, stream: str, since: int, upto: int) -> list[Text]:
+def made_of(
+    connection: Connection, stream: str, forgotten: Iterable[Forgotten], spans: Sequence[Span]
+) -> Made:
+    """What mates and tools of a stream made of these, of which they were told from elsewhere.
+
+    What people can read goes where it came in within these `spans` alone: words that mates use
+    later may have another ground. Memory goes by the lines that it rests on.
+    """
+    sieve, made = Sieve(forgotten, _mates(connection, stream)), Made(set(), set())
+    for actor, kind, text in _of_stream(connection, stream):
+        if not sieve.holds(text) or actor.startswith("person:") or kind.startswith("memory."):
+            continue
+        if kind.startswith("turn."):
+            made.record.add(text.ref)
+        elif any(since <= text.order <= until for since, until in spans):
+            made.told.add(text.ref)
+    return made
+
+
+def turn_texts(connection: Connection, stream: str, since: int, upto: int) -> list[Text]:
     """The private texts of the record of turns between two events of a stream, in order."""
     every = _of_stream(connection, stream, since, upto)
     return [text for _, kind, text in every if kind.startswith("turn.")]

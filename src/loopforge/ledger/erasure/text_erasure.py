@@ -34,7 +34,7 @@ from loopforge.ledger.erasure.derived_texts import DerivedTexts, Grounds, Reach
 from loopforge.ledger.erasure.person_identities import NAMES, Kin, done_by
 from loopforge.ledger.erasure.quote_matching import Forgotten, Sieve
 from loopforge.ledger.erasure.shown_elsewhere import shown_elsewhere
-from loopforge.ledger.erasure.stream_quotes import quoting, record
+from loopforge.ledger.erasure.stream_quotes import Made, quoting, turn_texts
 from loopforge.ledger.storage import state_snapshots
 from loopforge.ledger.storage.event_append import Append, EventWriter, write
 from loopforge.ledger.storage.event_reading import event as event_by_id
@@ -79,15 +79,17 @@ class Wish(Struct, frozen=True, kw_only=True):
 class Erasure(Struct, frozen=True, kw_only=True):
     """What was forgotten: refs of texts by stream, how many were named and how many quoted those.
 
-    `resting` is how many texts rested on those, such as memories of mates. `events` are the Erased
-    events. `clean` says whether nothing is left in the database's files
-    either; if not, a reader was in the way, and the same erasure asked again does it.
+    `resting` is how many texts rested on those, such as memories of mates; `shown` are the other
+    streams in which minds were shown something of it. `events` are the Erased events. `clean` says
+    whether nothing is left in the database's files either; if not, a reader was in the way, and the
+    same erasure asked again does it.
     """
 
     texts: dict[str, tuple[str, ...]]
     named: int
     quoting: int
     resting: int = 0
+    shown: frozenset[str] = frozenset()
     events: tuple[str, ...] = ()
     clean: bool = False
 
@@ -141,7 +143,8 @@ def forget(
         if there := _there(connection, refs) - spared - resting:
             gone[stream] = gone.get(stream, set()) | there
     known = {target.ref: target.name for target in targets}
-    derived = _along(connection, wish, gone, partial(look, gone), known, spared)
+    derived, elsewhere = _along(connection, wish, gone, partial(look, gone), known, spared)
+    record = frozenset[str]().union(*(one.record for one in elsewhere.values()))
     every = frozenset[str]().union(*gone.values())
     events: tuple[Event, ...] = ()
     if every and not pretend:
@@ -155,8 +158,9 @@ def forget(
     erasure = Erasure(
         texts={stream: tuple(sorted(refs)) for stream, refs in gone.items()},
         named=len(named),
-        quoting=len(every - named - derived),
+        quoting=len(every - named - derived - record),
         resting=len((every & derived) - named),
+        shown=frozenset(elsewhere),
         events=tuple(event.id for event in events),
     )
     return erasure, events
@@ -169,10 +173,13 @@ def _along(
     look: Callable[[Reach], Mapping[str, Collection[str]]],
     named: Mapping[str, bool],
     spared: Collection[str],
-) -> set[str]:
-    """Add what rests on what goes, and what minds made of it elsewhere; the refs of the former."""
+) -> tuple[set[str], dict[str, Made]]:
+    """Add what rests on what goes, and what minds made of it elsewhere, by stream.
+
+    Gives the refs of the former, and the latter.
+    """
     reach: Reach = wish.derived or ("none" if wish.exactly else "all")
-    derived, known = set[str](), set[str]()
+    derived, known, elsewhere = set[str](), set[str](), dict[str, Made]()
     while True:
         resting, every = look(reach), set[str]().union(*gone.values())
         derived.update(*resting.values())
@@ -181,11 +188,14 @@ def _along(
         shown = {} if wish.exactly else shown_elsewhere(connection, more, named, wish.stream)
         made = _making(connection, items)
         known |= every
-        for stream, refs in (*resting.items(), *shown.items(), *made.items()):
+        for stream, one in shown.items():
+            elsewhere.setdefault(stream, Made(set(), set())).add(one)
+        quoted = {stream: one.told | one.record for stream, one in shown.items()}
+        for stream, refs in (*resting.items(), *quoted.items(), *made.items()):
             if there := _there(connection, refs) - known - set(spared):
                 gone[stream] = gone.get(stream, set()) | there
         if not set[str]().union(*gone.values()) - known:
-            return derived
+            return derived, elsewhere
 
 
 def _making(connection: Connection, items: Collection[str]) -> dict[str, set[str]]:
@@ -196,7 +206,7 @@ def _making(connection: Connection, items: Collection[str]) -> dict[str, set[str
         since = _since(connection, event)
         if event.kind.startswith("memory.") and since < event.seq:
             sieve = Sieve([Forgotten(texts[ref], since)])
-            turn = record(connection, event.stream, since, event.seq)
+            turn = turn_texts(connection, event.stream, since, event.seq)
             made.setdefault(event.stream, set()).update(
                 text.ref for text in turn if sieve.holds(text)
             )
