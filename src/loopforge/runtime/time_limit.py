@@ -129,8 +129,10 @@ class _Alarm:
         self._left, self._interval = signal.setitimer(signal.ITIMER_REAL, FIRST, LOOK)
 
     def _ring(self, _number: int, frame: FrameType | None) -> None:
+        known = self._watch.over
         if _is_inside(frame) and self._watch.look():
-            signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
+            if not known:  # set once: others' alarms would put off the next one again and again
+                signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
             if not self._watch.spares(frame):
                 raise OutOfTime
 

@@ -57,7 +57,8 @@ def wider(connection: Connection, new: Sequence[EvidenceLine], old: Sequence[Evi
 
     They lie in another room, or somebody saw them who did not see all of the others.
     """
-    if not {one.stream for one in new} <= {one.stream for one in old}:
+    rooms = {one.stream for one in new if one.stream.startswith(PREFIX)}
+    if not rooms <= {one.stream for one in old}:
         return True
     return bool(new) and not audience(connection, new) <= audience(connection, old)
 

@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterator, Mapping
 from sqlalchemy.engine import Connection
 
 from loopforge.ledger.erasure.quote_matching import Forgotten
-from loopforge.ledger.erasure.stream_quotes import EVER, Made, Span, made_of
+from loopforge.ledger.erasure.stream_quotes import EVER, QuotesMade, Span, made_of
 from loopforge.ledger.storage.event_reading import texts as texts_of
 from loopforge.ledger.storage.row_codec import listed, mark, within
 
@@ -42,13 +42,13 @@ def shown_elsewhere(
     refs: Collection[str],
     named: Mapping[str, bool],
     whole: str,
-) -> dict[str, Made]:
+) -> dict[str, QuotesMade]:
     """By stream, in what mates elsewhere quote what they were shown of these.
 
     `named` are those that were wanted gone themselves, and whether each is a person's name. The
     stream `whole` goes anyway.
     """
-    texts, found = texts_of(connection, sorted(refs)), dict[str, Made]()
+    texts, found = texts_of(connection, sorted(refs)), dict[str, QuotesMade]()
     brought = _brought(connection, refs, named)
     for stream, shown in _places(connection, brought, whole).items():
         forgotten = [

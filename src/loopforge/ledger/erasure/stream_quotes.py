@@ -20,7 +20,7 @@ Span = tuple[int, int]
 """Sequence numbers, both included."""
 
 
-class Made(NamedTuple):
+class QuotesMade(NamedTuple):
     """The refs of texts by which mates and tools quote something.
 
     `told` is what people can read in a room or a task, `record` that of the turns.
@@ -29,7 +29,7 @@ class Made(NamedTuple):
     told: set[str]
     record: set[str]
 
-    def add(self, more: Made) -> None:
+    def add(self, more: QuotesMade) -> None:
         """Take in others."""
         self.told.update(more.told)
         self.record.update(more.record)
@@ -43,13 +43,13 @@ def quoting(connection: Connection, stream: str, forgotten: Iterable[Forgotten])
 
 def made_of(
     connection: Connection, stream: str, forgotten: Iterable[Forgotten], spans: Sequence[Span]
-) -> Made:
+) -> QuotesMade:
     """What mates and tools of a stream made of these, of which they were told from elsewhere.
 
     What people can read goes where it came in within these `spans` alone: words that mates use
     later may have another ground. Memory goes by the lines that it rests on.
     """
-    sieve, made = Sieve(forgotten, _mates(connection, stream)), Made(set(), set())
+    sieve, made = Sieve(forgotten, _mates(connection, stream)), QuotesMade(set(), set())
     for actor, kind, text in _of_stream(connection, stream):
         if not sieve.holds(text) or actor.startswith("person:") or kind.startswith("memory."):
             continue

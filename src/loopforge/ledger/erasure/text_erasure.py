@@ -34,7 +34,7 @@ from loopforge.ledger.erasure.derived_texts import DerivedTexts, Grounds, Reach
 from loopforge.ledger.erasure.person_identities import NAMES, Kin, done_by
 from loopforge.ledger.erasure.quote_matching import Forgotten, Sieve
 from loopforge.ledger.erasure.shown_elsewhere import shown_elsewhere
-from loopforge.ledger.erasure.stream_quotes import Made, quoting, turn_texts
+from loopforge.ledger.erasure.stream_quotes import QuotesMade, quoting, turn_texts
 from loopforge.ledger.storage import state_snapshots
 from loopforge.ledger.storage.event_append import Append, EventWriter, write
 from loopforge.ledger.storage.event_reading import event as event_by_id
@@ -173,13 +173,13 @@ def _along(
     look: Callable[[Reach], Mapping[str, Collection[str]]],
     named: Mapping[str, bool],
     spared: Collection[str],
-) -> tuple[set[str], dict[str, Made]]:
+) -> tuple[set[str], dict[str, QuotesMade]]:
     """Add what rests on what goes, and what minds made of it elsewhere, by stream.
 
     Gives the refs of the former, and the latter.
     """
     reach: Reach = wish.derived or ("none" if wish.exactly else "all")
-    derived, known, elsewhere = set[str](), set[str](), dict[str, Made]()
+    derived, known, elsewhere = set[str](), set[str](), dict[str, QuotesMade]()
     while True:
         resting, every = look(reach), set[str]().union(*gone.values())
         derived.update(*resting.values())
@@ -189,7 +189,7 @@ def _along(
         made = _making(connection, items)
         known |= every
         for stream, one in shown.items():
-            elsewhere.setdefault(stream, Made(set(), set())).add(one)
+            elsewhere.setdefault(stream, QuotesMade(set(), set())).add(one)
         quoted = {stream: one.told | one.record for stream, one in shown.items()}
         for stream, refs in (*resting.items(), *quoted.items(), *made.items()):
             if there := _there(connection, refs) - known - set(spared):
