@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
+from loopforge.chat.service.recall_visibility import wider
 from loopforge.core.growth.growth_events import MateForked, MateMerged, TraitProposed
 from loopforge.core.mates.mate_changes import MateChange
 from loopforge.core.mates.mate_file import Mate
@@ -81,7 +82,7 @@ async def opened(path: Path) -> AsyncIterator[Nursery]:
     views = (memories_view(), TranscriptIndex())
     ledger = await open_ledger(f"sqlite:///{path / 'ledger.db'}", clock, dice, views)
     stamp, roster = Stamp(clock, dice), Roster(path / "mates")
-    store = MemoryStore(ledger, stamp)
+    store = MemoryStore(ledger, stamp, wider)
     lineage = MemoryLineage(ledger, store, stamp)
     growth = growth_of(ledger, roster, stamp, lineage)
     try:

@@ -71,15 +71,10 @@ class Wider(Protocol):
         ...
 
 
-def _nowhere(_: Connection, /, new: Lines, old: Lines) -> bool:  # noqa: ARG001
-    """Where nobody is present."""
-    return False
-
-
 class MemoryStore:
     """The items of all mates of a home."""
 
-    def __init__(self, ledger: MemoryLedger, stamp: Stamp, wider: Wider = _nowhere) -> None:
+    def __init__(self, ledger: MemoryLedger, stamp: Stamp, wider: Wider) -> None:
         self._ledger, self._stamp, self._wider = ledger, stamp, wider
 
     # ------------------------------------------------------------ looking

@@ -21,6 +21,7 @@ from loopforge.core.events import (
     PieceRun,
     Planned,
     TextPiece,
+    TurnEnded,
 )
 from loopforge.core.people_events import PersonMet
 from loopforge.core.room_vocabulary import File, Heard, MateJoined, PersonJoined, Said, Titled
@@ -93,6 +94,24 @@ async def conversation(ledger: SqlLedger, answer: str) -> tuple[Fact, Turn]:
     await ledger.append(ROOM, [scribbler.heard("hello"), secret, *turn.facts])
     await ledger.append(ROOM, [scribbler.heard("nice weather", "p2")])
     return secret, turn
+
+
+async def test_elsewhere_the_turns_that_were_shown_it_forget_it(ledger_url: str) -> None:
+    """What mates say there later, perhaps of another ground, stays; of the record all goes."""
+    other = "room:other"
+    async with opened(ledger_url) as ledger:
+        scribbler = Scribbler()
+        secret = scribbler.heard(SECRET)
+        await ledger.append(ROOM, [secret])
+        turn = Turn(scribbler, secret, "Ottilie is well.")
+        ended = scribbler.fact(TurnEnded(turn=turn.perceived.id, outcome="done"), "mate:maya")
+        later = Turn(scribbler, scribbler.heard("hello"), "Lisbon has trams.")
+        await ledger.append(other, [*turn.facts, ended, *later.facts])
+        erasure = await ledger.erase(Wish(events=(secret.id,)))
+        there = await left(ledger, other)
+        assert (erasure.quoting, erasure.shown) == (1, {other})
+        assert "room.said Lisbon has trams." in there
+        assert [one for one in there if "Ottilie" in one or one.startswith("turn.answered")] == []
 
 
 async def test_a_line_is_forgotten(ledger_url: str) -> None:

@@ -28,7 +28,7 @@ VERSION = 14
 """The form of a snapshot; one of another version is not read but folded anew."""
 PREFIX = "room:"
 HELD = 500
-"""So many rooms that were last asked for are kept; each takes five kilobytes, a long talk more."""
+"""So many rooms that were last asked for are kept."""
 EVERY = 500
 """A snapshot is saved when this many events have come since the last one."""
 
