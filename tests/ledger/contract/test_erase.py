@@ -109,7 +109,7 @@ async def test_elsewhere_the_turns_that_were_shown_it_forget_it(ledger_url: str)
         await ledger.append(other, [*turn.facts, ended, *later.facts])
         erasure = await ledger.erase(Wish(events=(secret.id,)))
         there = await left(ledger, other)
-        assert (erasure.quoting, erasure.shown) == (1, {other})
+        assert (erasure.quoting, erasure.shown) == (1, frozenset({other}))
         assert "room.said Lisbon has trams." in there
         assert [one for one in there if "Ottilie" in one or one.startswith("turn.answered")] == []
 
