@@ -23,6 +23,7 @@ from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Answered, Event
 from loopforge.core.limits.money_amounts import dollars, picos, rounded
+from loopforge.ledger.database.row_insert import insert_rows
 from loopforge.ledger.database.table_schema import Name, metadata
 from loopforge.ledger.storage.row_codec import listed, mark, within
 from loopforge.ledger.table_access import Tables
@@ -66,7 +67,7 @@ class UsageTally:
                     known[nth] += figure
         if sums:
             rows = [(*place, *figures) for place, figures in sums.items()]
-            connection.exec_driver_sql(_upsert(mark(connection)), rows)
+            insert_rows(connection, _upsert(mark(connection)), rows)
 
 
 def _upsert(one: str) -> str:

@@ -18,6 +18,7 @@ from sqlalchemy.engine import Connection
 from loopforge.core.events import Erased, Event
 from loopforge.core.room_vocabulary import ROOM_LINES, Heard, LineEdited, Said, Told
 from loopforge.core.text.erasable_text import Words
+from loopforge.ledger.database.row_insert import insert_rows
 from loopforge.ledger.database.table_schema import Name, metadata
 from loopforge.ledger.erasure.quote_matching import folded
 from loopforge.ledger.storage.row_codec import mark
@@ -102,4 +103,4 @@ class SearchIndex:
         if rows:
             wanted = ", ".join([mark(connection)] * len(trigrams.c))
             values = [(*place, *bits) for place, bits in rows.items()]
-            connection.exec_driver_sql(f"INSERT INTO line_trigrams VALUES ({wanted})", values)  # noqa: S608
+            insert_rows(connection, f"INSERT INTO line_trigrams VALUES ({wanted})", values)  # noqa: S608

@@ -19,6 +19,7 @@ from sqlalchemy.engine import Connection
 from loopforge.core.events import GENESIS, Event, Fact, chained, decode, kind_of, micros
 from loopforge.core.text.erasable_text import Words, digest, encode_stored, refer
 from loopforge.errors import BadLine, Conflict, LoopforgeError
+from loopforge.ledger.database.row_insert import fetch_rows, insert_rows
 from loopforge.ledger.storage.folded_views import FoldedView, show
 from loopforge.ledger.storage.row_codec import COLUMNS, kept, listed, mark, within
 
@@ -192,10 +193,9 @@ def lock(connection: Connection, streams: set[str]) -> dict[str, Head]:
     """
     query = f"SELECT stream, seq, hash FROM streams WHERE stream {within(connection)}"  # noqa: S608
     named = (listed(connection, sorted(streams)),)
-    if connection.dialect.name == "sqlite":
-        found = connection.exec_driver_sql(query, named)
-        return {stream: (seq, hash) for stream, seq, hash in found}
-    found = connection.exec_driver_sql(f"{query} ORDER BY stream FOR UPDATE", named)
+    if connection.dialect.name != "sqlite":
+        query = f"{query} ORDER BY stream FOR UPDATE"
+    found = fetch_rows(connection, query, named)
     return {stream: (seq, hash) for stream, seq, hash in found}
 
 
@@ -209,17 +209,20 @@ def insert(
     if not rows:
         return
     one = mark(connection)
-    connection.exec_driver_sql(
+    insert_rows(
+        connection,
         f"INSERT INTO events ({COLUMNS}) VALUES ({', '.join([one] * 9)})",  # noqa: S608
         rows,
     )
     if texts:
-        connection.exec_driver_sql(
+        insert_rows(
+            connection,
             "INSERT INTO texts (ref, salt, text, event, stream) "  # noqa: S608
             f"VALUES ({', '.join([one] * 5)})",
             texts,
         )
-    connection.exec_driver_sql(
+    insert_rows(
+        connection,
         f"INSERT INTO streams (stream, seq, hash) VALUES ({', '.join([one] * 3)}) "  # noqa: S608
         "ON CONFLICT (stream) DO UPDATE SET seq = excluded.seq, hash = excluded.hash",
         [(stream, seq, hash) for stream, (seq, hash) in heads.items()],
