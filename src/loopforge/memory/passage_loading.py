@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from sqlalchemy import case, select
+from sqlalchemy import bindparam, case, select
 from sqlalchemy.engine import Connection
 
 from loopforge.ledger.database.table_schema import streams as heads
@@ -32,6 +32,38 @@ FEW = 8
 """Spans that are cut out one by one; rows of more are put together."""
 Span = tuple[int, int]
 """Sequence numbers, both included."""
+
+_CHANGES = select(changes)
+_CHANGES_OF = _CHANGES.where(changes.c.stream.in_(bindparam("streams", expanding=True)))
+_THERE, _MEANT = passages.c, vectors.c
+_PASSAGES = (
+    select(_THERE.seq, _THERE.nth, _THERE.at, _THERE.speaker, _THERE.size, _THERE.traits)
+    .add_columns(_THERE.words, _MEANT.model)
+    .add_columns(case((_MEANT.model == bindparam("model"), _MEANT.vector)).label("vector"))
+    .add_columns(case((_MEANT.model == bindparam("former"), _MEANT.vector)).label("old"))
+    .select_from(
+        passages.outerjoin(
+            vectors,
+            (_MEANT.stream == _THERE.stream)
+            & (_MEANT.seq == _THERE.seq)
+            & (_MEANT.nth == _THERE.nth),
+        )
+    )
+    .where(_THERE.stream == bindparam("stream"))
+    .where(_THERE.seq.between(bindparam("since"), bindparam("until")))
+    .order_by(_THERE.seq, _THERE.nth)
+)
+_LAST_MEANT = (
+    select(_MEANT.seq * PIECES + _MEANT.nth)
+    .where(_MEANT.stream == heads.c.stream)
+    .correlate(heads)
+    .order_by(_MEANT.seq.desc(), _MEANT.nth.desc())
+    .limit(1)
+    .scalar_subquery()
+)
+_ENDS = select(heads.c.stream, heads.c.seq, _LAST_MEANT).where(
+    heads.c.stream.in_(bindparam("streams", expanding=True))
+)
 
 
 class Space(NamedTuple):
@@ -55,11 +87,9 @@ def stamps(
     connection: Connection, streams: Sequence[str] | None = None
 ) -> dict[str, dict[int, int]]:
     """How often parts of these rooms (None: of all) were changed."""
-    query = select(changes)
-    if streams is not None:
-        query = query.where(changes.c.stream.in_(streams))
+    query, given = (_CHANGES, {}) if streams is None else (_CHANGES_OF, {"streams": streams})
     found: dict[str, dict[int, int]] = {}
-    for stream, part, count in connection.execute(query):
+    for stream, part, count in connection.execute(query, given):
         found.setdefault(stream, {})[part] = count
     return found
 
@@ -71,18 +101,10 @@ def read_passages(
 
     A vector of another model than today's is `former`, if it is of the former one.
     """
-    one, other = passages.c, vectors.c
-    same = (other.stream == one.stream) & (other.seq == one.seq) & (other.nth == one.nth)
-    query = (
-        select(one.seq, one.nth, one.at, one.speaker, one.size, one.traits, one.words, other.model)
-        .add_columns(case((other.model == space.model, other.vector)).label("vector"))
-        .add_columns(case((other.model == space.former, other.vector)).label("old"))
-        .select_from(passages.outerjoin(vectors, same))
-        .where(one.stream == stream, one.seq >= span[0], one.seq <= span[1])
-        .order_by(one.seq, one.nth)
-        .limit(limit)
-    )
-    rows = connection.execute(query).all()
+    query = _PASSAGES if limit is None else _PASSAGES.limit(limit)
+    given = {"stream": stream, "since": span[0], "until": span[1]}
+    given |= {"model": space.model, "former": space.former}
+    rows = connection.execute(query, given).all()
     strange = {row.model for row in rows} - {None, space.model}
     return passages_of(rows, space.dimension, space.formerly), strange
 
@@ -218,11 +240,7 @@ class RoomPassages:
 
 def _ends(connection: Connection, streams: Sequence[str]) -> dict[str, tuple[int, int]]:
     """How far these rooms go, and their vectors."""
-    mine = vectors.c.stream == heads.c.stream
-    last = select(vectors.c.seq * PIECES + vectors.c.nth).where(mine).correlate(heads)
-    last = last.order_by(vectors.c.seq.desc(), vectors.c.nth.desc()).limit(1)
-    query = select(heads.c.stream, heads.c.seq, last.scalar_subquery())
-    rows = connection.execute(query.where(heads.c.stream.in_(streams)))
+    rows = connection.execute(_ENDS, {"streams": streams})
     return {stream: (upto, top or 0) for stream, upto, top in rows}
 
 

@@ -13,7 +13,16 @@ from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 from msgspec.structs import replace
-from sqlalchemy import BigInteger, Boolean, Column, PrimaryKeyConstraint, Table, select, union
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    PrimaryKeyConstraint,
+    Table,
+    bindparam,
+    select,
+    union,
+)
 from sqlalchemy.engine import Connection
 
 from loopforge.core.edited_lines import Revision, edit_aside, revised
@@ -32,6 +41,12 @@ revisions = Table(
     Column("actor", Name, nullable=False),
     Column("deleted", Boolean, nullable=False),
     PrimaryKeyConstraint("event", name="revisions_event"),
+)
+
+_CHANGES_OF = (
+    select(revisions)
+    .where(revisions.c.line.in_(bindparam("lines", expanding=True)))
+    .order_by(revisions.c.deleted, revisions.c.seq)
 )
 
 
@@ -64,13 +79,11 @@ class Revisions:
 
 def latest(connection: Connection, lines: Iterable[str]) -> dict[str, Revision]:
     """The last change of each of these lines that has one, by line; a deletion is always last."""
-    mine = revisions.c.line.in_(list(lines))
-    query = select(revisions).where(mine).order_by(revisions.c.deleted, revisions.c.seq)
     return {
         row.line: Revision(
             line=row.line, by=row.actor, deleted=row.deleted, event=row.event, seq=row.seq
         )
-        for row in connection.execute(query)
+        for row in connection.execute(_CHANGES_OF, {"lines": list(lines)})
     }
 
 
