@@ -128,9 +128,23 @@ async def test_a_home_is_itself_again(home: Home, tmp_path: Path, way: str) -> N
         assert (await again.said())[-1] == "maya"
 
 
-@pytest.mark.parametrize(("name", "kind"), [("../out", "0"), ("/tmp/out", "0"), ("mates", "2")])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("../out", "0"),
+        ("/tmp/out", "0"),
+        ("mates", "2"),
+        ("data/loopforge.db", "0"),
+        ("mates/../data/web.secret", "0"),
+        ("matesx/a.md", "0"),
+        (".", "0"),
+    ],
+)
 def test_nothing_is_put_outside_a_home(tmp_path: Path, name: str, kind: str) -> None:
-    """A backup that somebody made up writes no file elsewhere, and lays no link."""
+    """A backup that somebody made up writes only what backups hold: no file elsewhere, no link.
+
+    Nor a database with triggers of its own, into which the ledger would be read.
+    """
     odd = tarfile.TarInfo(name)
     odd.type, odd.linkname = kind.encode(), str(tmp_path)
     with tarfile.open(tmp_path / "home.tar.gz", "w:gz") as tar:

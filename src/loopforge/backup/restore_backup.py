@@ -27,7 +27,7 @@ from loopforge.backup.backup_store import (
     BackupStore,
     newer,
 )
-from loopforge.backup.make_backup import check_ledger, fetch
+from loopforge.backup.make_backup import PACKED, check_ledger, fetch
 from loopforge.errors import BackupError, DamagedArtifact, InputError, Unknown
 from loopforge.ledger.schema_migration import NEWEST
 from loopforge.ledger_opening import open_ledger_of
@@ -74,7 +74,9 @@ def unpack(folder: Path, home: Path) -> None:
 
 def _put(home: Path, each: tarfile.TarInfo, content: IO[bytes] | None) -> None:
     place = home / each.name
-    if content is None or not place.resolve().is_relative_to(home.resolve()):
+    if content is None or not any(
+        place.resolve().is_relative_to((home / part).resolve()) for part in PACKED
+    ):
         raise BackupError(f"{each.name!r} in this backup is no file of a home.")
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with place.open("wb") as file:
