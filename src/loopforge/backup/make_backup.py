@@ -71,7 +71,7 @@ FOLDERS = (
 )
 """What of a home is in its backup, besides its settings, its ledger and its files."""
 PACKED = (FILE, SAVED, *FOLDERS)
-"""All that is packed, so that nothing else is unpacked: a ledger's file, say, or who is signed in."""
+"""All that is packed, and all that is unpacked: no database, say, nor the web room's secret."""
 WORK = "backup-"
 """How the folder begins, in the home's data, in which one is made."""
 LAST = "last-backup.json"

@@ -16,7 +16,15 @@ import pytest
 from loopforge.errors import Changed, InputError, RepositoryError
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.work.git.bare_repository import TaskShelf
-from loopforge.work.git.change_review import FILE, NOTHING, PathChange, objections
+from loopforge.work.git.change_review import (
+    FILE,
+    NOTHING,
+    PathChange,
+    hidden_signs,
+    notes_on,
+    objections,
+    spelled_out,
+)
 from loopforge.work.git.host_git import COMMITTER_NAME
 from loopforge.work.git.proposal_making import ResultNote, make_proposal
 from loopforge.work.git.task_clone import REF
@@ -390,6 +398,26 @@ async def test_what_hides_in_a_text_is_seen(bench: Bench) -> None:
     assert "t.py holds characters that cannot be seen (U+202E)." in shown.notes
     assert ".husky/pre-commit is hooks of git." in shown.notes
     assert ".husky/pre-commit becomes a program that can be run." in shown.notes
+
+
+@pytest.mark.parametrize(
+    "hidden", ["\u3164", "\uffa0", "\u2800", "\ufe00", "\U000e0101", "\u200d", "\ufe0f", "\u0378"]
+)
+def test_letters_that_leave_no_trace_are_spelled_out(hidden: str) -> None:
+    """In code they are names, or carry bytes; what joins the signs of a picture stays as it is."""
+    assert hidden_signs(f"let a{hidden} = 1;\n") == f"U+{ord(hidden):04X}"
+    assert hidden not in spelled_out(f"+let a{hidden} = 1;\n")
+    change = PathChange(f"a{hidden}.js", NOTHING, FILE, "1" * 40, "0" * 40)
+    assert [*objections([change], [change.path], {})]
+    whole = "⚠️ 1️⃣ ❤️\u200d🔥 क्\u200dष\tis fine\r\n"
+    assert (hidden_signs(whole), spelled_out(whole)) == ("", whole.replace("\r\n", "\n"))
+
+
+def test_what_other_agents_obey_is_named() -> None:
+    """Who reviews looks twice at orders to programs that will work there later."""
+    paths = ["AGENTS.md", "sub/CLAUDE.md", ".claude/settings.json", ".mcp.json", ".cursorrules"]
+    changes = [PathChange(path, NOTHING, FILE, "1" * 40, "0" * 40) for path in paths]
+    assert notes_on(changes, {}) == [f"{path} is what other agents obey." for path in paths]
 
 
 async def test_hooks_that_a_task_may_change_are_not_run_by_a_merge(bench: Bench) -> None:

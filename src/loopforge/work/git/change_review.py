@@ -12,6 +12,8 @@ import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from loopforge.core.text.name_labels import unseen
+
 FILE, PROGRAM, LINK, NOTHING = "100644", "100755", "120000", "000000"
 LONGEST_PATH = 1_000
 _DEVICE = re.compile(r"(?i:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?")
@@ -45,7 +47,22 @@ _RUNS = (
         "from where others' code comes",
     ),
     (re.compile(r"(?:.*/)?\.gitattributes"), "how git treats files"),
+    (
+        re.compile(
+            r"(?:.*/)?(?:(?:AGENTS|CLAUDE|GEMINI)\.md|\.(?:cursorrules|mcp\.json|"
+            r"(?:claude|cursor)/.*|github/copilot-instructions\.md))"
+        ),
+        "what other agents obey",
+    ),
 )
+_JOINED = re.compile(
+    r"(?<=[^\x00-\x7f\u200d])\u200d"
+    r"|(?<=[^\x00-\x22\x24-\x29\x2b-\x2f\x3a-\x7f\u200d\ufe0e\ufe0f])[\ufe0e\ufe0f]"
+)
+"""Signs that cannot be seen where they belong: in pictures, and where letters are joined."""
+_JOINING = frozenset("\u200d\ufe0e\ufe0f")
+_VARIANTS = frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+"""Signs that choose how the one before looks; any bytes at all can be written in them."""
 
 
 class PathChange(NamedTuple):
@@ -120,7 +137,7 @@ def _bad_names(path: str) -> Iterator[str]:
         yield "its path leads out of the repository"
     if "\\" in path or ":" in path:
         yield "its name holds a sign that is part of a path elsewhere"
-    if any(unicodedata.category(sign) in ("Cc", "Cf", "Zl", "Zp") for sign in path):
+    if "\n" in path or "\t" in path or hidden_signs(path):
         yield "its name holds characters that cannot be seen"
     for part in path.split("/"):
         if _fold(part).rstrip(". ") == ".git" or _SHORT.fullmatch(part):
@@ -171,16 +188,22 @@ def notes_on(changes: Sequence[PathChange], texts: Mapping[str, str]) -> list[st
 
 def hidden_signs(text: str) -> str:
     """Which signs of a text cannot be seen, or turn its direction; "" for none."""
-    found = {sign for sign in text.replace("\r\n", "\n") if _is_hidden(sign)}
+    text = text.replace("\r\n", "\n")
+    found = _hidden(text)
+    if found & _JOINING:
+        found = _hidden(_JOINED.sub("", text))
     return ", ".join(f"U+{ord(sign):04X}" for sign in sorted(found)[:5])
 
 
 def spelled_out(text: str) -> str:
     r"""The text with what cannot be seen written as \u202e; breaks and tabs stay."""
-    return "".join(
-        sign.encode("unicode_escape", "surrogatepass").decode() if _is_hidden(sign) else sign
-        for sign in text.replace("\r\n", "\n")
-    )
+    text = text.replace("\r\n", "\n")
+    spelled = {
+        ord(sign): sign.encode("unicode_escape", "surrogatepass").decode() for sign in _hidden(text)
+    }
+    kept = [*_JOINED.findall(text), ""]
+    between = _JOINED.split(text)
+    return "".join(part.translate(spelled) + sign for part, sign in zip(between, kept, strict=True))
 
 
 def shown_path(path: str) -> str:
@@ -188,15 +211,10 @@ def shown_path(path: str) -> str:
     return spelled_out(path).replace("\n", "\\n").replace("\t", "\\t")[:200]
 
 
-def _is_hidden(sign: str) -> bool:
-    return sign not in "\n\t\u200d" and unicodedata.category(sign) in (
-        "Cc",
-        "Cf",
-        "Cs",
-        "Co",
-        "Zl",
-        "Zp",
-    )
+def _hidden(text: str) -> set[str]:
+    return {
+        sign for sign in set(text) if sign not in "\n\t" and (unseen(sign) or sign in _VARIANTS)
+    }
 
 
 def _fold(name: str) -> str:
