@@ -65,6 +65,7 @@ class MeteredModels:
 
     def __init__(self, models: Models, budgets: Budgets, tasks: Tasks) -> None:
         self._models, self._budgets, self._tasks = models, budgets, tasks
+        self._priced = models if isinstance(models, PricedModels) else None
         self._owed = deque[tuple[Reservation, Amounts]]()
 
     async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
@@ -130,9 +131,7 @@ class MeteredModels:
 
     def estimate(self, question: Question, heard: str | None = None) -> Usage:
         """See `PricedModels.estimate`; nothing of models that do not know."""
-        if isinstance(self._models, PricedModels):
-            return self._models.estimate(question, heard)
-        return Usage()
+        return Usage() if self._priced is None else self._priced.estimate(question, heard)
 
     async def count(self, route: Route, texts: Sequence[str]) -> list[int]:
         """Counting costs nothing."""

@@ -156,7 +156,8 @@ class Conduct:
             return []
         mates, now = self._relief.listeners(state), self._stamp.clock.now()
         guests = self._rules.guests
-        known = [(each, self._mates[each].name) for each in state.mates if each in self._mates]
+        named = ((each, self._mates.get(each)) for each in state.mates)
+        known = [(each, mate.name) for each, mate in named if mate is not None]
         weights = list[tuple[Weight, Weight]]()
 
         def alone(entry: ContextEntry) -> list[Weight]:

@@ -78,12 +78,10 @@ async def drive(
     rounds = asked = 0
     try:
         while True:
-            request = safely(partial(_sent, thinking, reply))
-            if isinstance(request, MindReturned | MindFailed):
-                return request
-            parts = safely(partial(_parts, request, most - asked))
-            if isinstance(parts, MindFailed):
-                return parts
+            made = safely(partial(_sent, thinking, reply, most - asked))
+            if isinstance(made, MindReturned | MindFailed):
+                return made
+            request, parts = made
             if parts is None or rounds == most:
                 return MindFailed(f"it asked more than {most} times")
             done = await perform(asked + 1, parts)
@@ -95,11 +93,15 @@ async def drive(
         safely(lambda: thinking.close())  # one that will not be closed is left to the collector
 
 
-def _sent(thinking: Asking[Any], reply: Any) -> object:
+def _sent(
+    thinking: Asking[Any], reply: Any, most: int
+) -> tuple[object, Parts | None] | MindReturned:
+    """What it asks next, and the parts of that (see `_parts`); or what it returned."""
     try:
-        return thinking.send(reply)
+        request = thinking.send(reply)
     except StopIteration as end:
         return MindReturned(end.value)
+    return request, _parts(request, most)
 
 
 def contained(call: Callable[[], Any], seconds: float = THINKING) -> Any:
@@ -193,14 +195,19 @@ def plan_of(made: object) -> tuple[AgentActionPlan, str] | MindFailed:
     """A plan as the record has it, and that text; what it holds besides is left behind."""
     if not isinstance(made, AgentActionPlan):
         return MindFailed(f"the policy returned a {kind(made)}, which is no plan")
-    text = contained(partial(as_json, made))
-    if isinstance(text, str) and len(text) <= LONGEST_PLAN:
-        plan = contained(partial(msgspec.json.decode, text, type=AgentActionPlan))
-        if not isinstance(plan, MindFailed):
-            return plan, text
-        text = plan
-    why = text.why if isinstance(text, MindFailed) else "it is too large"
+    kept = contained(partial(_read_back, made))
+    if isinstance(kept, tuple):
+        return kept
+    why = kept.why if isinstance(kept, MindFailed) else "it is too large"
     return MindFailed(f"its plan cannot be written down: {why}")
+
+
+def _read_back(made: AgentActionPlan) -> tuple[AgentActionPlan, str] | None:
+    """A plan from its text, and that; None where it is too long."""
+    text = as_json(made)
+    if len(text) > LONGEST_PLAN:
+        return None
+    return msgspec.json.decode(text, type=AgentActionPlan), text
 
 
 def unshared(seen: AgentPerception) -> AgentPerception:

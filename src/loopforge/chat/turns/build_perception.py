@@ -363,11 +363,12 @@ class Viewer:
         return {} if facts.small or free < FILE_TOKENS else {"files": "yes"}
 
     def _called(self, handle: str) -> str:
-        return row_name(self._mates[handle].name) if handle in self._mates else handle
+        mate = self._mates.get(handle)
+        return handle if mate is None else row_name(mate.name)
 
     def _others(self, state: RoomState, mate: Mate) -> str:
         """The other mates of the room, one a row, each with its role and how it talks."""
-        known = [self._mates[one] for one in state.mates if one in self._mates]
+        known = filter(None, map(self._mates.get, state.mates))
         return "\n".join(
             f"- {row_name(one.name)}{': ' if told else ''}{told}"
             for one in known

@@ -63,13 +63,7 @@ class Relief:
 
     def listeners(self, state: RoomState) -> dict[str, TriggerListener]:
         """The mates of the room that can be called, by handle."""
-        found: dict[str, TriggerListener] = {}
-        for handle in state.mates:
-            if handle in self._mates:
-                found[handle] = self._mates[handle]
-            else:
-                found[handle] = Absent(handle)
-        return found
+        return {handle: self._mates.get(handle) or Absent(handle) for handle in state.mates}
 
     def hand_over(self, state: RoomState, due: Due) -> list[Fact]:
         """The facts that another mate takes this turn, of a mate without a file; none if none."""
