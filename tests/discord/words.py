@@ -69,6 +69,7 @@ class Line:
     avatar: str | None = None
     ephemeral: bool = False
     loading: bool = False
+    previews: bool = True
     edited: bool = False
     deleted: bool = False
     reactions: dict[str, tuple[str, ...]] = field(default_factory=dict)

@@ -225,12 +225,14 @@ async def _late(interaction: Asked, text: str, *, private: bool) -> None:
     shown, more = _cut(text)
     try:
         if private or channel is None:
-            await user.send(shown, allowed_mentions=NOBODY, **more)
+            await user.send(shown, allowed_mentions=NOBODY, suppress_embeds=True, **more)
         else:
-            await channel.send(f"{user.mention} {shown}", allowed_mentions=NOBODY, **more)
+            named = f"{user.mention} {shown}"
+            await channel.send(named, allowed_mentions=NOBODY, suppress_embeds=True, **more)
     except discord.Forbidden:
         if not private:
-            await user.send(shown, allowed_mentions=NOBODY, **_cut(text)[1])
+            more = _cut(text)[1]
+            await user.send(shown, allowed_mentions=NOBODY, suppress_embeds=True, **more)
         elif channel is not None:
             await channel.send(f"{user.mention} {TOO_LATE}", allowed_mentions=NOBODY)
 
@@ -280,10 +282,10 @@ async def _say(interaction: Asked, text: str, *, private: bool) -> None:
         return
     shown, more = _cut(text)
     say = interaction.response.send_message
-    await say(shown, ephemeral=private, allowed_mentions=NOBODY, **more)
+    await say(shown, ephemeral=private, allowed_mentions=NOBODY, suppress_embeds=True, **more)
 
 
 async def _follow(interaction: Asked, text: str, *, private: bool) -> None:
     shown, more = _cut(text)
     say = interaction.followup.send
-    await say(shown, ephemeral=private, allowed_mentions=NOBODY, **more)
+    await say(shown, ephemeral=private, allowed_mentions=NOBODY, suppress_embeds=True, **more)

@@ -95,7 +95,11 @@ class DiscordSpeaker:
         files: Sequence[discord.File] = (),
         buttons: discord.ui.View | None = None,
     ) -> int:
-        """Say it, as a reply where Discord takes one; the id of the message. Raises SendFailed."""
+        """Say it, as a reply where Discord takes one; the id of the message. Raises SendFailed.
+
+        It bears no preview of a link, then and ever: for one Discord asks whoever keeps that
+        address, who by that is told all that a mate was talked into writing there.
+        """
         channel, reference = self.seat.channel, None
         if self.hook is not None:
             said = await self._tried(
@@ -105,6 +109,7 @@ class DiscordSpeaker:
                     wait=True,
                     files=list(files),
                     allowed_mentions=NOBODY,
+                    suppress_embeds=True,
                     thread=self._thread(),
                     view=buttons or discord.utils.MISSING,
                 )
@@ -123,6 +128,7 @@ class DiscordSpeaker:
                 mention_author=False,
                 files=list(files),
                 allowed_mentions=NOBODY,
+                suppress_embeds=True,
                 view=buttons,  # type: ignore[arg-type]
             )
         )
