@@ -126,14 +126,15 @@ EVERYTHING = MemberSight((Stay(0, FOREVER),))
 
 
 def audience(connection: Connection, lines: Iterable[EvidenceLine]) -> frozenset[str]:
-    """The persons who saw all of these lines."""
-    everybody: frozenset[str] | None = None
-    for line in lines:
-        there = (stays.c.stream == line.stream) & (stays.c.since <= line.seq)
-        query = select(stays.c.person).where(there, stays.c.until >= line.seq)
-        saw = frozenset(connection.execute(query).scalars())
-        everybody = saw if everybody is None else everybody & saw
-    return everybody or frozenset()
+    """The persons who saw all of these lines; of no lines, nobody."""
+    wanted = {(line.stream, line.seq) for line in lines}
+    query = select(stays).where(stays.c.stream.in_({stream for stream, _ in wanted}))
+    there = connection.execute(query).all() if wanted else ()
+    saw = (
+        {row.person for row in there if row.stream == stream and row.since <= seq <= row.until}
+        for stream, seq in wanted
+    )
+    return frozenset(next(saw, ())).intersection(*saw)
 
 
 class Members:
