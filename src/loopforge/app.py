@@ -293,6 +293,7 @@ async def open_app(
         if wake:
             claim = await ledger.claim("host")
             stack.push_async_callback(claim.release)
+            await ledger.write_anew()
         tasks = await stack.enter_async_context(Tasks())
         stamp = Stamp(clock, dice)
         app = _wired(settings, ledger, models, artifacts, stamp, surfaces, secrets, tasks)

@@ -33,7 +33,7 @@ from loopforge.core.events import GENESIS, Erased, Event, chained, encode, micro
 from loopforge.core.text.erasable_text import digest
 from loopforge.errors import LedgerBroken, LedgerError
 from loopforge.ledger.database.database_faults import told
-from loopforge.ledger.database.table_schema import unguarded
+from loopforge.ledger.database.table_schema import BLANK, unguarded
 from loopforge.ledger.storage.consistent_read import one_moment
 from loopforge.ledger.storage.event_reading import END
 from loopforge.ledger.storage.folded_views import FoldedView, differing
@@ -355,8 +355,10 @@ def _texts(connection: Connection, report: _Report, prefix: str) -> None:
         f"AND {span} ORDER BY ref LIMIT {PAGE}"
     )
     for rows in _pages(connection, query, ("",), *names):
-        report.texts += len(rows)
         for ref, salt, stored, event, stream in rows:
+            if ref.startswith(BLANK) and not str(stored).strip(" "):
+                continue
+            report.texts += 1
             try:
                 right = digest(unkept(stored), bytes(salt)) == ref
             except (ValueError, TypeError, AttributeError):
@@ -374,6 +376,7 @@ def _strays(connection: Connection, report: _Report, prefix: str) -> None:
         "SELECT texts.ref, texts.event, texts.stream FROM texts "  # noqa: S608
         "LEFT JOIN events ON events.id = texts.event AND events.stream = texts.stream "
         f"WHERE (events.id IS NULL OR {holds}(events.body, '\"#' || texts.ref || '\"') = 0) "
+        f"AND substr(texts.ref, 1, {len(BLANK)}) <> '{BLANK}' "
         f"AND {span} ORDER BY texts.ref LIMIT {MOST_FINDINGS}"
     )
     for ref, event, stream in connection.exec_driver_sql(query, names):

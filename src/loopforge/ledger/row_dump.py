@@ -22,6 +22,7 @@ from loopforge.core.events import GENESIS, chained
 from loopforge.core.text.erasable_text import digest
 from loopforge.errors import InputError, LedgerBroken
 from loopforge.ledger.database.table_schema import (
+    BLANK,
     accounts,
     events,
     invites,
@@ -50,6 +51,8 @@ def dump(connection: Connection, write: Callable[[bytes], object]) -> None:
         columns = [str(column.name) for column in table.columns]
         write(msgspec.json.encode({"table": str(table.name), "columns": columns}) + b"\n")
         query = select(table).order_by(*table.primary_key).execution_options(yield_per=PAGE)
+        if table is texts:
+            query = query.where(texts.c.ref.not_like(f"{BLANK}%"))
         for row in connection.execute(query):
             write(msgspec.json.encode(list(row)) + b"\n")
 

@@ -43,10 +43,11 @@ from loopforge.ledger.database.database_engine import (
     settled,
 )
 from loopforge.ledger.database.database_faults import FAULTS, lost, telling, told
-from loopforge.ledger.erasure import cross_quotes
-from loopforge.ledger.erasure import text_erasure as erase
-from loopforge.ledger.erasure.database_scrubbing import scrub
-from loopforge.ledger.erasure.text_erasure import Erasure, Wish
+from loopforge.ledger.erasure import database_scrubbing as scrubbing
+from loopforge.ledger.erasure import text_erasure as erasing
+from loopforge.ledger.erasure.erasure_search import ErasureSearch
+from loopforge.ledger.erasure.text_erasure import Erasure, Findings, Wish
+from loopforge.ledger.erasure.text_removal import Gone, parts, take_away
 from loopforge.ledger.search_index import SearchIndex
 from loopforge.ledger.storage import event_reading as read
 from loopforge.ledger.storage import state_snapshots
@@ -58,7 +59,7 @@ from loopforge.ledger.storage.line_annotations import Annotations
 from loopforge.ledger.storage.open_effects import OpenEffects
 from loopforge.ledger.storage.process_follow import Elsewhere
 from loopforge.ledger.storage.revised_lines import Revisions
-from loopforge.ledger.storage.writer_thread import Writer
+from loopforge.ledger.storage.writer_thread import Done, Writer
 from loopforge.runtime.delivery_worker import Pending
 from loopforge.runtime.follower import Follower, Handler
 from loopforge.runtime.ports import Clock, Dice, OpenEffect
@@ -66,7 +67,10 @@ from loopforge.runtime.stream_decision import Decider
 from loopforge.runtime.system_clock import Stamp
 
 T = TypeVar("T")
+Events = tuple[Event, ...]
 log = logging.getLogger(__name__)
+LOOKS = 5
+"""How often a reader looks at most for what is to be erased, until there is nothing new."""
 PROBE = 32 * 1024
 """Random bytes that are written to find out whether a disk is full yet."""
 OUTBOX, EFFECTS = DeliveryOutbox(), OpenEffects()
@@ -91,7 +95,8 @@ async def open_ledger(
 
     Raises LedgerError (with its kinds) when it is out of reach, damaged, or of another schema.
     """
-    views = (OUTBOX, EFFECTS, Revisions(), Annotations(), SearchIndex(), *views)
+    own = (OUTBOX, EFFECTS, Revisions(), Annotations(), SearchIndex(), scrubbing.Rewritings())
+    views = (*own, *views)
     store = connect(settled(url), durability=durability, patience=patience, max_pages=max_pages)
     try:
         heads = await asyncio.to_thread(_prepare, store, views)
@@ -128,6 +133,7 @@ class SqlLedger:
         self, store: Store, stamp: Stamp, views: Sequence[FoldedView], heads: dict[str, int]
     ) -> None:
         self._store, self._stamp, self._views = store, stamp, tuple(views)
+        self._tables = [table.name for view in views for table in view.tables]
         self._claim: Claim | None = None
         self._elsewhere = Elsewhere(store)
         self._follower = Follower(self.read, heads)
@@ -360,7 +366,9 @@ class SqlLedger:
             known = tuple(read.texts(connection, forgotten))
             why = "forgotten after this backup was made"
             wish = Wish(refs=known, exactly=True, by="restore", why=why)
-            return erase.forget(connection, wish, self._stamp, self._views, pretend=False)
+            found = erasing.find(connection, wish, self._views, ErasureSearch())
+            events = take_away(connection, found.gone, wish, self._stamp, self._views)
+            return found.told, events
 
         erasure = await self._writer.do(work)
         return await self._scrubbed(erasure) if erasure.refs else erasure
@@ -384,36 +392,69 @@ class SqlLedger:
         `exactly` is wanted, `before_erasing` is waited for: that minds are done which were shown
         something of it, and may still write it down.
         """
-        if not (pretend or wish.exactly):
-            await self.before_erasing(partial(self._concerned, wish))
+        search = ErasureSearch()
+        if pretend:
+            return (await self._found(wish, search)).told
+        if not wish.exactly:
+            await self.before_erasing(partial(self._concerned, wish, search))
         async with self._still:
-            near = wish.exactly or not wish.stream
-            found = (
-                {}
-                if near
-                else await self._reading(partial(cross_quotes.elsewhere, stream=wish.stream))
-            )
-            forget = partial(
-                erase.forget,
-                wish=wish,
-                stamp=self._stamp,
-                views=self._views,
-                pretend=pretend,
-                echoes=found,
-            )
-            if pretend:
-                return (await self._reading(forget))[0]
-            return await self._scrubbed(await self._writer.do(forget))
+            await self._looked(wish, search)
+            erasure = await self._erased(wish, search)
+            return await self._scrubbed(erasure)
 
-    async def _concerned(self, wish: Wish) -> Collection[str]:
-        would = await self.erase(wish, pretend=True)
+    async def _found(self, wish: Wish, search: ErasureSearch) -> Findings:
+        return await self._reading(
+            partial(erasing.find, wish=wish, views=self._views, search=search)
+        )
+
+    async def _looked(self, wish: Wish, search: ErasureSearch) -> None:
+        """Look until nothing is new, so that little is left to the writing thread."""
+        before: Mapping[str, Collection[str]] | None = None
+        for _ in range(LOOKS):
+            now = (await self._found(wish, search)).gone
+            if now == before:
+                return
+            before = now
+
+    async def _concerned(self, wish: Wish, search: ErasureSearch) -> Collection[str]:
+        would = (await self._found(wish, search)).told
         return (would.texts.keys() | would.shown) - {wish.stream}
+
+    async def _erased(self, wish: Wish, search: ErasureSearch) -> Erasure:
+        """Find what came meanwhile, and take everything away, in one transaction or in several."""
+        take = partial(take_away, wish=wish, stamp=self._stamp, views=self._views)
+
+        def begin(connection: Connection) -> Done[tuple[Erasure, list[Gone], Events]]:
+            found = erasing.find(connection, wish, self._views, search)
+            first, *rest = parts(found.gone, found.named) or [{}]
+            events = take(connection, first)
+            return (found.told, rest, events), events
+
+        def go_on(connection: Connection, gone: Gone) -> Done[Events]:
+            events = take(connection, gone)
+            return events, events
+
+        told, rest, events = await self._writer.do(begin)
+        for gone in rest:
+            events += await self._writer.do(partial(go_on, gone=gone))
+        return msgspec.structs.replace(told, events=tuple(event.id for event in events))
 
     async def _scrubbed(self, erasure: Erasure) -> Erasure:
         """Leave nothing of it in the database's files."""
-        tables = [table.name for view in self._views for table in view.tables]
-        clean = await self._writer.run(lambda: (scrub(self._store, tables), ()))
+        scrub = partial(scrubbing.scrub, self._store, self._tables)
+        if self._store.sqlite:
+            clean = await self._aside(scrub)
+        else:
+            clean = await self._writer.run(lambda: (scrubbing.settled(self._store, scrub), ()))
         return msgspec.structs.replace(erasure, clean=clean)
+
+    async def write_anew(self) -> None:
+        """Write the files anew where something was erased since that was done last.
+
+        Nobody can write meanwhile: this is for a host's start.
+        """
+        anew = partial(scrubbing.write_anew, self._store, self._tables)
+        await self._writer.run(lambda: (scrubbing.settled(self._store, anew), ()))
 
     async def tail(self, count: int = 20, stream: str = "") -> list[Event]:
         """The newest events of one stream, or of all, oldest first."""
@@ -438,11 +479,15 @@ class SqlLedger:
 
     async def _reading(self, work: Callable[[Connection], T]) -> T:
         """Run some reading in a reading thread; done again once if the connection was gone."""
+        return await self._aside(partial(self._read, work))
+
+    async def _aside(self, work: Callable[[], T]) -> T:
+        """Run something in a reading thread."""
         if self._closed:
             raise LedgerError("The ledger is closed; nothing was read.")
         self._reads += 1
         try:
-            return await self._loop.run_in_executor(self._readers, self._read, work)
+            return await self._loop.run_in_executor(self._readers, work)
         finally:
             self._reads -= 1
 

@@ -407,7 +407,7 @@ async def test_nothing_of_a_stream_is_left_in_the_file(tmp_path: Path) -> None:
             text = f"<mark{nth % 2}>" * sizes[nth % 5]
             await ledger.append(f"room:{nth % 2}", [scribbler.heard(text)])
         assert (await ledger.erase(Wish(stream="room:0", exactly=True))).clean
-        raw = _markers(tmp_path)
+        raw = markers(tmp_path)
         assert "<mark0>" not in raw
         assert "<mark1>" in raw
         assert (await ledger.verify()).sound
@@ -416,7 +416,7 @@ async def test_nothing_of_a_stream_is_left_in_the_file(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- truly gone
 
 
-def _markers(folder: Path) -> str:
+def markers(folder: Path) -> str:
     """What stands in the files of an SQLite ledger, as far as it is text."""
     return "".join(file.read_bytes().decode("latin-1") for file in folder.iterdir())
 
@@ -435,7 +435,7 @@ async def test_nothing_is_left_in_the_file(tmp_path: Path) -> None:
                 some = [ids[back] for back in range(nth, nth - 40, -3)]
                 erasure = await ledger.erase(Wish(events=tuple(some), exactly=True))
                 assert erasure.clean
-        raw = _markers(tmp_path)
+        raw = markers(tmp_path)
         forgotten = 0
         for nth, id in enumerate(ids):
             gone = text_of(await ledger.event(id)) is None
@@ -455,9 +455,9 @@ async def test_a_reader_in_the_way_is_told(tmp_path: Path) -> None:
             erasure = await ledger.erase(Wish(events=(secret.id,)))
             assert not erasure.clean
             assert text_of(await ledger.event(secret.id)) is None
-            assert "Ottilie" in _markers(tmp_path)
+            assert "Ottilie" in markers(tmp_path)
         assert (await ledger.erase(Wish(events=(secret.id,)))).clean
-        assert "Ottilie" not in _markers(tmp_path)
+        assert "Ottilie" not in markers(tmp_path)
 
 
 @pytest.mark.postgres

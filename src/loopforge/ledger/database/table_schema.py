@@ -1,7 +1,7 @@
 """The ledger's tables, and the triggers by which the database itself keeps events as they are.
 
     events     what happened; only ever added to
-    texts      private words, with their salt; written once, and erasable
+    texts      private words, with their salt; written once, and erasable (see `BLANK`)
     streams    the head of each stream: a view, kept in the same transaction as the append
     snapshots  folded states, each rebuildable
     views      which views exist, and in which version (see folded_views.py)
@@ -45,6 +45,10 @@ metadata = MetaData()
 
 Name = Text().with_variant(Text(collation="C"), "postgresql")
 """A text that is compared and ordered by code point: names of streams, ids, refs, hashes."""
+
+BLANK = "0" * 32
+"""How the refs of rows begin that held a text of SQLite's which is forgotten; see text_removal.py.
+(No digest does.)"""
 
 FILLED_LATER = "filled later"
 """Said in the `info` of a view's table that goes with the view, but is not folded from events."""

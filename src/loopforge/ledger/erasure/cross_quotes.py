@@ -10,7 +10,8 @@ echo when it came later, and
 if a distinctive word is among those words, and they stand in no text of its stream before. Not
 looked for: echoes of what mates said, and of the texts of files, which are often given twice.
 
-Reads alone, in a reading thread: nobody who writes waits for it.
+Reads alone, in a reading thread: nobody who writes waits for it, and what comes meanwhile is not
+looked at.
 """
 
 from __future__ import annotations

@@ -1,46 +1,123 @@
 """After an erasure: nothing of what was deleted stays in the database's files.
 
-SQLite overwrites what it deletes (`secure_delete`), but not the copies that stay where it moved
-rows from one page to another. So the file is written anew, and its log folded in and cut off: a
-second or two for 240 MB, in which who writes waits, and who reads does not. PostgreSQL leaves
-deleted rows in their pages; the tables are written anew. So are its statistics, where samples of
-what stood in them are kept.
+SQLite: texts are overwritten where they lie (text_removal.py), and then its log, which holds the
+pages as they were, is folded into the file and cut off. Who writes waits for moments; who reads is
+waited for. Rows of indexes are deleted, and SQLite overwrites them (`secure_delete`), but not the
+copies of numbers that stay where it moved rows from one page to another. So a host writes the file
+anew at its start, if something was erased since; that takes 0.1 ms for each turn on record.
+PostgreSQL leaves deleted rows in their pages; the tables are written anew at once, and who writes
+waits for that. So are its statistics, where samples of what stood in them are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from functools import partial
+from collections.abc import Callable, Collection, Sequence
+from time import sleep
 
+from sqlalchemy import Column, PrimaryKeyConstraint, Table
 from sqlalchemy.engine import Connection
 
+from loopforge.core.events import Event
 from loopforge.errors import LedgerError
 from loopforge.ledger.database.database_engine import Store
 from loopforge.ledger.database.database_faults import telling
+from loopforge.ledger.database.table_schema import BLANK, FILLED_LATER, Name, metadata
+
+MOMENT, PAUSE, TRIES = 50, 0.1, 33
+"""Whoever reads is waited for so often, for so many milliseconds in which nobody can write, with so
+many seconds between: five seconds in all."""
+
+rewritings = Table(
+    "file_rewritings",
+    metadata,
+    Column("erased", Name, nullable=False),
+    PrimaryKeyConstraint("erased", name="file_rewritings_erased"),
+    info={FILLED_LATER: True},
+)
+
+
+NEWEST = "SELECT max(id) FROM events WHERE kind = 'ledger.erased'"
+DONE = "SELECT max(erased) FROM file_rewritings"
+
+
+class Rewritings:
+    """The view, of one row at most: up to which erasure the files were written anew."""
+
+    name = "rewritings"
+    version = 1
+    kinds = frozenset[str]()
+    tables = (rewritings,)
+    holds_texts = False
+
+    def apply(self, connection: Connection, events: Sequence[Event]) -> None:
+        """No event tells of it."""
+
+
+def settled(store: Store, clean: Callable[[], bool]) -> bool:
+    """Clean, if files were not written anew since the last erasure; note it; whether all is well.
+
+    What they are cleaned of is whatever was erased before this is called.
+    """
+    with telling(store.url):
+        with store.reader.connect() as connection:
+            last: str | None = connection.exec_driver_sql(NEWEST).scalar()
+            done: str | None = connection.exec_driver_sql(DONE).scalar()
+        if last is None or last == done:
+            return True
+        if not clean():
+            return False
+        with store.writer.begin() as connection:
+            connection.execute(rewritings.delete())
+            connection.execute(rewritings.insert().values(erased=last))
+    return True
 
 
 def scrub(store: Store, tables: Collection[str] = ()) -> bool:
-    """Clean the files; False when somebody who reads was in the way for too long.
+    """Leave no text in the files; False when somebody who reads was in the way for too long.
 
     `tables` are those of views, from which an erasure may have deleted rows.
     """
-    work: Callable[[Connection], bool] = _sqlite if store.sqlite else partial(_postgres, tables)
     try:
         with telling(store.url), store.reader.connect() as connection:
-            return work(connection)
+            return _folded(connection) if store.sqlite else _postgres(tables, connection)
     except LedgerError:
         return False
 
 
-def _sqlite(connection: Connection) -> bool:
-    connection.exec_driver_sql("PRAGMA query_only=OFF")
-    connection.exec_driver_sql("PRAGMA temp_store=FILE")  # the copy may be larger than the memory
+def write_anew(store: Store, tables: Collection[str] = ()) -> bool:
+    """Leave nothing at all; likewise. Nobody can write meanwhile."""
+    if not store.sqlite:
+        return scrub(store, tables)
     try:
-        connection.exec_driver_sql("VACUUM")
+        with telling(store.url):
+            with store.writer.begin() as connection:
+                connection.exec_driver_sql(f"DELETE FROM texts WHERE ref LIKE '{BLANK}%'")  # noqa: S608
+            with store.reader.connect() as connection:
+                connection.exec_driver_sql("PRAGMA query_only=OFF")
+                connection.exec_driver_sql("PRAGMA temp_store=FILE")  # it may be larger than memory
+                try:
+                    connection.exec_driver_sql("VACUUM")
+                    return _folded(connection)
+                finally:
+                    connection.invalidate()  # it may write
+    except LedgerError:
+        return False
+
+
+def _folded(connection: Connection) -> bool:
+    """Fold SQLite's log into its file, and cut it off."""
+    before = connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one()
+    connection.exec_driver_sql(f"PRAGMA busy_timeout={MOMENT}")
+    try:
+        for _ in range(TRIES):
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)").all()
+            busy, _, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+            if not busy:
+                return True
+            sleep(PAUSE)
+        return False
     finally:
-        busy, _, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
-        connection.invalidate()  # it may write
-    return not busy
+        connection.exec_driver_sql(f"PRAGMA busy_timeout={before}")
 
 
 def make_way(connection: Connection, tables: Collection[str]) -> None:

@@ -27,7 +27,7 @@ from loopforge.core.people_events import (
 )
 from loopforge.core.room_vocabulary import PersonJoined
 from loopforge.core.text.erasable_text import Words
-from loopforge.ledger.storage.row_codec import COLUMNS, event_of, fill, listed, within
+from loopforge.ledger.storage.row_codec import COLUMNS, event_of, fill, listed, mark, within
 
 NAMES = (
     "people.met",
@@ -124,9 +124,11 @@ def _key(surface: str, account: Words) -> Key:
     return surface, account.text.casefold()
 
 
-def _rows(connection: Connection, kinds: Sequence[str]) -> Sequence[Sequence[object]]:
+def _rows(connection: Connection, kinds: Sequence[str]) -> list[Sequence[object]]:
+    """By stream and kind, one at a time: an index has them so."""
     query = (
-        f"SELECT {COLUMNS} FROM events WHERE kind {within(connection)} "  # noqa: S608
-        "ORDER BY stream, seq"
+        f"SELECT {COLUMNS} FROM events WHERE stream IN (SELECT stream FROM streams) "  # noqa: S608
+        f"AND kind = {mark(connection)}"
     )
-    return connection.exec_driver_sql(query, (listed(connection, kinds),)).all()
+    found = (connection.exec_driver_sql(query, (kind,)) for kind in kinds)
+    return sorted((row for rows in found for row in rows), key=lambda row: (row[0], row[1]))

@@ -35,34 +35,52 @@ class QuotesMade(NamedTuple):
         self.record.update(more.record)
 
 
-def quoting(connection: Connection, stream: str, forgotten: Iterable[Forgotten]) -> set[str]:
-    """The refs of the texts of a stream that quote these."""
-    sieve = Sieve(forgotten, _mates(connection, stream))
-    return {text.ref for _, _, text in _of_stream(connection, stream) if sieve.holds(text)}
+class Quote(NamedTuple):
+    """A text that quotes something: by whom it came in, by what kind of event, and where."""
+
+    actor: str
+    kind: str
+    ref: str
+    order: int
 
 
-def made_of(
-    connection: Connection, stream: str, forgotten: Iterable[Forgotten], spans: Sequence[Span]
-) -> QuotesMade:
-    """What mates and tools of a stream made of these, of which they were told from elsewhere.
+class StreamSieve:
+    """What quotes some texts in one stream. Asked again, it reads on from where it was."""
+
+    def __init__(self, connection: Connection, stream: str, forgotten: Iterable[Forgotten]) -> None:
+        self._stream, self._place = stream, (0, "")
+        self._sieve = Sieve(forgotten, _mates(connection, stream))
+        self._quotes: list[Quote] = []
+
+    def quotes(self, connection: Connection) -> list[Quote]:
+        """Every quote so far."""
+        for actor, kind, text in _of_stream(connection, self._stream, self._place):
+            self._place = text.order, text.ref
+            if self._sieve.holds(text):
+                self._quotes.append(Quote(actor, kind, text.ref, text.order))
+        return self._quotes
+
+
+def made_of(quotes: Iterable[Quote], spans: Sequence[Span]) -> QuotesMade:
+    """What mates and tools of a stream made of texts, of which they were told from elsewhere.
 
     What people can read goes where it came in within these `spans` alone: words that mates use
     later may have another ground. Memory goes by the lines that it rests on.
     """
-    sieve, made = Sieve(forgotten, _mates(connection, stream)), QuotesMade(set(), set())
-    for actor, kind, text in _of_stream(connection, stream):
-        if not sieve.holds(text) or actor.startswith("person:") or kind.startswith("memory."):
+    made = QuotesMade(set(), set())
+    for actor, kind, ref, order in quotes:
+        if actor.startswith("person:") or kind.startswith("memory."):
             continue
         if kind.startswith("turn."):
-            made.record.add(text.ref)
-        elif any(since <= text.order <= until for since, until in spans):
-            made.told.add(text.ref)
+            made.record.add(ref)
+        elif any(since <= order <= until for since, until in spans):
+            made.told.add(ref)
     return made
 
 
 def turn_texts(connection: Connection, stream: str, since: int, upto: int) -> list[Text]:
     """The private texts of the record of turns between two events of a stream, in order."""
-    every = _of_stream(connection, stream, since, upto)
+    every = _of_stream(connection, stream, (since, ""), upto)
     return [text for _, kind, text in every if kind.startswith("turn.")]
 
 
@@ -78,10 +96,10 @@ def _mates(connection: Connection, stream: str) -> set[str]:
 
 
 def _of_stream(
-    connection: Connection, stream: str, since: int = 0, upto: int = EVER
+    connection: Connection, stream: str, place: tuple[int, str], upto: int = EVER
 ) -> Iterator[tuple[str, str, Text]]:
-    """All private texts of a stream in order, each with who brought it in, and by what kind."""
-    one, place = mark(connection), (since, "")
+    """The private texts of a stream after a place (seq, ref), each with who brought it in, how."""
+    one = mark(connection)
     query = (
         "SELECT events.actor, events.kind, events.seq, texts.ref, texts.text FROM events "  # noqa: S608
         "JOIN texts ON texts.stream = events.stream AND texts.event = events.id "

@@ -14,9 +14,12 @@ it in; for what a mate said, from the beginning of its turn on; and in every oth
 shown something of it (shown_elsewhere.py). With `exactly`, nothing but what was
 named is forgotten. The name of somebody else is never a quote: Ana Maria stays when Ana goes.
 
-Everything happens in one transaction of the writing thread; cleaning the file comes after it. What
-is left then: PostgreSQL's own write-ahead log until it is recycled, backups, and files that sinks
-and exports wrote. Events themselves stay: who, when, which kind, and plain strings such as ids.
+A reader looks for all of this, and the writing thread only in what came meanwhile
+(erasure_search.py). There it happens in one transaction; what is very much, in several, with what
+was named in the last: cut off in between, it can be asked for again. Cleaning the file comes after
+it. What is left then: PostgreSQL's own write-ahead log until it is recycled, backups, and files
+that sinks and exports wrote. Events themselves stay: who, when, which kind, and plain strings such
+as ids.
 """
 
 from __future__ import annotations
@@ -28,19 +31,18 @@ from typing import NamedTuple
 from msgspec import Struct
 from sqlalchemy.engine import Connection
 
-from loopforge.core.events import Erased, Event
+from loopforge.core.events import Event
 from loopforge.errors import Unknown
+from loopforge.ledger.erasure import cross_quotes
 from loopforge.ledger.erasure.derived_texts import DerivedTexts, Grounds, Reach
+from loopforge.ledger.erasure.erasure_search import ErasureSearch
 from loopforge.ledger.erasure.person_identities import NAMES, Kin, done_by
 from loopforge.ledger.erasure.quote_matching import Forgotten, Sieve
 from loopforge.ledger.erasure.shown_elsewhere import shown_elsewhere
-from loopforge.ledger.erasure.stream_quotes import QuotesMade, quoting, turn_texts
-from loopforge.ledger.storage import state_snapshots
-from loopforge.ledger.storage.event_append import Append, EventWriter, write
+from loopforge.ledger.erasure.stream_quotes import QuotesMade, turn_texts
+from loopforge.ledger.storage.event_reading import END, heads
 from loopforge.ledger.storage.event_reading import event as event_by_id
-from loopforge.ledger.storage.event_reading import heads
-from loopforge.ledger.storage.event_reading import texts as texts_of
-from loopforge.ledger.storage.folded_views import FoldedView, refold
+from loopforge.ledger.storage.folded_views import FoldedView
 from loopforge.ledger.storage.revised_lines import edits_of
 from loopforge.ledger.storage.row_codec import (
     COLUMNS,
@@ -49,14 +51,13 @@ from loopforge.ledger.storage.row_codec import (
     mark,
     within,
 )
-from loopforge.runtime.system_clock import Stamp
 
 PAGE = 1000
-REFS = 2000
-"""Most refs that one Erased event lists."""
-
 OWN = ("room.", "people.")
 """Kinds whose words are the event's own, also where they came in earlier."""
+
+KEPT = "memory:"
+"""Streams of what rests on other texts."""
 
 
 class Wish(Struct, frozen=True, kw_only=True):
@@ -108,24 +109,30 @@ class _Target(NamedTuple):
     name: bool
 
 
-def forget(
+class Findings(NamedTuple):
+    """What is to go, by stream; what of it was named; and what can be told of it."""
+
+    gone: Mapping[str, Collection[str]]
+    named: Collection[str]
+    told: Erasure
+
+
+def find(
     connection: Connection,
     wish: Wish,
-    stamp: Stamp,
     views: Sequence[FoldedView],
-    *,
-    pretend: bool,
-    echoes: Mapping[str, Collection[str]] = {},
-) -> tuple[Erasure, tuple[Event, ...]]:
-    """Forget, and say so in the ledger; with `pretend`, only say what would be forgotten.
+    search: ErasureSearch,
+) -> Findings:
+    """Find what is to be forgotten; nothing is. `search` is what was read for this before.
 
-    `echoes` are refs by stream that go along, as far as they are still there. Raises Unknown when
-    an event, a person or a stream is not in the ledger.
+    Raises Unknown when an event, a person or a stream is not in the ledger.
     """
-    kin = Kin(connection)
+    kin, echoes = Kin(connection), dict[str, set[str]]()
     people = kin.selves(wish.person)
-    targets = list(_targets(connection, wish, kin, people))
-    texts = texts_of(connection, [target.ref for target in targets])
+    if wish.stream and not wish.exactly:
+        echoes = search.once("echoes", partial(cross_quotes.elsewhere, connection, wish.stream))
+    targets = list(_targets(connection, wish, kin, people, search))
+    texts = search.texts(connection, [target.ref for target in targets])
     gone: dict[str, set[str]] = {}
     for target in targets:
         if target.ref in texts:
@@ -136,34 +143,24 @@ def forget(
     spared = kin.others(people, named)
     if not wish.exactly:
         for stream in sorted(gone.keys() - {wish.stream}):
-            gone[stream] |= _quoting(connection, stream, targets, texts, spared)
-    look = partial(_derived, connection, wish, targets, texts, people, views)
+            gone[stream] |= _quoting(connection, stream, targets, texts, search) - spared
+    look = partial(_derived, connection, wish, targets, texts, people, views, search)
     resting = frozenset[str]().union(*look(gone, "all").values()) if echoes else frozenset()
     for stream, refs in echoes.items():
         if there := _there(connection, refs) - spared - resting:
             gone[stream] = gone.get(stream, set()) | there
     known = {target.ref: target.name for target in targets}
-    derived, elsewhere = _along(connection, wish, gone, partial(look, gone), known, spared)
+    derived, elsewhere = _along(connection, wish, gone, partial(look, gone), known, spared, search)
     record = frozenset[str]().union(*(one.record for one in elsewhere.values()))
     every = frozenset[str]().union(*gone.values())
-    events: tuple[Event, ...] = ()
-    if every and not pretend:
-        events = _record(connection, gone, wish, stamp, views)
-        connection.exec_driver_sql(
-            f"DELETE FROM texts WHERE ref {within(connection)}",  # noqa: S608
-            (listed(connection, sorted(every)),),
-        )
-        state_snapshots.drop(connection, gone)
-        refold(connection, [view for view in views if view.holds_texts])
-    erasure = Erasure(
+    told = Erasure(
         texts={stream: tuple(sorted(refs)) for stream, refs in gone.items()},
         named=len(named),
         quoting=len(every - named - derived - record),
         resting=len((every & derived) - named),
         shown=frozenset(elsewhere),
-        events=tuple(event.id for event in events),
     )
-    return erasure, events
+    return Findings(gone, named, told)
 
 
 def _along(
@@ -173,6 +170,7 @@ def _along(
     look: Callable[[Reach], Mapping[str, Collection[str]]],
     named: Mapping[str, bool],
     spared: Collection[str],
+    search: ErasureSearch,
 ) -> tuple[set[str], dict[str, QuotesMade]]:
     """Add what rests on what goes, and what minds made of it elsewhere, by stream.
 
@@ -185,8 +183,10 @@ def _along(
         derived.update(*resting.values())
         more = every - known
         items = derived.union(wish.refs if reach != "none" else ()) - known
-        shown = {} if wish.exactly else shown_elsewhere(connection, more, named, wish.stream)
-        made = _making(connection, items)
+        shown = (
+            {} if wish.exactly else shown_elsewhere(connection, search, more, named, wish.stream)
+        )
+        made = _making(connection, items, search)
         known |= every
         for stream, one in shown.items():
             elsewhere.setdefault(stream, QuotesMade(set(), set())).add(one)
@@ -198,10 +198,12 @@ def _along(
             return derived, elsewhere
 
 
-def _making(connection: Connection, items: Collection[str]) -> dict[str, set[str]]:
+def _making(
+    connection: Connection, items: Collection[str], search: ErasureSearch
+) -> dict[str, set[str]]:
     """What quotes items of memory in the very turns that made them: answers, plans; by stream."""
     brought = list(_bringers(connection, "texts.ref", sorted(items)))
-    texts, made = texts_of(connection, [ref for _, ref in brought]), dict[str, set[str]]()
+    texts, made = search.texts(connection, [ref for _, ref in brought]), dict[str, set[str]]()
     for event, ref in brought:
         since = _since(connection, event)
         if event.kind.startswith("memory.") and since < event.seq:
@@ -216,7 +218,9 @@ def _making(connection: Connection, items: Collection[str]) -> dict[str, set[str
 # ---------------------------------------------------------------- what was named
 
 
-def _targets(connection: Connection, wish: Wish, kin: Kin, people: set[str]) -> Iterator[_Target]:
+def _targets(
+    connection: Connection, wish: Wish, kin: Kin, people: set[str], search: ErasureSearch
+) -> Iterator[_Target]:
     edits = () if wish.exactly else edits_of(connection, wish.events)
     copies = () if wish.exactly else _copies(connection, wish.events)
     for id in (*wish.events, *edits, *copies):
@@ -224,38 +228,48 @@ def _targets(connection: Connection, wish: Wish, kin: Kin, people: set[str]) -> 
     for event, ref in _bringers(connection, "texts.ref", wish.refs):
         yield _Target(ref, event.stream, _since(connection, event), name=False)
     if wish.person:
-        yield from _of_person(connection, wish.person, kin, people)
+        yield from _of_person(connection, wish.person, kin, people, search)
 
 
 def _copies(connection: Connection, lines: Sequence[str]) -> Iterator[str]:
     """The events by which tasks took in these lines, as words of their own."""
     one = mark(connection)
-    query = f"SELECT id FROM events WHERE id > {one} AND kind = 'task.steered' AND body LIKE {one}"  # noqa: S608
+    query = (
+        "SELECT id FROM events WHERE stream IN "  # noqa: S608
+        f"(SELECT stream FROM streams WHERE stream >= {one} AND stream < {one}) "
+        f"AND kind = 'task.steered' AND body LIKE {one}"
+    )
     for line in lines:
-        said = f'%"source":"{line}"%'
-        yield from connection.exec_driver_sql(query, (line, said)).scalars().all()
+        said = "task:", "task:" + END, f'%"source":"{line}"%'
+        yield from connection.exec_driver_sql(query, said).scalars().all()
 
 
 def _of_event(connection: Connection, event: Event) -> Iterator[_Target]:
     """The words of an event."""
     (row,) = _rows(connection, "id", [event.id])
     refs = {words.ref for words in event_of(row)[1]}
-    brought = {ref for _, ref in _bringers(connection, "texts.event", [event.id])}
+    brought = {ref for _, ref in _bringers(connection, "events.id", [event.id])}
     since = _since(connection, event)
     for ref in sorted(refs if event.kind.startswith(OWN) else refs & brought):
         yield _Target(ref, event.stream, since, name=event.kind in NAMES)
 
 
 def _of_person(
-    connection: Connection, person: str, kin: Kin, people: set[str]
+    connection: Connection, person: str, kin: Kin, people: set[str], search: ErasureSearch
 ) -> Iterator[_Target]:
     """What came in with a person's events, and the names and accounts of every self of theirs."""
     done = done_by(connection, people)
-    found = bool(done)
-    for start in range(0, len(done), PAGE):
-        for event, ref in _bringers(connection, "texts.event", done[start : start + PAGE]):
+    found, targets = bool(done), search.once("targets", dict[str, list[_Target]])
+    new = [id for id in done if id not in targets]
+    for start in range(0, len(new), PAGE):
+        some = new[start : start + PAGE]
+        targets.update((id, []) for id in some)
+        for event, ref in _bringers(connection, "events.id", some):
             since = _since(connection, event)
-            yield _Target(ref, event.stream, since, name=event.kind in NAMES)
+            one = _Target(ref, event.stream, since, name=event.kind in NAMES)
+            targets[event.id].append(one)
+    for id in done:
+        yield from targets[id]
     for event, words in kin.words(people):
         found = True
         for each in words:
@@ -295,14 +309,14 @@ def _quoting(
     stream: str,
     targets: Iterable[_Target],
     texts: dict[str, str],
-    spared: Collection[str],
+    search: ErasureSearch,
 ) -> set[str]:
     forgotten = (
         Forgotten(texts[target.ref], target.since, target.name)
         for target in targets
         if target.stream == stream and target.ref in texts
     )
-    return quoting(connection, stream, forgotten) - set(spared)
+    return {quote.ref for quote in search.quotes(connection, stream, forgotten)}
 
 
 def _derived(
@@ -312,24 +326,28 @@ def _derived(
     texts: Mapping[str, str],
     people: Collection[str],
     views: Sequence[FoldedView],
+    search: ErasureSearch,
     gone: Mapping[str, Collection[str]],
     reach: Reach,
 ) -> dict[str, set[str]]:
     """The refs of what rests on what is to be forgotten, by stream, as far as it goes along."""
     if reach == "none":
         return {}
-    refs = sorted({*(ref for refs in gone.values() for ref in refs)})
-    brought = {event.id for event, _ in _bringers(connection, "texts.ref", refs)}
+    origins = search.origins(connection, {ref for refs in gone.values() for ref in refs})
+    events = frozenset(one.event for one in origins.values()).union(wish.events)
     names = [texts[one.ref] for one in targets if one.name and one.ref in texts]
-    grounds = Grounds(
-        events=brought.union(wish.events), people=people, stream=wish.stream, names=names
-    )
-    found: dict[str, set[str]] = {}
-    for view in views:
-        if isinstance(view, DerivedTexts):
-            for stream, some in view.derived(connection, grounds, sole=reach == "sole").items():
-                found.setdefault(stream, set()).update(some)
-    return found
+    grounds = Grounds(events=events, people=people, stream=wish.stream, names=names)
+
+    def derived() -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for view in views:
+            if isinstance(view, DerivedTexts):
+                for stream, some in view.derived(connection, grounds, sole=reach == "sole").items():
+                    found.setdefault(stream, set()).update(some)
+        return found
+
+    kept = tuple(heads(connection, KEPT).items())
+    return search.once((events, frozenset(people), frozenset(names), reach, kept), derived)
 
 
 # ---------------------------------------------------------------- rows
@@ -355,30 +373,6 @@ def _bringers(
     )
     for row in connection.exec_driver_sql(query, (listed(connection, values),)).all():
         yield event_of(row[:-1])[0], row[-1]
-
-
-def _record(
-    connection: Connection,
-    gone: dict[str, set[str]],
-    wish: Wish,
-    stamp: Stamp,
-    views: Sequence[FoldedView],
-) -> tuple[Event, ...]:
-    """Say in each stream which of its texts are forgotten."""
-    appends = []
-    for stream, refs in sorted(gone.items()):
-        ordered = sorted(refs)
-        bodies = [
-            Erased(refs=tuple(ordered[start : start + REFS]), by=wish.by, why=wish.why)
-            for start in range(0, len(ordered), REFS)
-        ]
-        facts = [stamp.fact(body, actor="runtime") for body in bodies]
-        appends.append(Append(stream, facts, None, b""))
-    write(connection, appends, EventWriter(), views)
-    for append in appends:
-        if append.error is not None:
-            raise append.error
-    return tuple(event for append in appends for event in append.events)
 
 
 def _there(connection: Connection, refs: Collection[str]) -> set[str]:

@@ -1,0 +1,94 @@
+"""Texts taken away: an Erased event in each of their streams, and their rows left without a word.
+
+SQLite moves rows from page to page when some are deleted between them, and leaves copies of those
+behind. So a text there is not deleted: its row is overwritten where it lies, by as many blanks, and
+is called by nothing any more (`BLANK`). Rows are only ever added at the end, so that none is moved;
+when the file is written anew (database_scrubbing.py), the blank ones are left out. PostgreSQL's
+rows are deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Protocol
+
+from sqlalchemy.engine import Connection
+
+from loopforge.core.events import Erased, Event
+from loopforge.ledger.database.table_schema import BLANK, SQLITE_TRIGGERS
+from loopforge.ledger.storage import state_snapshots
+from loopforge.ledger.storage.event_append import Append, EventWriter, write
+from loopforge.ledger.storage.folded_views import FoldedView, refold
+from loopforge.ledger.storage.row_codec import listed, within
+from loopforge.runtime.system_clock import Stamp
+
+Gone = dict[str, list[str]]
+"""Refs by stream."""
+REFS = 2000
+"""Most refs that one Erased event lists, and that go in one transaction."""
+
+
+class Signed(Protocol):
+    """On whose wish, and why."""
+
+    @property
+    def by(self) -> str:
+        """A person, or what acts for nobody."""
+        ...
+
+    @property
+    def why(self) -> str:
+        """In words."""
+        ...
+
+
+def parts(gone: Mapping[str, Collection[str]], last: Collection[str]) -> list[Gone]:
+    """These refs by stream, in parts for one transaction each; `last` go last."""
+    order = [(ref in last, stream, ref) for stream, refs in gone.items() for ref in refs]
+    found: list[Gone] = []
+    for nth, (_, stream, ref) in enumerate(sorted(order)):
+        if nth % REFS == 0:
+            found.append({})
+        found[-1].setdefault(stream, []).append(ref)
+    return found
+
+
+def take_away(
+    connection: Connection,
+    gone: Mapping[str, Collection[str]],
+    wish: Signed,
+    stamp: Stamp,
+    views: Sequence[FoldedView],
+) -> tuple[Event, ...]:
+    """Leave nothing of these texts, by stream, and say so there; the events. The caller commits."""
+    if not gone:
+        return ()
+    appends = []
+    for stream, refs in sorted(gone.items()):
+        body = Erased(refs=tuple(sorted(refs)), by=wish.by, why=wish.why)
+        appends.append(Append(stream, [stamp.fact(body, actor="runtime")], None, b""))
+    write(connection, appends, EventWriter(), views)
+    for append in appends:
+        if append.error is not None:
+            raise append.error
+    _blank(connection, [ref for refs in gone.values() for ref in refs])
+    state_snapshots.drop(connection, gone)
+    refold(connection, [view for view in views if view.holds_texts])
+    return tuple(event for append in appends for event in append.events)
+
+
+def _blank(connection: Connection, refs: Sequence[str]) -> None:
+    mine, given = f"WHERE ref {within(connection)}", (listed(connection, sorted(refs)),)
+    if connection.dialect.name != "sqlite":
+        connection.exec_driver_sql(f"DELETE FROM texts {mine}", given)  # noqa: S608
+        return
+    blank = {name: f"replace(hex(zeroblob(length(CAST({name} AS BLOB)))), '00', ' ')"
+             for name in ("text", "event", "stream")}  # fmt: skip
+    sets = ", ".join(f"{name} = {value}" for name, value in blank.items())
+    connection.exec_driver_sql("DROP TRIGGER IF EXISTS texts_unchanged")  # for nobody but this
+    connection.exec_driver_sql(
+        f"UPDATE texts SET ref = '{BLANK}' || printf('%032x', rowid), "  # noqa: S608
+        f"salt = zeroblob(length(salt)), {sets} {mine}",
+        given,
+    )
+    connection.exec_driver_sql(SQLITE_TRIGGERS["texts_unchanged"])

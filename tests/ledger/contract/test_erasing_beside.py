@@ -1,0 +1,113 @@
+"""What every ledger promises those who write while something is forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from sqlalchemy import Table
+from sqlalchemy.engine import Connection
+
+from loopforge.core.events import Event
+from loopforge.ledger.database.table_schema import BLANK
+from loopforge.ledger.erasure.derived_texts import Grounds
+from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_removal import REFS, parts
+from tests.ledger.contract.test_erase import OTHER, conversation, left, markers
+from tests.ledger.saying import ROOM, Scribbler, opened
+
+PATIENCE = 20
+
+
+class SlowSearch:
+    """A view of nothing, which searches until it is let go on."""
+
+    name, version, kinds, holds_texts = "slow search", 1, frozenset[str](), False
+    tables: tuple[Table, ...] = ()
+
+    def __init__(self) -> None:
+        self.began, self.go_on = threading.Event(), threading.Event()
+
+    def apply(self, connection: Connection, events: Sequence[Event]) -> None:
+        """There is nothing."""
+
+    def derived(
+        self, connection: Connection, grounds: Grounds, *, sole: bool
+    ) -> dict[str, set[str]]:
+        """Wait."""
+        self.began.set()
+        assert self.go_on.wait(PATIENCE), "nobody else could write while this was looked for"
+        return {}
+
+
+async def test_who_writes_does_not_wait_for_the_search(ledger_url: str) -> None:
+    """What quotes a line is looked for beside; what is said meanwhile, and quotes it, goes too."""
+    slow, scribbler = SlowSearch(), Scribbler()
+    async with opened(ledger_url, [slow]) as ledger:
+        secret, _ = await conversation(ledger, "How nice.")
+        erasing = asyncio.ensure_future(ledger.erase(Wish(events=(secret.id,))))  # noqa: TID251
+        assert await asyncio.to_thread(slow.began.wait, PATIENCE)
+        await ledger.append(
+            ROOM, [scribbler.said("So Ottilie lives there."), scribbler.said("Oh.")]
+        )
+        await ledger.append(OTHER, [scribbler.said("Ottilie, too.")])
+        slow.go_on.set()
+        erasure = await erasing
+        assert (erasure.named, erasure.quoting, erasure.clean) == (1, 1, True)
+        assert "Ottilie" not in str(await left(ledger))
+        assert "room.said Oh." in await left(ledger)
+        assert await left(ledger, OTHER) == ["room.said Ottilie, too."]
+        assert (await ledger.verify()).sound
+
+
+async def test_a_person_who_says_more_meanwhile_is_forgotten_whole(ledger_url: str) -> None:
+    """Lines of theirs that come while a person is looked for go with them."""
+    slow, scribbler = SlowSearch(), Scribbler()
+    async with opened(ledger_url, [slow]) as ledger:
+        await conversation(ledger, "How nice.")
+        erasing = asyncio.ensure_future(ledger.erase(Wish(person="p1")))  # noqa: TID251
+        assert await asyncio.to_thread(slow.began.wait, PATIENCE)
+        await ledger.append(OTHER, [scribbler.heard("It rains."), scribbler.heard("Yes.", "p2")])
+        slow.go_on.set()
+        await erasing
+        assert await left(ledger, OTHER) == ["room.heard Yes."]
+
+
+def blank_rows(connection: Connection) -> int:
+    """How many rows of texts hold nothing."""
+    query = f"SELECT count(*) FROM texts WHERE ref LIKE '{BLANK}%'"
+    return int(connection.exec_driver_sql(query).scalar_one())
+
+
+def test_of_very_much_what_was_named_goes_last() -> None:
+    """Whoever was cut off can ask again: what the rest was found by is still there."""
+    gone = {"a": [f"a{nth}" for nth in range(REFS)], "b": ["b1", "b2"]}
+    some = parts(gone, ["a0", "b1"])
+    assert [sum(map(len, part.values())) for part in some] == [REFS, 2]
+    assert some[-1] == {"a": ["a0"], "b": ["b1"]}
+    assert parts({}, ()) == []
+
+
+async def test_what_was_cut_off_is_finished_at_the_start(tmp_path: Path) -> None:
+    """A file that was not cleaned is written anew when a host starts, once, with what is blank."""
+    file = tmp_path / "ledger.db"
+    async with opened(f"sqlite:///{file}", patience=0.1) as ledger:
+        secret, _ = await conversation(ledger, "How nice.")
+        with closing(sqlite3.connect(file)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM events").fetchone()
+            assert not (await ledger.erase(Wish(events=(secret.id,)))).clean
+        assert "Ottilie" in markers(tmp_path)
+    async with opened(f"sqlite:///{file}") as ledger:
+        assert await ledger.look(blank_rows)
+        await ledger.write_anew()
+        assert "Ottilie" not in markers(tmp_path)
+        assert not await ledger.look(blank_rows)
+        before = file.stat().st_mtime_ns
+        await ledger.write_anew()
+        assert file.stat().st_mtime_ns == before
+        assert (await ledger.verify()).sound
