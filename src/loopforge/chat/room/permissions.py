@@ -287,8 +287,8 @@ def borrowed_words(
     """
     trusted = {tool.name for tool in tools if tool.trusted}
     strange, own = dict[str, list[str]](), list[str]()
-    for tool, text in gave:
-        if tool not in trusted:
+    for name, text in gave:
+        if (tool := name.partition(",")[0]) not in trusted:
             strange.setdefault(f"`{tool}`", []).append(text)
     for entry in reversed([*state.lines.values()]):
         text = entry.text.text or ""

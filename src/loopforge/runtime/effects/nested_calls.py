@@ -142,7 +142,8 @@ class InnerCalls:
             self.asked.append(effect)
             raise PeopleAsked(tool)
         text = await self._whole(end)
-        self.gave.append((tool, text))
+        returned = isinstance(end, EffectReturned)
+        self.gave.append((tool if returned else f"{tool}, {TOLD[type(end)]}", text))
         return UsedTool(TOLD[type(end)], text)
 
     async def _propose(self, nth: int, call: Call) -> str:
