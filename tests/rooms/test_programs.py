@@ -351,6 +351,16 @@ async def test_an_address_in_an_error_is_known_from_nowhere(tmp_path: Path) -> N
         assert len([one for one in await home.bodies(Told) if one.asks]) == 1
 
 
+async def test_what_cannot_be_seen_in_an_address_is_spelled_out(tmp_path: Path) -> None:
+    """People who say yes to it have seen all that would go out with it."""
+    code = "await page(q='https://example.org/\\u200b\\u3164\\U000e0101bread')"
+    async with desk(tmp_path, code) as (home, _):
+        giving(home, "page", lambda _: "a page", address="q")
+        await home.hears("ana", "@maya look it up")
+        (asked,) = [str(one.text) for one in await home.bodies(Told) if one.asks]
+        assert r"https://example.org/\u200b\u3164\U000e0101bread" in asked
+
+
 async def test_a_question_names_what_a_tool_gave_the_program(tmp_path: Path) -> None:
     """Words of a page that end in an argument are pointed out, though no prompt ever held them.
 

@@ -311,7 +311,8 @@ async def test_a_tool_that_asks_is_allowed_as_it_was_shown(place: Path, tmp_path
     home = place / "home"
     home.mkdir()
     write_mates(home, otto=BAKER)
-    script = in_order(uses("oven", degrees=180), uses("oven", degrees=400), says("done", "Baked."))
+    first = uses("oven", degrees=180, note="bread\u200b")
+    script = in_order(first, uses("oven", degrees=400), says("done", "Baked."))
     with installed(asks=True, owner=True) as oven:
         async with town(home, script) as site:
             owner = await site.owner()
@@ -324,7 +325,7 @@ async def test_a_tool_that_asks_is_allowed_as_it_was_shown(place: Path, tmp_path
             at, state = f"/work/{id}", await asked(site, id)
             shown = await owner.get(at)
             assert "It asks before it uses oven" in words(shown)
-            assert "{&#34;degrees&#34;:180}" in shown.text
+            assert r"{&#34;degrees&#34;:180,&#34;note&#34;:&#34;bread\u200b&#34;}" in shown.text
             assert "waits for a yes" in words(await owner.get("/work?which=waiting"))
             told = words(await ben.get(at))
             assert "The owner of this home says yes or no to that." in told

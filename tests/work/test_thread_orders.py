@@ -10,11 +10,13 @@ from msgspec.structs import replace
 from loopforge.chat.turns.mate_posts import MatePosts
 from loopforge.core.room_vocabulary import RightsSet, Said
 from loopforge.errors import Changed, NotLetIn
-from loopforge.runtime.ports import RoomOrder
+from loopforge.runtime.ports import RoomOrder, Tool, ToolCall
+from loopforge.work.task_transcript import lines_of
 from loopforge.work.threads.thread_orders import MOVED, UNSEEN, ThreadOrders
+from tests.rooms.conftest import write_mates
 from tests.work.conftest import in_order, says, uses
 from tests.work.test_task_results import STEPS, TASK, project
-from tests.work.test_thread_tasks import ROOM, Commons, commons
+from tests.work.test_thread_tasks import OTTO, ROOM, Commons, commons
 
 __all__ = ["project"]
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
@@ -83,6 +85,32 @@ async def test_a_yes_is_for_what_was_shown(place: Path, project: Path) -> None:
         assert (project / "note.txt").read_text() == "So.\n"
         again = await press("commons", room.ana, "approve", second, surface="discord", owner=True)
         assert again == "It is approved already; nothing was done again."
+
+
+async def test_what_asks_for_a_yes_is_shown_whole(place: Path) -> None:
+    """In the room and where it is watched, to its last word, and with what cannot be seen in it."""
+    write_mates(place, ("maya",), otto=OTTO.replace("work_run]", "work_run, send]"))
+    text = f"see https://example.org/\u200bx {'and so on ' * 400}; then rm -rf lantern"
+    async with commons(place, in_order(uses("send", to=text), says("done", "Here."))) as room:
+
+        async def send(_: ToolCall) -> str:
+            return "sent"
+
+        room.app.tools.add(Tool(name="send", summary="Sends.", asks=True), send)
+        await room.says("otto, write a Python server in serve.py")
+        await room.app.front.rooms.settled("commons")
+        (task,) = await room.tasks()
+        await room.shop.until(task, "turn.ended")
+        assert room.app.work.posts is not None
+        await room.app.work.posts.settled()
+        (effect,) = (await room.shop.state(task)).allowing
+        told = "\n".join(lines_of(await room.app.ledger.event(effect)))
+        posted = next(line for line in await room.said() if "I want to use send" in line)
+        for shown in (posted, told):
+            assert r"https://example.org/\u200bx" in shown
+            assert "then rm -rf lantern" in shown
+        await room.shop.tasks.allow(task, "ana", owner=True, yes=False)
+        await room.rest()
 
 
 async def test_a_button_stops_what_is_at_work(place: Path) -> None:

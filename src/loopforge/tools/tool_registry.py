@@ -14,6 +14,7 @@ from inspect import isfunction
 from pathlib import Path
 from typing import Any
 
+from loopforge.core.egress.hidden_signs import spelled_out
 from loopforge.errors import BadSettings, InputError
 from loopforge.runtime.containment import as_json, short
 from loopforge.runtime.plugins.installed_plugins import installed, made
@@ -132,10 +133,10 @@ class Toolbox:
         }
 
     def shown(self, tool: str, arguments: dict[str, Any]) -> str:
-        """What people see of a use before it runs: exactly its arguments."""
+        """What people see of a use before it runs: exactly its arguments, and nothing hidden."""
         found = self._all().get(tool)
         shows = getattr(found[1], "shown", None) if found is not None else None
-        return str(shows(arguments)) if shows is not None else as_json(arguments)
+        return spelled_out(str(shows(arguments)) if shows is not None else as_json(arguments))
 
     async def choose(
         self, where: tuple[str, str], may: Sequence[Tool], talk: Sequence[str]

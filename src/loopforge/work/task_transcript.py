@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loopforge.core.effect_states import EffectEnd, EffectProposed
+from loopforge.core.egress.hidden_signs import spelled_out
 from loopforge.core.events import Event
 from loopforge.core.model_trouble import for_owner
 from loopforge.core.text.spoken_lists import counted
@@ -42,8 +43,10 @@ def lines_of(event: Event, *, owner: bool = False) -> list[str]:
     """What is said of an event, more to the `owner`; nothing of what only the record needs."""
     match event.body:
         case EffectProposed(tool=tool, arguments=arguments, within="", asks=asks):
-            row = f"  {tool} {_short(str(arguments))}"
-            return [row, "  It runs when a person says yes: `allow`, or `deny`."] if asks else [row]
+            if not asks:
+                return [f"  {tool} {_short(str(arguments))}"]
+            asked = f"  {tool} {spelled_out(str(arguments))}"
+            return [asked, "  It runs when a person says yes: `allow`, or `deny`."]
         case body if isinstance(body, EffectEnd):
             rows = str(body.value).splitlines()
             more = [f"    [{counted(len(rows) - 6, 'more line')}]"] if len(rows) > 6 else []

@@ -20,10 +20,8 @@ from loopforge.work.git.change_review import (
     FILE,
     NOTHING,
     PathChange,
-    hidden_signs,
     notes_on,
     objections,
-    spelled_out,
 )
 from loopforge.work.git.host_git import COMMITTER_NAME
 from loopforge.work.git.proposal_making import ResultNote, make_proposal
@@ -400,17 +398,11 @@ async def test_what_hides_in_a_text_is_seen(bench: Bench) -> None:
     assert ".husky/pre-commit becomes a program that can be run." in shown.notes
 
 
-@pytest.mark.parametrize(
-    "hidden", ["\u3164", "\uffa0", "\u2800", "\ufe00", "\U000e0101", "\u200d", "\ufe0f", "\u0378"]
-)
-def test_letters_that_leave_no_trace_are_spelled_out(hidden: str) -> None:
-    """In code they are names, or carry bytes; what joins the signs of a picture stays as it is."""
-    assert hidden_signs(f"let a{hidden} = 1;\n") == f"U+{ord(hidden):04X}"
-    assert hidden not in spelled_out(f"+let a{hidden} = 1;\n")
-    change = PathChange(f"a{hidden}.js", NOTHING, FILE, "1" * 40, "0" * 40)
-    assert [*objections([change], [change.path], {})]
-    whole = "⚠️ 1️⃣ ❤️\u200d🔥 क्\u200dष\tis fine\r\n"
-    assert (hidden_signs(whole), spelled_out(whole)) == ("", whole.replace("\r\n", "\n"))
+def test_a_name_with_letters_that_leave_no_trace_is_not_taken_over() -> None:
+    """It looks like another name, which may be there already."""
+    for hidden in ("\u3164", "\ufe00", "\u200d"):
+        change = PathChange(f"a{hidden}.js", NOTHING, FILE, "1" * 40, "0" * 40)
+        assert [*objections([change], [change.path], {})]
 
 
 def test_what_other_agents_obey_is_named() -> None:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
+from loopforge.core.egress.hidden_signs import spelled_out
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolResult, ToolWork
 from loopforge.tools.programs.python_tool import ran
@@ -159,10 +160,7 @@ def _changes(before: WrittenVersion, code: str) -> list[str]:
 
 def visible(line: str) -> str:
     """A line of which nothing is hidden: what does not show itself is written by its number."""
-    return "".join(
-        each if each.isprintable() or each == "\t" else each.encode("unicode_escape").decode()
-        for each in line
-    )
+    return spelled_out(line).replace("\n", "\\n")
 
 
 def written_work(home: ToolHome, written: WrittenTools, name: str) -> ToolWork:

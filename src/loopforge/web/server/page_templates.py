@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
+from loopforge.core.egress.hidden_signs import spelled_out
 from loopforge.web.rendering.avatar_faces import Faces
 from loopforge.web.rendering.markdown_html import render
 from loopforge.web.server.link_reach import OPENED, OPENING, qr_svg
@@ -50,7 +51,7 @@ def environment(
         made.globals.update(reach=site.reach, setting=site.setting, qr_svg=qr_svg)
         made.globals.update(guests=lambda: site.front.rooms.guests)
         made.globals.update(OPENING=OPENING, OPENED=OPENED)
-    made.filters.update(local=local, coded=coded)
+    made.filters.update(local=local, coded=coded, spelled_out=spelled_out)
     return made
 
 

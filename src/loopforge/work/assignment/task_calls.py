@@ -7,7 +7,7 @@ by the task as it stands then: one that was stopped has nothing more done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -17,6 +17,7 @@ from loopforge.core.events import Event
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.core.policy import Call
+from loopforge.core.text.known_address import stands_in
 from loopforge.core.text.taint_tracking import argument_texts
 from loopforge.core.work.work_roles import WorkRole, role_of
 from loopforge.runtime.effects.nested_calls import spent_within
@@ -33,6 +34,10 @@ WITHOUT = frozenset({"simple", "branch", "breakglass"})
 """Flows without tools."""
 CHANGING = frozenset({"work_write", "work_edit", "work_git", "work_push"})
 """Tools that whoever may change no file has no use for."""
+MADE_UP = (
+    "{tool} was not used: nobody gave this address, and no tool showed it. Use {tool} outside of a "
+    "program: then a person is asked."
+)
 
 
 class TaskCalls:
@@ -80,9 +85,17 @@ class TaskCalls:
         return state.budget or (home + state.extra if home else 0.0)
 
     def judged(
-        self, state: TaskState, tools: Sequence[Tool], call: Call, egress: Egress
+        self,
+        state: TaskState,
+        tools: Sequence[Tool],
+        call: Call,
+        egress: Egress,
+        gave: Sequence[tuple[str, str]] = (),
     ) -> CallPermission:
-        """Whether one of these tools may be used so; by egress for the mate's words."""
+        """Whether one of these tools may be used so; by egress for the mate's words.
+
+        `gave` is what tools gave the program that makes the call, by their names.
+        """
         people, there = (state.task.person,), {tool.name: tool for tool in tools}
         names = frozenset(there)
         if call.tool not in names:
@@ -90,7 +103,7 @@ class TaskCalls:
         if egress.leak([text for _, text in argument_texts(call.arguments)], ()):
             why = f"{call.tool} was not used: it would have told a secret of this home."
             return CallPermission("refused", EGRESS, people, names, why)
-        if there[call.tool].asks:
+        if there[call.tool].asks or _made_up(state, there, call, gave):
             return CallPermission("asks", "task", people, names)
         return CallPermission("runs", "task", people, names)
 
@@ -111,15 +124,14 @@ class TaskCalls:
         return [tool for tool in tools if not (tool.composes or tool.asks)]
 
     async def permission(
-        self,
-        program: Event,
-        call: Call,
-        gave: Sequence[tuple[str, str]],  # noqa: ARG002
+        self, program: Event, call: Call, gave: Sequence[tuple[str, str]]
     ) -> InnerPermission:
         """See `InnerSite.permission`. Nobody is asked for a program: such tools it has not."""
         state = await self._store.state(program.stream)
         egress = Egress(secrets=self._secrets(), name=self.mate(state).name)
-        found = self.judged(state, await self.offered(program), call, egress)
+        found = self.judged(state, await self.offered(program), call, egress, gave)
+        if found.verdict == "asks":
+            found = found._replace(verdict="refused", why=MADE_UP.format(tool=call.tool))
         if found.verdict != "refused" and (why := await self._spent(state, program)):
             found = found._replace(verdict="refused", by="bounds", why=why)
         return InnerPermission(found, lambda _: ())
@@ -136,6 +148,22 @@ class TaskCalls:
     async def sandbox(self, stream: str, mate: str) -> SandboxProfile:  # noqa: ARG002
         """See `InnerSite.sandbox`."""
         return self.mate(await self._store.state(stream)).sandbox
+
+
+def _made_up(
+    state: TaskState, tools: Mapping[str, Tool], call: Call, gave: Sequence[tuple[str, str]]
+) -> bool:
+    """Whether it sends for an address that no person gave the task, and no tool showed its mate.
+
+    To send for an address is to tell whoever keeps it all that stands in it.
+    """
+    if not (argument := tools[call.tool].address):
+        return False
+    shown = [(one.who, one.text.text or "") for one in state.entries if one.outcome == "returned"]
+    given = [one.text.text or "" for one in state.entries if one.kind == "heard"]
+    given += [text for name, text in (*shown, *gave) if name in tools and tools[name].finds]
+    address = str(call.arguments.get(argument, ""))
+    return not any(stands_in(address, text) for text in given)
 
 
 def tools_for(role: WorkRole, mate: Mate, known: Collection[Tool]) -> tuple[Tool, ...]:

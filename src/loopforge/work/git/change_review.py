@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from loopforge.core.text.name_labels import unseen
+from loopforge.core.egress.hidden_signs import hidden_signs, spelled_out
 
 FILE, PROGRAM, LINK, NOTHING = "100644", "100755", "120000", "000000"
 LONGEST_PATH = 1_000
@@ -55,14 +55,6 @@ _RUNS = (
         "what other agents obey",
     ),
 )
-_JOINED = re.compile(
-    r"(?<=[^\x00-\x7f\u200d])\u200d"
-    r"|(?<=[^\x00-\x22\x24-\x29\x2b-\x2f\x3a-\x7f\u200d\ufe0e\ufe0f])[\ufe0e\ufe0f]"
-)
-"""Signs that cannot be seen where they belong: in pictures, and where letters are joined."""
-_JOINING = frozenset("\u200d\ufe0e\ufe0f")
-_VARIANTS = frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
-"""Signs that choose how the one before looks; any bytes at all can be written in them."""
 
 
 class PathChange(NamedTuple):
@@ -186,35 +178,9 @@ def notes_on(changes: Sequence[PathChange], texts: Mapping[str, str]) -> list[st
     return notes
 
 
-def hidden_signs(text: str) -> str:
-    """Which signs of a text cannot be seen, or turn its direction; "" for none."""
-    text = text.replace("\r\n", "\n")
-    found = _hidden(text)
-    if found & _JOINING:
-        found = _hidden(_JOINED.sub("", text))
-    return ", ".join(f"U+{ord(sign):04X}" for sign in sorted(found)[:5])
-
-
-def spelled_out(text: str) -> str:
-    r"""The text with what cannot be seen written as \u202e; breaks and tabs stay."""
-    text = text.replace("\r\n", "\n")
-    spelled = {
-        ord(sign): sign.encode("unicode_escape", "surrogatepass").decode() for sign in _hidden(text)
-    }
-    kept = [*_JOINED.findall(text), ""]
-    between = _JOINED.split(text)
-    return "".join(part.translate(spelled) + sign for part, sign in zip(between, kept, strict=True))
-
-
 def shown_path(path: str) -> str:
     """A path that can be shown, whatever it is."""
     return spelled_out(path).replace("\n", "\\n").replace("\t", "\\t")[:200]
-
-
-def _hidden(text: str) -> set[str]:
-    return {
-        sign for sign in set(text) if sign not in "\n\t" and (unseen(sign) or sign in _VARIANTS)
-    }
 
 
 def _fold(name: str) -> str:

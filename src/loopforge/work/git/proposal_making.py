@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple
 
 from loopforge.core.egress.egress_filter import SHORTEST, Egress
+from loopforge.core.egress.hidden_signs import spelled_out
 from loopforge.errors import RepositoryError
 from loopforge.work.git.bare_repository import TaskShelf
 from loopforge.work.git.change_review import (
@@ -24,7 +25,6 @@ from loopforge.work.git.change_review import (
     notes_on,
     objections,
     shown_path,
-    spelled_out,
 )
 from loopforge.work.git.commit_messages import commit_message
 from loopforge.work.git.proposals import Proposal, ReviewedFile, TaskBranch

@@ -22,6 +22,7 @@ from functools import partial
 from typing import Any
 
 from loopforge.core.effect_states import EffectProposed
+from loopforge.core.egress.hidden_signs import spelled_out
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, PersonReacted, Said, Stopped
 from loopforge.core.work.work_vocabulary import (
@@ -344,7 +345,7 @@ def told_of(event: Event, state: TaskState) -> str:
         case EffectProposed(tool=tool, arguments=arguments, within="", asks=True):
             open = event.id in state.allowing
             then = "/approve lets it run exactly so, /deny does not." if open else ANSWERED
-            return f"I want to use {tool}:\n```\n{str(arguments)[:DIFF]}\n```\n{then}"
+            return f"I want to use {tool}:\n\n    {spelled_out(str(arguments))}\n\n{then}"
         case TaskQueued():
             return "Other work goes on here; this waits until that is over."
         case TaskAsked(question=question):
