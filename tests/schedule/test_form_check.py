@@ -265,6 +265,42 @@ def test_first_rings_of_what_people_type(said: str, first: str) -> None:
     assert f"{found.first.astimezone(BERLIN):%Y-%m-%dT%H:%M}" == first
 
 
+@every_row(
+    [
+        ("en", "once an hour", "hourly"),
+        ("de", "einmal pro Woche am Montag um 9 Uhr", "weekly"),
+        ("de", "1x die Woche montags um 9 Uhr", "weekly"),
+        ("de", "einmal täglich um 8 Uhr", "daily"),
+        ("de", "einmal im Jahr 2027 am 3. März um 9 Uhr", ""),
+        ("fr", "une fois par semaine le lundi à 9h", "weekly"),
+        ("fr", "une fois la semaine, le vendredi à 10h", "weekly"),
+        ("fr", "une fois par jour à 8h", "daily"),
+        ("es", "una vez a la semana el lunes a las 9:00", "weekly"),
+        ("es", "una vez al día a las 8:00", "daily"),
+    ]
+)
+def test_once_in_a_span_is_each_of_them(language: str, said: str, how: str) -> None:
+    """Once a week is every week, in each language, and without an end."""
+    form = filled_form(said, NOW, ZONE, language)
+    assert form.rule.startswith(f"FREQ={how.upper()}") == bool(how), form
+    assert "COUNT" not in form.rule
+    assert not how or isinstance(check(form, NOW, ZONE, language), Fits)
+
+
+@every_row(
+    [
+        ("de", "einmal pro Woche", "An welchem Tag soll das sein?"),
+        ("fr", "une fois par semaine", "Quel jour ?"),
+        ("es", "una vez a la semana", "¿Qué día?"),
+    ]
+)
+def test_once_a_week_is_asked_for_its_day(language: str, said: str, question: str) -> None:
+    """Where only the day is open, the day is what is asked for."""
+    found = check(filled_form(said, NOW, ZONE, language), NOW, ZONE, language)
+    assert isinstance(found, AsksBack)
+    assert found.question == question
+
+
 def test_the_end_of_a_rule_is_said_as_its_last_ring() -> None:
     """Four weeks of Mondays end with the fourth of them, not on the fifth Monday."""
     found = check(filled_form("every monday at 9 for 4 weeks", NOW, ZONE, "en"), NOW, ZONE)

@@ -110,7 +110,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("count", r"(?:for )?<n> times"),
     ("count", r"(?P<n>once|twice)$"),
     ("span", r"for (?:the next )?<n> (?P<unit>days|weeks|months|years|day|week|month|year)"),
-    ("every", r"once (?:a|per|every|each) (?P<unit>hour|day|week|month|year)"),
+    ("every", r"once (?:an?|per|every|each) (?P<unit>hour|day|week|month|year)"),
     ("weekon", r"(?<!every )(?:a|one|1) week (?:on |from )(?:on )?<wd>|<wd> week"),
     (
         "weekoff",

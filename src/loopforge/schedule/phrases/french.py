@@ -82,6 +82,10 @@ PATTERNS: tuple[tuple[str, str], ...] = (
         r"jusqu'?(?:a|au|en) (?:la )?(?P<rest>(?:<wd>|(?:le )?<ord> <mon>|fin (?:de |du )?[a-z]+|<mon>)"
         r"(?: 20\d\d)?)",
     ),
+    (
+        "every",
+        rf"(?:une|1) fois (?:par|la|l'|{_EVERY}) ?(?P<unit>heures?|jours?|semaines?|mois|ans?|annee)",
+    ),
     ("count", r"(?:pendant )?<n> fois(?! par)"),
     (
         "span",

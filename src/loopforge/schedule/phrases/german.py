@@ -113,6 +113,12 @@ PATTERNS: tuple[tuple[str, str], ...] = (
         r"bis (?:zum |einschliesslich )?(?P<rest>(?:<wd>|<ord> <mon>|ende [a-z]+|<mon>)(?: 20\d\d)?)"
         r"(?! um)",
     ),
+    (
+        "every",
+        r"(?:ein|1) ?(?:mal|x) (?:pro|je|die|in der|im|am|jede[nrs]?) (?P<unit>stunde|tag|woche|"
+        r"monat|jahr)(?! (?:vor|nach|20\d\d)\b)|(?:ein|1) ?(?:mal|x) (?P<unit2>stundlich|taglich|wochentlich|"
+        r"monatlich|jahrlich)",
+    ),
     ("count", r"(?:fur )?<n> ?mal|(?P<n2>ein|zwei|drei|vier|funf|sechs|sieben|acht|neun|zehn)mal"),
     (
         "span",

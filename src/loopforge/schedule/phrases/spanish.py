@@ -72,6 +72,10 @@ PATTERNS: tuple[tuple[str, str], ...] = (
         r"hasta (?:el )?(?P<rest>(?:<wd>|(?:dia )?<ord> de <mon>|fin(?:al|ales)? de [a-z]+|<mon>)"
         r"(?: de 20\d\d)?)",
     ),
+    (
+        "every",
+        rf"(?:una|1) vez (?:al|por|a la|{_EVERY}) (?P<unit>horas?|dias?|semanas?|mes(?:es)?|anos?)",
+    ),
     ("count", r"(?:durante )?<n> veces(?! (?:al|por|a))"),
     (
         "span",
