@@ -182,6 +182,20 @@ async def test_a_file_that_is_too_large(city: Twin, tmp_path: Path) -> None:
     assert len(city.lines(plaza)) == 1
 
 
+async def test_a_file_that_is_too_large_and_without_words(city: Twin, tmp_path: Path) -> None:
+    """In a channel it is heard that a file came; who waits for an answer is told why not."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    large = [("film.mp4", bytes(2000))]
+    async with lodged(city, tmp_path, {maya: "maya"}, manners=SMALL) as home:
+        await city.say(ben, plaza, "", files=large)
+        await home.hears(plaza, "[a file that came could not be taken]")
+        line = await city.dm(ben, maya, "", files=large)
+        await city.until(lambda: len(city.lines(line.channel)) == 2)
+        assert await home.room(line.channel) == ""
+    assert city.lines(line.channel)[-1].text.startswith("film.mp4 is too large: 2,000 bytes")
+    assert len(city.lines(plaza)) == 1
+
+
 async def test_a_line_that_is_too_long(city: Twin, tmp_path: Path) -> None:
     """A message beyond the limit of lines is refused with the reason, to who called a mate."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")

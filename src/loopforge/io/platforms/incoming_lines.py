@@ -100,7 +100,13 @@ def lacking(text: str, refused: Sequence[str]) -> str:
     """What was said with files, some of which were `refused`: mates are to know that these came."""
     count = len(refused)
     files = "a file" if count == 1 else f"{count} files"
-    return f"{text}\n[{files} that came with this could not be taken]" if count else text
+    if not count:
+        return text
+    return (
+        f"{text}\n[{files} that came with this could not be taken]"
+        if text.strip()
+        else f"[{files} that came could not be taken]"
+    )
 
 
 def proves(spot: ChannelSpot, command: str, argument: str) -> bool:

@@ -370,7 +370,8 @@ class Inward:
                 return notice
             files, problems = await self._files.taken(message) if given else ([], [])
         text = body_of(message, self._crowd, channel)
-        if not text.strip() and not files:
+        bare = not text.strip() and not files
+        if bare and (not problems or self._waits(channel, message)):
             return " ".join(problems)
         try:
             told = await self._take(seat, message, lacking(text, problems).strip(), files, venue)
@@ -443,10 +444,15 @@ class Inward:
             await self._crowd.gathered()  # it may be of an account that connects only now
         return await self._hooks.ours(message)
 
+    def _waits(self, channel: Talk, message: discord.Message) -> bool:
+        """Whether somebody waits for an answer, and is told why something was not taken."""
+        if message.author.bot:
+            return False
+        return isinstance(channel, discord.DMChannel) or addressed(message, self._crowd)
+
     async def _answer(self, seat: AccountSeat, message: discord.Message, text: str) -> None:
         """Say why something was not taken, to somebody who waits for an answer."""
-        waits = isinstance(seat.channel, discord.DMChannel) or addressed(message, self._crowd)
-        if not text or not waits or message.author.bot:
+        if not text or not self._waits(seat.channel, message):
             return
         try:
             await DiscordSpeaker(seat).post(text[:2000], f"n{message.id}", message.id)
