@@ -40,7 +40,10 @@ def decisions(folder: Path) -> int:
 
 
 def test_a_story_is_told_and_checked(lab: Lab) -> None:
-    """A run is told as Markdown, a day alone or with its rows' ids; every claim is recomputed."""
+    """A run is told as Markdown, a day alone or with its rows' ids; every claim is recomputed.
+
+    `lab verify` takes --json as the others do.
+    """
     lab("run", *SMALL)
     code, out, _ = lab("story", "first_shift-stub-7")
     assert code == 0
@@ -58,6 +61,7 @@ def test_a_story_is_told_and_checked(lab: Lab) -> None:
     code, out, _ = lab("story", "first_shift-stub-7", "--check")
     assert (code, "sentences hold" in out) == (0, True)
     assert "is so, by the state of the city" in out
+    assert json.loads(lab("verify", "first_shift-stub-7", "--json")[1])["passed"] is True
     found = json.loads(lab("story", "first_shift-stub-7", "--check", "--json")[1])
     assert (found["passed"], found["problems"], found["untrue"]) == (True, [], [])
     assert out.startswith(f"All {found['sentences']} sentences hold.")

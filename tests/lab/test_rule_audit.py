@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
+from rich.cells import cell_len
 
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
@@ -212,6 +214,16 @@ def test_the_report_goes_into_json_and_onto_a_page(tmp_path: Path) -> None:
     for each in found.telling:
         assert f"row {each.row}, step {each.step}: {each.who}" in page
     assert len(found.telling) <= 12
+
+
+def test_columns_stand_below_each_other_whatever_robots_are_called(tmp_path: Path) -> None:
+    """Signs that are two cells wide, as Chinese ones, count as two in the table of rates."""
+    found = audited(tmp_path, "stub")
+    names = ("修理工小王", "一二三四五六七八九十", "Ada")
+    page = replace(found, by_robot=dict(zip(names, found.by_robot.values(), strict=False))).text()
+    rows = page.split("\n\n")[1].splitlines()
+    assert len({cell_len(row) for row in rows}) == 1
+    assert any(row.startswith("修理工小王 ") for row in rows)
 
 
 def obeys_posted_rules(question: Question) -> Mapping[str, Any]:

@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from loopforge.core.factory_vocabulary import DayEnded, Decided, Row, Stepped
 from loopforge.lab.inspect.run_diff import diff
@@ -109,6 +110,16 @@ def test_numbers_are_those_of_the_runs(pair: tuple[Path, Path]) -> None:
         kept = sum(row.outcome.failing == "over_compliance" for row in mine)
         wrong = sum(not row.truth.right for row in mine)
         assert table["over_compliance"][0] == (round(kept / wrong, 6) if wrong else 0)
+
+
+def test_numbers_stand_below_each_other_whatever_runs_are_called(pair: tuple[Path, Path]) -> None:
+    """A name of signs that are two cells wide moves no column."""
+    found = diff(*pair)
+    wide, narrow = (
+        replace(found, first=name).text.split("\n\n")[-1].splitlines()
+        for name in ("夜班夜班夜班夜班", "night shift at 4")
+    )
+    assert wide[1:] == narrow[1:]
 
 
 def test_a_comparison_and_a_score_agree_on_the_share_of_the_rule(pair: tuple[Path, Path]) -> None:

@@ -38,10 +38,10 @@ MOST_UNTRUE = 20
 """Sentences that are named of those that the state of the world does not bear out."""
 
 
-def verify(context: typer.Context, folder: Source) -> None:
+def verify(context: typer.Context, folder: Source, _as_json: AsJson = True) -> None:
     """Check a run: its chain, twelve questions to every row, and the run played again.
 
-    Prints JSON. In a home, the run must also be the one whose days the ledger took note of. Exits
+    Prints JSON, also without --json. In a home, the run must also be the one whose days the ledger took note of. Exits
     with 1 if anything does not agree, or if the run was cut off.
     """
     from loopforge.lab.verification.run_verify import verify as check

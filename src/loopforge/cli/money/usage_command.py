@@ -10,6 +10,7 @@ import typer
 from msgspec.structs import replace
 
 from loopforge.cli import Json, on_app, print_json
+from loopforge.core.text.aligned_columns import columns
 
 if TYPE_CHECKING:
     from loopforge.app import App
@@ -52,7 +53,7 @@ def command(
         typer.echo(f"No model was asked{since}.")
         return
     table = [(by.value, *HEAD), *(_cells(row, _place(row, by)) for row in rows)]
-    for line in _aligned([*table, _cells(total, "all")]):
+    for line in columns([*table, _cells(total, "all")], left=(0, len(HEAD))):
         typer.echo(line)
 
 
@@ -93,14 +94,3 @@ def _fields(row: UsageRow, by: By) -> dict[str, str | int]:
 def _cells(row: UsageRow, place: str) -> tuple[str, ...]:
     figures = (row.calls, row.failed, row.read, f"{row.share:.0%}", row.written)
     return (place, *(f"{each:,}" if isinstance(each, int) else each for each in figures), row.price)
-
-
-def _aligned(table: list[tuple[str, ...]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if nth in (0, len(row) - 1) else cell.rjust(width)
-            for nth, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in table
-    ]

@@ -10,8 +10,10 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from rich.cells import set_cell_size
 
 from loopforge.core.statistics.rate_statistics import Interval
+from loopforge.core.text.aligned_columns import padded
 from loopforge.lab.run.answered_decisions import AnswerCounts
 
 EVERYBODY = "everybody"
@@ -133,7 +135,7 @@ def page(report: AuditReport) -> str:
 def _cells(name: str, tally: AuditTally) -> tuple[str, ...]:
     driven, weighed = tally.rule_driven, tally.weighed
     return (
-        name[: WIDTHS[0] - 1],
+        set_cell_size(name, WIDTHS[0] - 1).rstrip(),
         str(driven.of),
         _rate(driven),
         _rate(tally.let_go),
@@ -145,8 +147,8 @@ def _cells(name: str, tally: AuditTally) -> tuple[str, ...]:
 
 def _columns(cells: tuple[str, ...]) -> str:
     first, *others = cells
-    told = "".join(f"{cell:>{width}}" for cell, width in zip(others, WIDTHS[1:], strict=True))
-    return f"{first:<{WIDTHS[0]}}{told}"
+    told = [padded(cell, width, right=True) for cell, width in zip(others, WIDTHS[1:], strict=True)]
+    return padded(first, WIDTHS[0]) + "".join(told)
 
 
 def _rate(share: Share) -> str:

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import Incident
+from loopforge.core.text.aligned_columns import columns
 from loopforge.lab.inspect.decision_why import WhyLink
 from loopforge.lab.inspect.trait_drift import what_of
 
@@ -258,14 +259,7 @@ def named(name: str) -> str:
 
 def _table(head: tuple[str, ...], given: list[tuple[str, str, Shares]]) -> str:
     rows = [head, *((said, *cells(name, pair)) for said, name, pair in given)]
-    widths = [max(len(row[nth]) for row in rows) for nth in range(len(head))]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if nth else cell.ljust(width)
-            for nth, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    )
+    return "\n".join(columns(rows))
 
 
 def cells(name: str, pair: Shares) -> tuple[str, str, str]:
