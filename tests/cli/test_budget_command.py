@@ -64,6 +64,12 @@ def test_what_cannot_be_done_is_said_with_what_to_do(
     assert told in error
 
 
+def test_the_room_of_a_home_has_a_budget_before_anybody_came_in(run: Run, home: Path) -> None:
+    """It opens when somebody enters it, and is bound from then on."""
+    (home / "loopforge.toml").write_text('room = "hall"\n')
+    assert run("set", "room:hall", "5") == (0, "At most $5.00 a day: room:hall.\n", "")
+
+
 def test_a_budget_for_what_is_not_there_is_told(run: Run) -> None:
     """A surface that there is not is refused; a tool may be a server's that is away, and is told."""
     code, _, err = run("set", "surface:discrod", "5")

@@ -85,7 +85,8 @@ def set_budget(
 
     async def work(home: App) -> tuple[Budget, bool]:
         scope, subject = await _named(home, whose)
-        rooms, platforms = await home.rooms.names(), surfaces_of(home.settings)
+        rooms = {*await home.rooms.names(), home.settings.room}
+        platforms = surfaces_of(home.settings)
         check_subject(scope, subject, home.rooms.mates, rooms, platforms)
         budget = read_budget([amount, unit, period], scope, subject, keepers=False)
         await home.budgets.book.put(budget, MACHINE)

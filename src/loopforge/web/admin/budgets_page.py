@@ -134,7 +134,8 @@ async def set_one(site: Site, owner: Visitor, data: Fields) -> Response[Any] | T
             await site.budgets.book.remove(budget, actor)
         else:
             there = site.front.rooms
-            check_subject(scope, subject, there.mates, await there.names(), site.surfaces)
+            rooms = {*await there.names(), site.live.now.room}
+            check_subject(scope, subject, there.mates, rooms, site.surfaces)
             await site.budgets.book.put(budget, actor)
     except InputError as error:
         more = {"error": str(error), "whose": whose, "typed": amount, "status": 400}
