@@ -70,8 +70,8 @@ OWNER: dict[str, str] = {
     "budget": "the budget is used up ({model}): wait, or set a higher one (Admin, Budgets)",
     "file": "the mate's file, {model}, cannot be used: mend it, or put it back from its history "
     "(Mates)",
-    "slow": "{model} accepted the question and says nothing: see whether its server is well, or "
-    "still loading (Admin, Models asks it)",
+    "slow": "{model} accepted the question and says nothing: it may be busy with other answers, or "
+    "still loading; Admin, Models asks whether its server is well",
     "thinking": "{model} sends thoughts, or what is not for people, and no words so far; "
     "model_total_seconds is the longest wait",
     "secret": "it was about to tell a key or password of this home, {model}; nothing of it went "

@@ -53,7 +53,7 @@ CROWD = 50
 TO_STRANGER = (
     "I do not know you yet. Ask the owner of this home to let you in: they enter the code {code} "
     "in the web room (Admin, People), or `loopforge people admit {code}` on its machine. "
-    "The code is good for a day."
+    "The code is good for a day. Write to me again once you are let in."
 )
 CLOSED = "This home is for people its owner has let in. Ask the owner, then write again."
 NO_CODE = (

@@ -33,7 +33,7 @@ class DiscordSettings:
     places: str = setting(
         "known",
         "Which servers and channels of Discord this home serves. known: those where somebody whom "
-        "you let in has spoken to a mate, and those of the bot's own maker. open: every one that "
+        "you let in has said something, and those of the bot's own maker. open: every one that "
         "the bot is brought into. Or ids of servers and channels, with commas between.",
         clean=only_places("discord_places", "[0-9]+", "4711"),
     )

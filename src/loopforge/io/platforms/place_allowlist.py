@@ -20,7 +20,7 @@ from loopforge.errors import BadSettings
 WORDS = ("known", "open")
 UNKNOWN = (
     "Mates do not talk here yet. They will once somebody whom the owner of their home has let in "
-    "speaks to them here: write to me in private first; the owner lets you in by the code that you "
+    "says something here: write to me in private first; the owner lets you in by the code that you "
     "are shown. Or the owner types `loopforge room admit {place}` on its machine."
 )
 CLOSED = "Mates do not talk here: the owner of their home has named the places where they do."

@@ -33,7 +33,7 @@ class TelegramSettings:
     groups: str = setting(
         "known",
         "Which groups of Telegram this home serves. known: those where somebody whom you let in "
-        "has spoken to a mate. open: every one that the bot is brought into. Or their ids, such as "
+        "has said something. open: every one that the bot is brought into. Or their ids, such as "
         "-1001234567890, with commas between.",
         clean=only_places("telegram_groups", "-[0-9]+", "-1001234567890"),
     )
