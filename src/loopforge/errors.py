@@ -22,6 +22,7 @@
         LedgerReadOnly      the database may only be read now; nothing was written
         LedgerBroken        what is stored does not agree with its hashes
         LedgerBehind        the schema is older or newer than this program
+        LedgerRewound       the database has lost what this process knows to have stood there
         Conflict            the stream moved on meanwhile; nothing was written
       ArtifactError         a kept file cannot be written or read
         DamagedArtifact     its bytes are no longer those that were given
@@ -136,6 +137,10 @@ class LedgerBroken(LedgerError):
 
 class LedgerBehind(LedgerError):
     """The database's schema is older or newer than this program."""
+
+
+class LedgerRewound(LedgerError):
+    """The database has lost events that this process knows: what it has in memory is of another."""
 
 
 class Conflict(LedgerError):

@@ -28,7 +28,7 @@ from zoneinfo import ZoneInfo
 
 from loopforge.core.events import Event
 from loopforge.core.people_events import SignedIn
-from loopforge.errors import HostTaken, LoopforgeError, Unknown, Unreachable
+from loopforge.errors import HostTaken, LedgerRewound, LoopforgeError, Unknown, Unreachable
 from loopforge.home import make_home
 from loopforge.host_lock import lock_home
 from loopforge.runtime.background_tasks import Tasks
@@ -85,7 +85,7 @@ async def hosted(
     Pages are served, and mates are on platforms, from `later` seconds on; `tell` takes a line for
     each account of a platform once it is connected or refused. `show`: the pages are opened in a
     browser, where there is a screen. Raises HostTaken when another process is the host, also where
-    it becomes so meanwhile.
+    it becomes so meanwhile, and LedgerRewound once the ledger is at an earlier time than this one.
     """
     await load("loopforge.app")
     from loopforge.ledger.schema_migration import refuse_newer
@@ -118,8 +118,8 @@ async def hosted(
 
 @asynccontextmanager
 async def _until_overtaken(app: App) -> AsyncIterator[None]:
-    """End the block, by HostTaken, soon after another process has become the host of its ledger."""
-    block, taken = asyncio.current_task(), list[HostTaken]()
+    """End the block soon after its ledger is another process's, or is at an earlier time again."""
+    block, taken = asyncio.current_task(), list[HostTaken | LedgerRewound]()
     assert block is not None
 
     async def look() -> None:

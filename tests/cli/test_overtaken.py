@@ -1,4 +1,4 @@
-"""A host whose ledger another process took over, on a real PostgreSQL: it ends, and says why."""
+"""A host whose ledger another process took over, or that went back, on a real PostgreSQL: it ends."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from loopforge.errors import HostTaken
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage.host_claim import Claim
-from tests.cli.test_up_command import GUARD, HOME, command
+from tests.cli.test_up_command import GUARD, HOME, command, run
 from tests.ledger.saying import opened
 
 pytestmark = [pytest.mark.postgres, pytest.mark.timeout(GUARD)]
@@ -55,3 +56,45 @@ async def test_a_host_that_was_overtaken_ends_by_itself(
         if host.returncode is None:
             host.kill()
         await host.communicate()
+
+
+def _put_back(server: psycopg.Connection, now: str, before: str) -> None:
+    """Have the database as it was before, as a standby has it that had not received all."""
+    server.execute(f'ALTER DATABASE "{now}" ALLOW_CONNECTIONS false')
+    server.execute("SELECT pg_terminate_backend(pid, 9000) FROM pg_stat_activity"
+                   " WHERE datname = %s", (now,))  # fmt: skip
+    server.execute(f'ALTER DATABASE "{now}" RENAME TO "{now}_lost"')
+    server.execute(f'ALTER DATABASE "{before}" RENAME TO "{now}"')
+
+
+async def test_a_host_whose_database_lost_the_newest_events_ends_by_itself(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    """With exit code 1 and a sentence; started again, it goes on with what is there."""
+    (tmp_path / "loopforge.toml").write_text(f'database_url = "{postgres_url}"\n{HOME}')
+    async with opened(postgres_url):
+        pass
+    name = str(conninfo_to_dict(postgres_url)["dbname"])
+    pipe = asyncio.subprocess.PIPE
+    with psycopg.connect(make_conninfo(postgres_url, dbname="postgres"), autocommit=True) as server:
+        server.execute(f'CREATE DATABASE "{name}_before" TEMPLATE "{name}"')
+        line = command(tmp_path, "up", "--plain")
+        host = await asyncio.create_subprocess_exec(*line, stdin=pipe, stdout=pipe, stderr=pipe)
+        try:
+            assert host.stdin is not None
+            assert host.stdout is not None
+            assert host.stderr is not None
+            host.stdin.write(b"hello\n")
+            while b"maya" not in (await host.stdout.readline()).lower():
+                pass
+            _put_back(server, name, f"{name}_before")
+            said = (await host.stderr.read()).decode()
+            assert await host.wait() == 1, said
+            assert "loopforge: The database no longer has the newest events of " in said
+            assert "Traceback" not in said
+        finally:
+            if host.returncode is None:
+                host.kill()
+            await host.communicate()
+    again = await asyncio.to_thread(run, tmp_path, "chat", typed="hello again\n")
+    assert again.returncode == 0, again.stderr

@@ -17,6 +17,7 @@ import psycopg
 import pytest
 
 from loopforge.errors import LedgerBroken, LedgerBusy, LedgerError, LedgerFull
+from loopforge.ledger.database.database_engine import settled
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.sql_ledger import SqlLedger
 from tests.ledger.saying import ROOM, Scribbler, opened, text_of
@@ -175,8 +176,18 @@ URLS = {
     "mysql://host/name": "knows sqlite and postgresql",
     "nonsense": "is no URL",
     "postgresql://u:hush@127.0.0.1:1/name": "PostgreSQL at 127.0.0.1:1 cannot be reached",
-    "postgres://u:hush@/name?host=/no/such": "cannot be reached",
+    "postgres://u:hush@/name?host=/no/such": "PostgreSQL at /no/such cannot be reached",
+    "postgresql://u:hush@127.0.0.1:port/name": "is no URL",
+    "postgresql://u:hush@127.0.0.1:1,127.0.0.1:2/name": "at 127.0.0.1,127.0.0.1 cannot be reached",
 }
+
+
+def test_several_servers_of_one_url() -> None:
+    """A primary and its standby are named as PostgreSQL's own programs take them."""
+    found = settled("postgresql://u@one:5433,[::1]/name?target_session_attrs=read-write")
+    assert (found.username, found.host, found.database) == ("u", None, "name")
+    wanted = {"host": "one,::1", "port": "5433,5432", "target_session_attrs": "read-write"}
+    assert dict(found.query) == wanted
 
 
 @pytest.mark.parametrize("url", URLS)

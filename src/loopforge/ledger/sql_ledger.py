@@ -28,7 +28,7 @@ import msgspec
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event, Fact
-from loopforge.errors import HostTaken, InputError, LedgerError
+from loopforge.errors import HostTaken, InputError, LedgerError, LedgerRewound
 from loopforge.ledger import chain_verify as verify
 from loopforge.ledger import jsonl_export as export
 from loopforge.ledger import line_search as search
@@ -135,6 +135,7 @@ class SqlLedger:
         self._store, self._stamp, self._views = store, stamp, tuple(views)
         self._tables = [table.name for view in views for table in view.tables]
         self._claim: Claim | None = None
+        self._rewound: LedgerRewound | None = None
         self._elsewhere = Elsewhere(store)
         self._follower = Follower(self.read, heads)
         self._still = asyncio.Lock()
@@ -307,8 +308,15 @@ class SqlLedger:
         return await self._follower.told(stream, past)
 
     async def follow(self) -> None:
-        """Look for what other processes appended, and tell subscribers. Cheap every second."""
-        await self._follower.seen(await self._writer.run(lambda: (self._elsewhere.look(), ())))
+        """Look for what other processes appended, and tell subscribers. Cheap every second.
+
+        Raises LedgerError; LedgerRewound where the database lost what this process knows.
+        """
+        try:
+            await self._follower.seen(await self._writer.run(lambda: (self._elsewhere.look(), ())))
+        except LedgerRewound as error:
+            self._rewound = error
+            raise
 
     def _appended(self, stream: str, events: tuple[Event, ...]) -> None:
         self._follower.appended(stream, events)
@@ -326,9 +334,14 @@ class SqlLedger:
         self._claim = await claim(self._store, name)
         return self._claim
 
-    async def overtaken(self) -> HostTaken | None:
-        """That another process is its host by now, where this one was and one is."""
-        return None if self._claim is None else await self._claim.overtaken()
+    async def overtaken(self) -> HostTaken | LedgerRewound | None:
+        """That another process is its host by now, where this one was and one is.
+
+        Or that the database is at an earlier time than this process, as `follow` found.
+        """
+        if self._rewound is not None or self._claim is None:
+            return self._rewound
+        return await self._claim.overtaken()
 
     async def unwritable(self) -> LedgerError | None:
         """Why nothing can be written now; None while it can. Writes only where that failed last."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Coroutine
 from itertools import count
 from typing import Any, TypeVar
 
-from loopforge.errors import LedgerBehind, LedgerBroken, LedgerError, Overtaken
+from loopforge.errors import LedgerBehind, LedgerBroken, LedgerError, LedgerRewound, Overtaken
 from loopforge.runtime.ports import Clock
 
 T = TypeVar("T")
@@ -23,7 +23,7 @@ PAUSES = (0.2, 1.0, 5.0, 15.0)
 """Seconds to wait after something failed, by how often in a row; the last one holds."""
 LONG_PAUSES = (*PAUSES, 60.0)
 """The same, where nobody waits for it."""
-LASTING = (LedgerBroken, LedgerBehind, Overtaken)
+LASTING = (LedgerBroken, LedgerBehind, LedgerRewound, Overtaken)
 """Faults of the ledger that somebody has to mend while this process does not run."""
 
 

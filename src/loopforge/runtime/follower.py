@@ -17,11 +17,17 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from loopforge.core.events import Event
+from loopforge.errors import LedgerRewound
 from loopforge.runtime.background_tasks import Tasks
 
 log = logging.getLogger(__name__)
 REMEMBERED = 1000
 """Sets of kinds that came together, of which it is remembered who wants any."""
+GONE = (
+    "The database no longer has the newest events of {stream}: it was put back to an earlier time, "
+    "as when a standby took over that had not received them all. This process goes by what is no "
+    "more, so it ends; start it again, and it goes on with what is there."
+)
 Handler = Callable[[str, Sequence[Event]], None]
 """Is given a stream and what is new in it."""
 
@@ -73,11 +79,16 @@ class Follower:
             self._ahead[stream] = max(events[-1].seq, self._ahead.get(stream, 0))
             self._read_on(stream)
 
-    async def seen(self, heads: Mapping[str, int]) -> None:
+    async def seen(self, heads: Mapping[str, int] | None) -> None:
         """Streams stand there now; return when what others wrote was told. Raises LedgerError.
 
-        What could not be read is read the next time.
+        None: as they stood before. What could not be read is read the next time. Raises
+        LedgerRewound where an event that was told is gone.
         """
+        heads = self._told if heads is None else heads
+        for stream in [each for each, seq in self._told.items() if seq > heads.get(each, 0)]:
+            if not await self._read(stream, after=self._told[stream] - 1):
+                raise LedgerRewound(GONE.format(stream=stream))
         for stream, seq in heads.items():
             if seq > self._told.get(stream, 0):
                 self._ahead[stream] = max(seq, self._ahead.get(stream, 0))

@@ -27,7 +27,14 @@ from litestar.static_files import create_static_files_router
 from litestar.stores.memory import MemoryStore
 from litestar.stores.registry import StoreRegistry
 
-from loopforge.errors import LedgerError, LedgerFull, LedgerReadOnly, LoopforgeError
+from loopforge.errors import (
+    HostTaken,
+    LedgerError,
+    LedgerFull,
+    LedgerReadOnly,
+    LedgerRewound,
+    LoopforgeError,
+)
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.web.account import account_pages as door
 from loopforge.web.account import linked_accounts
@@ -127,8 +134,11 @@ async def unready(ledger: SqlLedger) -> str:
     """Why a home cannot serve, without any name of it; "" while it can."""
     try:
         await ledger.tail(1)
-        if await ledger.overtaken() is not None:
-            return "overtaken"
+        match await ledger.overtaken():
+            case LedgerRewound():
+                return "rewound"
+            case HostTaken():
+                return "overtaken"
         match await ledger.unwritable():
             case None:
                 return ""

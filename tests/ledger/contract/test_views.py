@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Sequence
 from typing import Any, cast, get_args
 
@@ -270,9 +271,24 @@ async def test_the_newest_snapshot_of_a_version_is_kept(ledger_url: str) -> None
     """A snapshot replaces an older one or one of another version, never a newer one."""
     async with opened(ledger_url) as ledger:
         assert await ledger.load_snapshot(ROOM, 1) is None
+        await ledger.append(ROOM, [Scribbler().heard("hello") for _ in range(10)])
         await ledger.save_snapshot(ROOM, 10, 1, b'{"a":"\\u0000"}')
         await ledger.save_snapshot(ROOM, 9, 1, b"{}")
         assert await ledger.load_snapshot(ROOM, 1) == (10, b'{"a":"\\u0000"}')
         await ledger.save_snapshot(ROOM, 3, 2, b"[]")
         assert await ledger.load_snapshot(ROOM, 1) is None
         assert await ledger.load_snapshot(ROOM, 2) == (3, b"[]")
+
+
+async def test_a_snapshot_of_a_later_time_is_none(ledger_url: str) -> None:
+    """A process that goes by events which the database lost leaves no state of them behind."""
+    seal = hashlib.sha256(f"{ROOM}\x1f7\x1f1\x1e[7]".encode()).hexdigest()
+    left = f"INSERT INTO snapshots (stream, seq, version, body) VALUES ('{ROOM}', 7, 1, '{seal}[7]')"
+    async with opened(ledger_url) as ledger:
+        await ledger.append(ROOM, [Scribbler().heard("hello") for _ in range(3)])
+        await ledger.save_snapshot(ROOM, 4, 1, b"[4]")
+        assert await ledger.load_snapshot(ROOM, 1) is None
+        await ledger.change(lambda there: there.exec_driver_sql(left).close())
+        assert await ledger.load_snapshot(ROOM, 1) is None, "as an older program left it"
+        await ledger.save_snapshot(ROOM, 3, 1, b"[3]")
+        assert await ledger.load_snapshot(ROOM, 1) == (3, b"[3]")

@@ -9,6 +9,7 @@ Knows both dialects' settings; knows nothing of events.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
@@ -90,11 +91,11 @@ def settled(url: str) -> URL:
     Raises LedgerError for anything but the two dialects, NotInstalled where a driver is missing.
     """
     try:
-        found = make_url(url)
-    except ArgumentError as error:
+        found = make_url(_one_of_several(url))
+    except (ArgumentError, ValueError) as error:  # the latter for a port that is no number
         raise LedgerError(
             "`database_url` is no URL; it looks like sqlite:////path/loopforge.db or "
-            "postgresql://user@host/name."
+            "postgresql://user@host:5432/name."
         ) from error
     kind = found.drivername.partition("+")[0]
     if kind in {"postgres", "postgresql"}:
@@ -105,6 +106,20 @@ def settled(url: str) -> URL:
     if not found.database or ":memory:" in found.database or found.database.startswith("file:"):
         raise LedgerError("`database_url` names no file; the ledger outlives the program.")
     return URL.create("sqlite+pysqlite", database=found.database)
+
+
+def _one_of_several(url: str) -> str:
+    """`user@one:5432,two:5432/name`, as PostgreSQL's own programs take it, with hosts as a query."""
+    found = re.fullmatch(r"(\w+(?:\+\w+)?://(?:[^@/]*@)?)([^/?]*,[^/?]*)(/[^?]*)?(?:\?(.*))?", url)
+    if found is None:
+        return url
+    before, several, path, rest = found.groups()
+    places = [re.fullmatch(r"(\[[^]]*\]|[^:]*)(?::(\d+))?", each) for each in several.split(",")]
+    if not all(places):
+        return url
+    hosts = ",".join(each[1].strip("[]") for each in places if each)
+    ports = ",".join(each[2] or "5432" for each in places if each)
+    return f"{before}{path or '/'}?host={hosts}&port={ports}{f'&{rest}' if rest else ''}"
 
 
 def connect(

@@ -26,7 +26,9 @@ def place(url: URL) -> str:
     """Where the ledger lies, in words, without a password."""
     if url.get_backend_name() == "sqlite":
         return str(url.database)
-    return f"PostgreSQL at {url.host or 'its socket'}{f':{url.port}' if url.port else ''}"
+    several = url.normalized_query.get("host", ())
+    host = url.host or ", ".join(several) or "its socket"
+    return f"PostgreSQL at {host}{f':{url.port}' if url.port else ''}"
 
 
 def told(error: Exception, url: URL) -> LedgerError:

@@ -27,8 +27,8 @@ class Elsewhere:
         self._connection: Connection | None = None
         self._version: int | None = None
 
-    def look(self) -> dict[str, int]:
-        """The heads, or nothing when certainly nothing has changed since the last look."""
+    def look(self) -> dict[str, int] | None:
+        """The heads, or None when certainly nothing has changed since the last look."""
         if not self._store.sqlite:
             with self._store.reader.connect() as connection:
                 return heads(connection)
@@ -36,7 +36,7 @@ class Elsewhere:
             self._connection = self._store.reader.connect()
         version = self._connection.exec_driver_sql("PRAGMA data_version").scalar_one()
         if version == self._version:
-            return {}
+            return None
         self._version = version
         return heads(self._connection)
 

@@ -2,7 +2,8 @@
 
 A snapshot is JSON with references for private words, never their texts. It may be lost at any
 time; an erasure drops those of the streams it touches. It is kept behind a digest of itself: a
-damaged one is not used.
+damaged one is not used, and none of an event that the stream has not: a database may be put back to
+an earlier time under a process that goes by a later one.
 """
 
 from __future__ import annotations
@@ -24,22 +25,30 @@ def _sealed(stream: str, seq: int, version: int, body: str) -> str:
 
 
 def save(connection: Connection, stream: str, seq: int, version: int, body: bytes) -> None:
-    """Keep a state in place of the stream's last one, unless that one is newer."""
+    """Keep a state in place of the stream's last one, unless that one is newer and of this stream."""
     one = mark(connection)
+    head = connection.exec_driver_sql(
+        f"SELECT seq FROM streams WHERE stream = {one}",  # noqa: S608
+        (stream,),
+    ).scalar_one_or_none()
+    if seq > (head or 0):
+        return
     connection.exec_driver_sql(
         f"INSERT INTO snapshots (stream, seq, version, body) VALUES ({one}, {one}, {one}, {one}) "  # noqa: S608
         "ON CONFLICT (stream) DO UPDATE SET seq = excluded.seq, version = excluded.version, "
         "body = excluded.body WHERE snapshots.version <> excluded.version "
-        "OR snapshots.seq < excluded.seq",
-        (stream, seq, version, _sealed(stream, seq, version, body.decode())),
+        f"OR snapshots.seq < excluded.seq OR snapshots.seq > {one}",
+        (stream, seq, version, _sealed(stream, seq, version, body.decode()), head),
     )
 
 
 def load(connection: Connection, stream: str, version: int) -> tuple[int, bytes] | None:
-    """The last state kept and its `seq`; None if there is none of this version, or damaged."""
+    """The last state kept and its `seq`; None if there is none of this version and stream."""
     one = mark(connection)
     row = connection.exec_driver_sql(
-        f"SELECT seq, body FROM snapshots WHERE stream = {one} AND version = {one}",  # noqa: S608
+        "SELECT seq, body FROM snapshots WHERE seq <= "  # noqa: S608
+        "(SELECT seq FROM streams WHERE streams.stream = snapshots.stream) "
+        f"AND stream = {one} AND version = {one}",
         (stream, version),
     ).one_or_none()
     if row is None or row[1] != _sealed(stream, row[0], version, row[1][_DIGITS:]):
