@@ -283,7 +283,9 @@ async def test_the_newest_snapshot_of_a_version_is_kept(ledger_url: str) -> None
 async def test_a_snapshot_of_a_later_time_is_none(ledger_url: str) -> None:
     """A process that goes by events which the database lost leaves no state of them behind."""
     seal = hashlib.sha256(f"{ROOM}\x1f7\x1f1\x1e[7]".encode()).hexdigest()
-    left = f"INSERT INTO snapshots (stream, seq, version, body) VALUES ('{ROOM}', 7, 1, '{seal}[7]')"
+    left = (
+        f"INSERT INTO snapshots (stream, seq, version, body) VALUES ('{ROOM}', 7, 1, '{seal}[7]')"
+    )
     async with opened(ledger_url) as ledger:
         await ledger.append(ROOM, [Scribbler().heard("hello") for _ in range(3)])
         await ledger.save_snapshot(ROOM, 4, 1, b"[4]")

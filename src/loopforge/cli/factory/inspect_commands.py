@@ -41,8 +41,8 @@ MOST_UNTRUE = 20
 def verify(context: typer.Context, folder: Source, _as_json: AsJson = True) -> None:
     """Check a run: its chain, twelve questions to every row, and the run played again.
 
-    Prints JSON, also without --json. In a home, the run must also be the one whose days the ledger took note of. Exits
-    with 1 if anything does not agree, or if the run was cut off.
+    Prints JSON, also without --json. In a home, the run must also be the one whose days the ledger
+    took note of. Exits with 1 if anything does not agree, or if the run was cut off.
     """
     from loopforge.lab.verification.run_verify import verify as check
 

@@ -10,7 +10,7 @@ import typer
 from msgspec.structs import replace
 
 from loopforge.cli import Json, on_app, print_json
-from loopforge.core.text.aligned_columns import columns
+from loopforge.core.statistics.aligned_columns import columns
 
 if TYPE_CHECKING:
     from loopforge.app import App

@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Struct
 from rich.cells import set_cell_size
 
+from loopforge.core.statistics.aligned_columns import padded
 from loopforge.core.statistics.rate_statistics import Interval
-from loopforge.core.text.aligned_columns import padded
 from loopforge.lab.run.answered_decisions import AnswerCounts
 
 EVERYBODY = "everybody"

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import Incident
-from loopforge.core.text.aligned_columns import columns
+from loopforge.core.statistics.aligned_columns import columns
 from loopforge.lab.inspect.decision_why import WhyLink
 from loopforge.lab.inspect.trait_drift import what_of
 

@@ -109,7 +109,7 @@ def settled(url: str) -> URL:
 
 
 def _one_of_several(url: str) -> str:
-    """`user@one:5432,two:5432/name`, as PostgreSQL's own programs take it, with hosts as a query."""
+    """With hosts as a query, what PostgreSQL's own programs take: `user@one:5432,two:5432/name`."""
     found = re.fullmatch(r"(\w+(?:\+\w+)?://(?:[^@/]*@)?)([^/?]*,[^/?]*)(/[^?]*)?(?:\?(.*))?", url)
     if found is None:
         return url

@@ -25,7 +25,7 @@ def _sealed(stream: str, seq: int, version: int, body: str) -> str:
 
 
 def save(connection: Connection, stream: str, seq: int, version: int, body: bytes) -> None:
-    """Keep a state in place of the stream's last one, unless that one is newer and of this stream."""
+    """Keep a state in place of the last one, unless that one is newer and of this stream."""
     one = mark(connection)
     head = connection.exec_driver_sql(
         f"SELECT seq FROM streams WHERE stream = {one}",  # noqa: S608
