@@ -39,7 +39,7 @@ def task(stage: Any = "finished", repo: str = "") -> TaskState:
         ({**NONE, "change": True, "tools": True}, {"say", *DECIDING}),
     ],
 )
-def test_what_each_may(who: dict[str, bool], theirs: set[str]) -> None:
+def test_what_each_may(who: dict[str, Any], theirs: set[str]) -> None:
     """What is theirs they may, and all else is refused in a sentence."""
     rights = TaskRights(state=task(), **who)
     assert {act for act in ALL if rights.may(act)} == theirs

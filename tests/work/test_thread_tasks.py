@@ -30,7 +30,7 @@ from loopforge.core.room_vocabulary import (
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, NotLetIn
 from loopforge.ledger.erasure.text_erasure import Wish
-from loopforge.runtime.ports import Question, RoomLine
+from loopforge.runtime.ports import Question, RoomLine, Tool, ToolCall
 from loopforge.work.task_store import TaskStore
 from loopforge.work.threads.thread_routing import ThreadRouting
 from tests.rooms.conftest import write_mates
@@ -229,6 +229,48 @@ async def test_who_names_another_mate_or_may_nothing_steers_nothing(place: Path)
         for name in ("work", "resume", "approve", "reject", "undo"):
             with pytest.raises(InputError):
                 await room.does(name, "write a.py" if name == "work" else "", person=bo)
+
+
+async def test_a_task_uses_what_all_who_spoke_in_it_may_have_used(place: Path) -> None:
+    """Whoever may give work has no other tool of the mate's by that, nor by steering another's."""
+    write_mates(place, ("maya",), otto=OTTO.replace("work_run]", "work_run, send]"))
+    asks = says("question", "Now?")
+    steps = (
+        uses("send"),
+        says("done", "So."),
+        uses("send"),
+        asks,
+        uses("send"),
+        says("done", "So."),
+    )
+    sent: list[ToolCall] = []
+
+    async def send(call: ToolCall) -> str:
+        sent.append(call)
+        return "sent"
+
+    async with commons(place, in_order(*steps)) as room:
+        room.app.tools.add(Tool(name="send", summary="Sends."), send)
+        bo = (await room.app.front.rooms.enter("commons", "Bo", "terminal")).you
+        grant = RightsSet(who=bo, rights=FULL, tools=("work_run",))
+        await room.app.front.rooms.add("commons", "", grant)
+
+        async def bo_says(text: str) -> None:
+            heard = Heard(person=bo, text=Words(text), surface="terminal")
+            await room.app.front.rooms.hear("commons", heard)
+            await room.rest()
+
+        await bo_says("otto, write a Python server in serve.py")
+        (task,) = await room.tasks()
+        (use,) = (await room.shop.state(task)).uses
+        assert (use.outcome, sent) == ("refused", [])
+        await room.hears("otto, write a Python server in again.py")
+        _, second = await room.tasks()
+        assert ((await room.shop.state(second)).stage, len(sent)) == ("waiting", 1)
+        await bo_says("otto, yes, send it")
+        state = await room.shop.state(second)
+        assert (state.stage, len(sent)) == ("finished", 1)
+        assert [one.outcome for one in state.uses] == ["returned", "refused"]
 
 
 async def test_stop_in_the_room_halts_its_task(place: Path) -> None:

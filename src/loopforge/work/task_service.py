@@ -9,7 +9,7 @@ process or in the one that runs the home. What cannot be done is said in a sente
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
 from functools import partial
 from typing import Literal, TypeVar
 
@@ -21,6 +21,7 @@ from loopforge.core.work.model_escalation import CORRECTIONS, EscalationCause
 from loopforge.core.work.task_classifier import TaskClass, correction_of, says_wrong
 from loopforge.core.work.task_confidence import ReliabilityBin
 from loopforge.core.work.work_vocabulary import (
+    ANY_TOOL,
     ResultApproved,
     ResultOffered,
     ResultRejected,
@@ -81,11 +82,12 @@ class TaskService:
         owner: bool = False,
         line: str = "",
         only: Literal["", "docstrings"] = "",
+        tools: Collection[str] = (ANY_TOOL,),
     ) -> str:
         """Give a task; its id. Raises BadLine, and Unknown for a repository that is not one.
 
         `line` is what it was given by, an event of its own stream: of one line comes one task.
-        `only` is all that it may change.
+        `only` is all that it may change, `tools` are those that this person may have used.
         """
         text = self.world.calls.without_keys(checked_text(text))
         if mate and not self.world.is_mate(mate):
@@ -103,6 +105,7 @@ class TaskService:
             surface=surface,
             owner=owner,
             only=only,
+            tools=tuple(sorted(tools)),
         )
         fact = self._stamp.fact(body, actor=f"person:{person}", cause=line)
         if not (line and PREFIX + id in await self.store.streams()):
@@ -113,10 +116,18 @@ class TaskService:
         """An id for a task that is about to be given."""
         return self._stamp.id()
 
-    async def say(self, task: str, person: str, text: str, source: str = "") -> str:
+    async def say(
+        self,
+        task: str,
+        person: str,
+        text: str,
+        source: str = "",
+        tools: Collection[str] = (ANY_TOOL,),
+    ) -> str:
         """Say something during a task: it steers the next turn, answers a question, corrects.
 
-        What is told of it, in a sentence. Raises BadLine, Unknown, Changed.
+        From then on it uses none but these `tools`, which this person may have used. What is told
+        of it, in a sentence. Raises BadLine, Unknown, Changed.
         """
         text, flow = self.world.calls.without_keys(checked_text(text)), correction_of(text)
 
@@ -126,7 +137,13 @@ class TaskService:
             was = state.classified
             corrects = flow is not None or says_wrong(text, asked=state.stage == "waiting")
             bodies: list[Body] = [
-                TaskSteered(person=person, text=Words(text), corrects=corrects, source=source)
+                TaskSteered(
+                    person=person,
+                    text=Words(text),
+                    corrects=corrects,
+                    source=source,
+                    tools=tuple(sorted(tools)),
+                )
             ]
             told = "It is put before the mate in its next turn."
             if flow is not None and was is not None and was.flow != flow:

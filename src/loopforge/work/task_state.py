@@ -28,6 +28,7 @@ from loopforge.core.work.attempt_trace import AttemptTrace
 from loopforge.core.work.task_lifecycle import AT_WORK, TaskStage, next_stage
 from loopforge.core.work.work_roles import role_of
 from loopforge.core.work.work_vocabulary import (
+    ANY_TOOL,
     ChangeUndone,
     PlanSet,
     ResultOffered,
@@ -101,6 +102,7 @@ class TaskState(Struct, kw_only=True):
     seq: int = 0
     opened: Event | None = None
     stage: TaskStage = "opened"
+    tools: frozenset[str] = frozenset({ANY_TOOL})
     classified: TaskClassified | None = None
     corrections: int = 0
     fence: int = 0
@@ -228,7 +230,7 @@ class TaskState(Struct, kw_only=True):
             self._clocked_until(self.busy or self.started)  # the process before it ended
         match body:
             case TaskOpened():
-                self.opened = event
+                self.opened, self.tools = event, frozenset(body.tools)
                 self._enter("heard", body.person, body.text, event)
             case Perceived() | TurnEnded() | Answered() | Returned():
                 self._turn(event)
@@ -240,6 +242,9 @@ class TaskState(Struct, kw_only=True):
                     self._anew()
             case TaskSteered():
                 self.pending[event.id], self.steered = body, event.seq
+                if ANY_TOOL not in body.tools:
+                    own = frozenset(body.tools)
+                    self.tools = own if ANY_TOOL in self.tools else self.tools & own
                 self._enter("heard", body.person, body.text, event)
                 if body.corrects:
                     self.corrections += 1

@@ -40,6 +40,9 @@ LearningArm = Literal["on", "off", "shuffled"]
 
 # ---------------------------------------------------------------- what can happen
 
+ANY_TOOL = "*"
+"""All tools, where tools are named that somebody may have used."""
+
 
 class TaskOpened(Struct, frozen=True, tag="task.opened", kw_only=True, omit_defaults=True):
     """A person gave a mate a task; the stream's name has its id.
@@ -47,7 +50,8 @@ class TaskOpened(Struct, frozen=True, tag="task.opened", kw_only=True, omit_defa
     `thread` is where it belongs: of one thread one task is worked on at a time. `repo` is the
     registered repository that it works on; `budget` is in US dollars (0: what the home allows);
     `owner`: who gave it is the owner of the home. `mate` may be "": the role's mate takes it.
-    `only` is all that it may change; "" for anything.
+    `only` is all that it may change; "" for anything. `tools` are those that whoever gave it may
+    have used in its room.
     """
 
     text: Words
@@ -59,6 +63,7 @@ class TaskOpened(Struct, frozen=True, tag="task.opened", kw_only=True, omit_defa
     surface: str = "terminal"
     owner: bool = False
     only: Literal["", "docstrings"] = ""
+    tools: tuple[str, ...] = (ANY_TOOL,)
 
 
 class TaskClassified(Struct, frozen=True, tag="task.classified", kw_only=True, omit_defaults=True):
@@ -155,12 +160,14 @@ class TaskSteered(Struct, frozen=True, tag="task.steered", kw_only=True, omit_de
     """A person said something during the task; it is put before the mate in its next turn.
 
     `corrects`: it says that it is to be done otherwise. `source` is the surface's id of the line.
+    `tools` are those that this person may have used in its room.
     """
 
     person: str
     text: Words
     corrects: bool = False
     source: str = ""
+    tools: tuple[str, ...] = (ANY_TOOL,)
 
 
 class TaskAsked(Struct, frozen=True, tag="task.asked", kw_only=True, omit_defaults=True):

@@ -99,6 +99,7 @@ async def access_to(
         gave=gave,
         owner=owner,
         tools=stand.tools,
+        granted=frozenset(stand.held.tools if stand.tools else ()),
         change="change" in stand.held.rights,
         stop="stop" in stand.held.rights,
     )

@@ -130,7 +130,8 @@ async def _done(site: Site, access: TaskAccess, act: str, data: dict[str, str]) 
     access.rights.must(act)
     match act:
         case "say":
-            return await tasks.say(id, person, data.get("text", ""))
+            granted = access.rights.granted
+            return await tasks.say(id, person, data.get("text", ""), tools=granted)
         case "stop":
             return await tasks.stop(id, person)
         case "up" | "down":

@@ -20,6 +20,7 @@ from loopforge.core.policy import Call
 from loopforge.core.text.known_address import stands_in
 from loopforge.core.text.taint_tracking import argument_texts
 from loopforge.core.work.work_roles import WorkRole, role_of
+from loopforge.core.work.work_vocabulary import ANY_TOOL
 from loopforge.runtime.effects.nested_calls import spent_within
 from loopforge.runtime.ports import CallPermission, InnerPermission, Ledger, Tool, Tools
 from loopforge.work.assignment.role_files import RoleFiles
@@ -28,6 +29,8 @@ from loopforge.work.task_store import TaskStore
 from loopforge.work.work_settings import WorkSettings
 
 EGRESS = "egress"
+WORKSPACE = "work_"
+"""How tools of a workspace are called."""
 PROGRAMS = "python"
 """The one tool of programs that a task has: those that mates wrote for rooms stay there."""
 WITHOUT = frozenset({"simple", "branch", "breakglass"})
@@ -73,11 +76,11 @@ class TaskCalls:
         return self.roles.flaw(state.classified.role) if state.classified else ""
 
     def offered_to(self, state: TaskState, mate: Mate) -> tuple[Tool, ...]:
-        """The tools that this mate may have used in this task."""
+        """The tools that this mate may use in this task: what all who spoke in it may have used."""
         if state.classified is not None and state.classified.flow in WITHOUT:
             return ()
         role = role_of(state.classified.role if state.classified else "general")
-        return tools_for(role, mate, self._tools.known())
+        return tuple(one for one in tools_for(role, mate, self._tools.known()) if _may(state, one))
 
     def budget_of(self, state: TaskState) -> float:
         """What it may cost in US dollars; 0: as much as budgets allow."""
@@ -148,6 +151,19 @@ class TaskCalls:
     async def sandbox(self, stream: str, mate: str) -> SandboxProfile:  # noqa: ARG002
         """See `InnerSite.sandbox`."""
         return self.mate(await self._store.state(stream)).sandbox
+
+
+def _may(state: TaskState, tool: Tool) -> bool:
+    """Whether those who gave and steered a task may have this tool used.
+
+    Whoever may have work done may have that of the workspace used; and everybody, what harms none.
+    """
+    harmless = tool.idempotent and tool.harmless
+    return (
+        harmless
+        or tool.name.startswith(WORKSPACE)
+        or not state.tools.isdisjoint({ANY_TOOL, tool.name})
+    )
 
 
 def _made_up(

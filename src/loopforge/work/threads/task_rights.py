@@ -16,10 +16,10 @@ from collections.abc import Collection
 
 from msgspec import Struct
 
+from loopforge.core.work.work_vocabulary import ANY_TOOL
 from loopforge.errors import NotLetIn
 from loopforge.work.task_state import TaskState
 
-ALL = "*"
 RUN = "work_run"
 """Who may have this tool used in a room may give tasks there."""
 OVER = ("approved", "rejected")
@@ -33,14 +33,15 @@ DECIDERS = "Who gave the task, who may change its room and the owner of this hom
 class TaskRights(Struct, frozen=True, kw_only=True):
     """How somebody stands to a task.
 
-    `gave`: they gave it. Of its room: they may have `tools` of work used there, `change` it, `stop`
-    mates there.
+    `gave`: they gave it. Of its room: they may have `tools` of work used there (`granted` are all
+    they may), `change` it, `stop` mates there.
     """
 
     state: TaskState
     gave: bool = False
     owner: bool = False
     tools: bool = True
+    granted: frozenset[str] = frozenset({ANY_TOOL})
     change: bool = True
     stop: bool = True
 
@@ -76,7 +77,7 @@ class TaskRights(Struct, frozen=True, kw_only=True):
 
 def may_give(tools: Collection[str]) -> bool:
     """Whether whoever may have these tools used may give tasks."""
-    return ALL in tools or RUN in tools
+    return ANY_TOOL in tools or RUN in tools
 
 
 def possible_acts(state: TaskState) -> frozenset[str]:

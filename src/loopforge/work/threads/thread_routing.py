@@ -34,6 +34,7 @@ from loopforge.runtime.ports import (
     RoomVoice,
     ToolFile,
 )
+from loopforge.work.assignment.task_calls import WORKSPACE
 from loopforge.work.task_service import TaskService
 from loopforge.work.task_state import PREFIX, TaskState
 from loopforge.work.task_store import TaskStore
@@ -41,8 +42,6 @@ from loopforge.work.threads.task_rights import OVER, may_give
 from loopforge.work.threads.thread_orders import ANSWERS, ThreadOrders
 from loopforge.work.work_place import why_of
 
-TOOLS = "work_"
-"""How tools of a workspace are called: a mate whose file has one is given work by plain lines."""
 WORKING = ("sequential-thinking", "shell", "branch")
 """Flows of work, not of an answer."""
 _TYPED = re.compile(
@@ -126,7 +125,7 @@ class ThreadRouting:
     def _works(self, mate: str) -> bool:
         """Whether a mate's file gives it work."""
         found = self._mates.get(mate)
-        return found is not None and any(tool.startswith(TOOLS) for tool in found.tools)
+        return found is not None and any(tool.startswith(WORKSPACE) for tool in found.tools)
 
     async def _meant(self, line: RoomLine, tasks: Sequence[TaskState]) -> TaskState | None:
         """The task that a line is for; None for none."""
@@ -148,7 +147,7 @@ class ThreadRouting:
         if any(isinstance(e.body, TaskSteered) and e.body.source == line.line for e in steered):
             return
         text = await self._taken_in(state.stream, line.text, line.files)
-        await self._tasks.say(state.id, line.person, text, line.line)
+        await self._tasks.say(state.id, line.person, text, line.line, line.tools)
 
     async def _taken_in(self, stream: str, text: str, files: Sequence[File]) -> str:
         """What was said, and where in the workspace the files lie that were given with it."""
@@ -196,6 +195,7 @@ class ThreadRouting:
             surface=by.surface,
             owner=by.owner,
             line=id,
+            tools=by.tools,
         )
 
     # ------------------------------------------------------------ commands
