@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -271,6 +272,37 @@ async def test_a_task_uses_what_all_who_spoke_in_it_may_have_used(place: Path) -
         state = await room.shop.state(second)
         assert (state.stage, len(sent)) == ("finished", 1)
         assert [one.outcome for one in state.uses] == ["returned", "refused"]
+
+
+async def test_a_yes_in_a_task_is_for_whoever_may_have_that_tool_used(place: Path) -> None:
+    """Who may change the room and give work says neither yes nor no to another tool."""
+    write_mates(place, ("maya",), otto=OTTO.replace("work_run]", "work_run, send]"))
+    sent: list[ToolCall] = []
+
+    async def send(call: ToolCall) -> str:
+        sent.append(call)
+        return "sent"
+
+    async with commons(place, in_order(uses("send"), says("done", "So."))) as room:
+        room.app.tools.add(Tool(name="send", summary="Sends.", asks=True), send)
+        bo = (await room.app.front.rooms.enter("commons", "Bo", "terminal")).you
+        grant = RightsSet(who=bo, rights=FULL, tools=("work_run",))
+        await room.app.front.rooms.add("commons", "", grant)
+        await room.says("otto, write a Python server in serve.py")
+        await room.app.front.rooms.settled("commons")
+        (task,) = await room.tasks()
+        await room.shop.until(task, "turn.ended")
+        assert room.app.work.posts is not None
+        await room.app.work.posts.settled()
+        question = await room.line_of("I want to use send")
+        act = partial(room.app.front.commands.act, reply_to=question)
+        for command in ("approve", "deny"):
+            with pytest.raises(NotLetIn, match="may not have send used"):
+                await act("commons", bo, command, "", owner=False, surface="terminal")
+        assert (len((await room.shop.state(task)).allowing), sent) == (1, [])
+        await act("commons", room.ana, "approve", "", owner=True)
+        await room.rest()
+        assert len(sent) == 1
 
 
 async def test_stop_in_the_room_halts_its_task(place: Path) -> None:

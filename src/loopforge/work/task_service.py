@@ -216,12 +216,19 @@ class TaskService:
         return [] if isinstance(onward, TaskAsked) else [onward]
 
     async def allow(
-        self, task: str, person: str, *, owner: bool, yes: bool = True, use: str = ""
+        self,
+        task: str,
+        person: str,
+        *,
+        owner: bool,
+        yes: bool = True,
+        use: str = "",
+        tools: Collection[str] = (ANY_TOOL,),
     ) -> str:
         """Let a use of a tool that waits for a yes run, exactly as it was asked for; or not.
 
         That `use`, else the oldest that waits. Raises Changed where it does not wait (any more),
-        NotLetIn where only the owner may.
+        NotLetIn where only the owner may, and where it is none of the `tools` that they may have.
         """
 
         async def attempt(state: TaskState, seq: int) -> str:
@@ -232,6 +239,8 @@ class TaskService:
                 raise Changed("That is not what waits for a yes any more.")
             if not owner and self.world.only_owner(found.tool):
                 raise NotLetIn(f"Only the owner of this home may allow {found.tool}.")
+            if not (owner or self.world.calls.may_use(tools, found.tool)):
+                raise NotLetIn(f"You may not have {found.tool} used in the room of this task.")
             body: Body = EffectApproved(effect=effect, by=f"person:{person}")
             if not yes:
                 why = Words("A person said no to it.")

@@ -141,7 +141,8 @@ async def _done(site: Site, access: TaskAccess, act: str, data: dict[str, str]) 
             return await tasks.resume(id, person, dollars_in(data.get("budget", "")))
         case "allow" | "deny":
             owner, use = access.rights.owner, data.get("use", "") or "?"
-            return await tasks.allow(id, person, owner=owner, yes=act == "allow", use=use)
+            yes, tools = act == "allow", access.rights.granted
+            return await tasks.allow(id, person, owner=owner, yes=yes, use=use, tools=tools)
         case "approve":
             _as_shown(access.state, data)
             return await tasks.approve(id, person, data.get("commit", ""))

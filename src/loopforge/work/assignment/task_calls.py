@@ -80,7 +80,12 @@ class TaskCalls:
         if state.classified is not None and state.classified.flow in WITHOUT:
             return ()
         role = role_of(state.classified.role if state.classified else "general")
-        return tuple(one for one in tools_for(role, mate, self._tools.known()) if _may(state, one))
+        found = tools_for(role, mate, self._tools.known())
+        return tuple(tool for tool in found if _may(state.tools, tool))
+
+    def may_use(self, tools: Collection[str], name: str) -> bool:
+        """Whether whoever may have these tools used may say yes or no to a use of that one."""
+        return any(_may(tools, tool) for tool in self._tools.known() if tool.name == name)
 
     def budget_of(self, state: TaskState) -> float:
         """What it may cost in US dollars; 0: as much as budgets allow."""
@@ -153,17 +158,13 @@ class TaskCalls:
         return self.mate(await self._store.state(stream)).sandbox
 
 
-def _may(state: TaskState, tool: Tool) -> bool:
-    """Whether those who gave and steered a task may have this tool used.
+def _may(tools: Collection[str], tool: Tool) -> bool:
+    """Whether whoever may have these tools used may have this one.
 
     Whoever may have work done may have that of the workspace used; and everybody, what harms none.
     """
     harmless = tool.idempotent and tool.harmless
-    return (
-        harmless
-        or tool.name.startswith(WORKSPACE)
-        or not state.tools.isdisjoint({ANY_TOOL, tool.name})
-    )
+    return harmless or tool.name.startswith(WORKSPACE) or bool({ANY_TOOL, tool.name} & {*tools})
 
 
 def _made_up(

@@ -77,7 +77,8 @@ class ThreadOrders:
         rights_of(order, state).must("allow" if allowing else name)
         if allowing:
             use = asked.id if asked else await self._waiting(order, state)
-            return await tasks.allow(id, person, owner=order.owner, yes=name == "approve", use=use)
+            yes, owner, tools = name == "approve", order.owner, order.tools
+            return await tasks.allow(id, person, owner=owner, yes=yes, use=use, tools=tools)
         match name:
             case "stop":
                 return await tasks.stop(id, person)
