@@ -10,9 +10,12 @@ from msgspec.structs import replace
 from loopforge.chat.turns.mate_posts import MatePosts
 from loopforge.core.room_vocabulary import RightsSet, Said
 from loopforge.errors import Changed, NotLetIn
+from loopforge.io.discord.text.outgoing_markdown import shown
 from loopforge.runtime.ports import RoomOrder, Tool, ToolCall
+from loopforge.web.rendering.markdown_html import render
 from loopforge.work.task_transcript import lines_of
 from loopforge.work.threads.thread_orders import MOVED, UNSEEN, ThreadOrders
+from loopforge.work.threads.thread_posts import in_fence
 from tests.rooms.conftest import write_mates
 from tests.work.conftest import in_order, says, uses
 from tests.work.test_task_results import STEPS, TASK, project
@@ -106,11 +109,24 @@ async def test_what_asks_for_a_yes_is_shown_whole(place: Path) -> None:
         (effect,) = (await room.shop.state(task)).allowing
         told = "\n".join(lines_of(await room.app.ledger.event(effect)))
         posted = next(line for line in await room.said() if "I want to use send" in line)
-        for shown in (posted, told):
-            assert r"https://example.org/\u200bx" in shown
-            assert "then rm -rf lantern" in shown
+        for text in (posted, told):
+            assert r"https://example.org/\u200bx" in text
+            assert "then rm -rf lantern" in text
         await room.shop.tasks.allow(task, "ana", owner=True, yes=False)
         await room.rest()
+
+
+@pytest.mark.parametrize(
+    "text", [" a\n ```\n[page](https://x.org) ||b||", '{"a":"``` ````"}', "plain"]
+)
+def test_no_fence_in_a_change_ends_the_block_in_which_it_is_shown(text: str) -> None:
+    """Else the rest of it would be read as the mate's words: links, spoilers, a sentence."""
+    told = f"So:\n{in_fence(text, 'diff')}\nSay yes."
+    page = render(told)
+    assert (page.count("<pre"), page.count("<a ")) == (1, 0)
+    assert page.index("</pre>") < page.index("Say yes.")
+    assert shown(told).count("```") == 2
+    assert shown(told).endswith("\n```\nSay yes.")
 
 
 async def test_a_button_stops_what_is_at_work(place: Path) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import timedelta
 from functools import partial
@@ -345,7 +346,7 @@ def told_of(event: Event, state: TaskState) -> str:
         case EffectProposed(tool=tool, arguments=arguments, within="", asks=True):
             open = event.id in state.allowing
             then = "/approve lets it run exactly so, /deny does not." if open else ANSWERED
-            return f"I want to use {tool}:\n\n    {spelled_out(str(arguments))}\n\n{then}"
+            return f"I want to use {tool}:\n{in_fence(spelled_out(str(arguments)))}\n{then}"
         case TaskQueued():
             return "Other work goes on here; this waits until that is over."
         case TaskAsked(question=question):
@@ -372,7 +373,7 @@ def told_of(event: Event, state: TaskState) -> str:
             notes = "".join(f"\nLook twice: {note}" for note in body.notes[:NOTES])
             if (left := len(body.notes) - NOTES) > 0:
                 notes += f"\n… and {left} more, which the page of the task names."
-            return f"{body.message}{notes}\n```diff\n{diff[:DIFF]}{more}\n```\n{then}"
+            return f"{body.message}{notes}\n{in_fence(diff[:DIFF] + more, 'diff')}\n{then}"
         case ResultApproved(merged=merged):
             return f"Approved and merged as {merged[:12]}." if merged else "Approved."
         case ResultRejected():
@@ -381,6 +382,18 @@ def told_of(event: Event, state: TaskState) -> str:
             return f"Taken back: it is as it was after turn {nth}."
         case _:
             return ""
+
+
+def in_fence(text: str, language: str = "") -> str:
+    """A text as a block of code, which no fence in it ends: what follows would pass for the mate's.
+
+    Its own is longer; and for platforms that know none but of three, signs that show nothing stand
+    between the backticks within.
+    """
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    inner = text.replace("```", "`\u200b`\u200b`")
+    return f"{fence}{language}\n{inner}\n{fence}"
 
 
 def _onward(state: TaskState) -> str:
