@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from operator import or_
 
-from sqlalchemy import BigInteger, Column, PrimaryKeyConstraint, Table, delete
+from sqlalchemy import BigInteger, Column, Index, PrimaryKeyConstraint, Table, delete
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Erased, Event
@@ -37,6 +37,7 @@ trigrams = Table(
     Column("ref", Name, nullable=False),
     *(Column(f"bits{n}", BigInteger, nullable=False) for n in range(4)),
     PrimaryKeyConstraint("stream", "seq", "ref", name="line_trigrams_place"),
+    Index("line_trigrams_ref", "ref"),
     sqlite_with_rowid=False,
 )
 BITS = trigrams.c[-4:]
@@ -80,7 +81,7 @@ class SearchIndex:
     """The view: one row for each text of a line."""
 
     name = "search"
-    version = 2
+    version = 3
     kinds = frozenset({*SEARCHED, "ledger.erased"})
     tables = (trigrams,)
     holds_texts = False
