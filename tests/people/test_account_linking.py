@@ -227,6 +227,18 @@ async def test_a_code_is_used_by_one_of_two(house: House) -> None:
         await house.linking.claim(code, "telegram", "7")
 
 
+async def test_a_code_that_comes_again_is_said_to_have_done_its_work(house: House) -> None:
+    """A platform tells a message again after a restart: nothing is linked twice, and it is said."""
+    ana = await house.people.meet("discord", DISCORD, "Ana")
+    code = await house.linking.offer_code(ana.id)
+    await linked(house, code, "telegram", TELEGRAM)
+    with pytest.raises(NotLetIn, match="linked already"):
+        await linked(house, code, "telegram", TELEGRAM)
+    with pytest.raises(NotLetIn, match="links nothing"):
+        await linked(house, code, "telegram", "5556667")
+    assert (await house.kinds()).count("linked") == 1
+
+
 async def test_a_code_lives_for_fifteen_minutes(house: House) -> None:
     """After that, and once there is a newer one, it links nobody."""
     ana = await house.people.meet("discord", DISCORD, "Ana")

@@ -34,6 +34,10 @@ WRONG = (
     "This code links nothing: it was mistyped, used already, replaced by a newer one, or its "
     "fifteen minutes are over. Ask for a new one where you are known, and type it here."
 )
+AGAIN = (
+    "This account is linked already. If it was by this code, all is done: a code is good once. "
+    "For another account, ask for a new code where you are known, and type it here."
+)
 SELF = "This is you already: the code is your own. Type it where you are not known yet."
 TWO_ACCOUNTS = (
     "Both of these people sign in to the web room, and two accounts cannot become one. "
@@ -114,6 +118,9 @@ class AccountLinking:
         try:
             by, _ = await self._union(code, surface, account, at_home)
         except NotLetIn:
+            mine = self._people.who(surface, account)
+            if mine is not None and len(self._people.selves(mine.id)) > 1:
+                raise NotLetIn(AGAIN) from None
             raise
         except InputError:
             self._guesses.uncounted(key)  # nor forgiven: one's own code would be free guesses
