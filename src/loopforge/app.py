@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -61,7 +61,7 @@ from loopforge.core.policy import Mind, Policy, as_policy
 from loopforge.errors import BadSettings, LedgerError
 from loopforge.io.platforms.surface_plugin import HomeParts, strangers_of
 from loopforge.ledger.storage.process_follow import FOLLOW
-from loopforge.ledger_opening import open_ledger_of
+from loopforge.ledger_opening import ARTIFACTS, beside_host, open_ledger_of
 from loopforge.live_settings import LiveSettings
 from loopforge.mates.mate_cache import Cast
 from loopforge.mates.mate_editing import Workshop
@@ -89,6 +89,7 @@ from loopforge.people.stranger_pairing import Pairing
 from loopforge.runtime.background_tasks import Setbacks, Tasks
 from loopforge.runtime.delivery_worker import Deliveries
 from loopforge.runtime.effects.effect_worker import Effects
+from loopforge.runtime.effects.late_results import LateResults
 from loopforge.runtime.effects.nested_calls import InnerSites
 from loopforge.runtime.local.room_pubsub import LocalSignals
 from loopforge.runtime.local.stream_lanes import LocalLanes
@@ -121,8 +122,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 MINDS = "loopforge.policies"
-ARTIFACTS = "artifacts"
-"""The folder of kept files, in the home's data."""
 
 
 def minds(prompts: Mapping[str, str]) -> dict[str, tuple[Policy, str]]:
@@ -305,6 +304,8 @@ async def open_app(
         app.tools.add(ASK_MATE, asking.ask)
         asked = TraitTool(app.growth.traits, app.house, ledger, app.memory.store)
         app.tools.add(PROPOSE_TRAIT, asked.ask)
+        if wake:
+            ledger.after_erasing = LateResults(app.effects, tasks).look_again
         gone = partial(scratch_goes, app.settings.home, tasks, app.tools.servers.forget)
         app.keeper.on_erased(gone)
         closing = (app.house, app.tools, app.deliveries, app.effects, app.lanes, app.worlds.timers)
@@ -536,9 +537,12 @@ def _reminding(
 # ---------------------------------------------------------------- single commands
 
 
-def open_aside(settings: Settings) -> AbstractAsyncContextManager[App]:
+@asynccontextmanager
+async def open_aside(settings: Settings) -> AsyncIterator[App]:
     """A home for one command, beside the host that may run it: no model, and nobody is woken."""
-    return open_app(settings, models=Unasked(), wake=False)
+    async with open_app(settings, models=Unasked(), wake=False) as app:
+        beside_host(app.ledger, settings)
+        yield app
 
 
 async def sweep_files(settings: Settings, ledger: SqlLedger) -> int:

@@ -10,10 +10,13 @@ from contextlib import asynccontextmanager
 from functools import cache
 from typing import TYPE_CHECKING
 
+from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_retention import Kept
 from loopforge.budgets.model_usage import UsageTally
 from loopforge.chat.room.member_visibility import Members
 from loopforge.chat.room.platform_channels import Places
+from loopforge.host_lock import holder
+from loopforge.ledger.erasure.host_turns import HostTurns
 from loopforge.ledger.schema_migration import UnopenedTables, status
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.ledger.storage.folded_views import FoldedView
@@ -29,6 +32,10 @@ if TYPE_CHECKING:
     from loopforge.setting_defaults import Settings
 
 
+ARTIFACTS = "artifacts"
+"""The folder of kept files, in the home's data."""
+
+
 @asynccontextmanager
 async def open_ledger_of(
     settings: Settings, clock: Clock | None = None, dice: Dice | None = None
@@ -41,10 +48,17 @@ async def open_ledger_of(
         views(settings),
         durability=settings.database_durability,
     )
+    ledger.contents = Artifacts(settings.data / ARTIFACTS, clock or SystemClock()).text
     try:
         yield ledger
     finally:
         await ledger.close()
+
+
+def beside_host(ledger: SqlLedger, settings: Settings) -> None:
+    """Who erases in this process stays for what a host is at meanwhile, if one runs the home."""
+    turns = HostTurns(ledger, SystemClock(), lambda: holder(settings.home) is not None)
+    ledger.after_erasing = turns.look_again
 
 
 @asynccontextmanager

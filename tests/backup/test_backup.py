@@ -13,7 +13,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from loopforge.app import ARTIFACTS
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.backup.backup_retention import kept, prune
 from loopforge.backup.backup_schedule import BackupSchedule
@@ -25,7 +24,7 @@ from loopforge.core.text.erasable_text import Words, public
 from loopforge.errors import BackupError, BadSettings, InputError, LedgerBehind, Unknown
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.schema_migration import NEWEST
-from loopforge.ledger_opening import open_ledger_of
+from loopforge.ledger_opening import ARTIFACTS, open_ledger_of
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.plugins.setting_checks import keep_rule
 from loopforge.runtime.system_clock import SimClock

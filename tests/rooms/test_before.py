@@ -19,7 +19,6 @@ import psycopg
 import pytest
 from anyio import to_thread
 
-from loopforge.app import ARTIFACTS
 from loopforge.chat.why import record_text
 from loopforge.chat.why.record_building import gather
 from loopforge.cli import main
@@ -27,7 +26,7 @@ from loopforge.core.events import Perceived
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.ledger.schema_migration import migrate
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.ledger_opening import open_ledger_of
+from loopforge.ledger_opening import ARTIFACTS, open_ledger_of
 from loopforge.policies.talk import VERSION
 from loopforge.runtime.system_clock import SimClock
 from loopforge.settings import load_settings, with_ledger

@@ -111,6 +111,20 @@ class Artifacts:
             )
         return data
 
+    def text(self, hash: str) -> str:
+        """What these bytes say, if they are text and can be read; "" else. For a thread."""
+        import obstore
+        from obstore.exceptions import BaseError
+
+        try:
+            data = bytes(obstore.get(self._store(), _path(hash)).bytes())
+        except FileNotFoundError:
+            return ""
+        except (BaseError, OSError, ValueError) as error:
+            log.warning("the kept file %s is not looked into: %s", hash[:12], error)
+            return ""
+        return "" if b"\0" in data else data.decode(errors="ignore")
+
     async def has(self, hash: str) -> bool:
         """Whether something is kept under this hash."""
         import obstore

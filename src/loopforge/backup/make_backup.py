@@ -28,7 +28,6 @@ from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
 from loopforge import __version__
-from loopforge.app import ARTIFACTS
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_retention import held, like_hashes
 from loopforge.backup.backup_store import (
@@ -51,6 +50,7 @@ from loopforge.ledger.schema_migration import NEWEST, stands, version
 from loopforge.ledger.storage.consistent_read import one_moment
 from loopforge.ledger.storage.row_codec import events_of
 from loopforge.ledger.table_access import Tables
+from loopforge.ledger_opening import ARTIFACTS
 from loopforge.runtime.installation.settings_file import FILE
 from loopforge.runtime.ports import Clock
 from loopforge.setting_defaults import Settings

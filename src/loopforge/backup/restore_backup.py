@@ -16,7 +16,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from loopforge.app import ARTIFACTS
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_retention import held, sweep
 from loopforge.backup.backup_store import (
@@ -30,7 +29,7 @@ from loopforge.backup.backup_store import (
 from loopforge.backup.make_backup import PACKED, check_ledger, fetch
 from loopforge.errors import BackupError, DamagedArtifact, InputError, Unknown
 from loopforge.ledger.schema_migration import NEWEST
-from loopforge.ledger_opening import open_ledger_of
+from loopforge.ledger_opening import ARTIFACTS, open_ledger_of
 from loopforge.runtime.ports import Clock
 from loopforge.setting_defaults import Settings
 

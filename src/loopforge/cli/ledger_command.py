@@ -40,9 +40,10 @@ def _run(context: typer.Context, work: Callable[[SqlLedger], Coroutine[Any, Any,
     there = existing(context)
 
     async def run() -> None:
-        from loopforge.ledger_opening import open_ledger_of
+        from loopforge.ledger_opening import beside_host, open_ledger_of
 
         async with open_ledger_of(there) as ledger:
+            beside_host(ledger, there)
             await work(ledger)
 
     asyncio.run(run())

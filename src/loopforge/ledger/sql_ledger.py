@@ -46,6 +46,7 @@ from loopforge.ledger.database.database_faults import FAULTS, lost, telling, tol
 from loopforge.ledger.erasure import database_scrubbing as scrubbing
 from loopforge.ledger.erasure import text_erasure as erasing
 from loopforge.ledger.erasure.erasure_search import ErasureSearch
+from loopforge.ledger.erasure.stream_quotes import Contents
 from loopforge.ledger.erasure.text_erasure import Erasure, Findings, Wish
 from loopforge.ledger.erasure.text_removal import Gone, parts, take_away
 from loopforge.ledger.search_index import SearchIndex
@@ -110,7 +111,16 @@ Concerned = Callable[[], Awaitable[Collection[str]]]
 """Gives the streams in which something would be erased now, but one that goes whole."""
 
 
-async def _at_once(_concerned: Concerned) -> None:
+Again = Callable[[], Awaitable[Erasure]]
+"""Forgets what was written down of it since."""
+
+
+def _nothing(_hash: str) -> str:
+    """No file is kept."""
+    return ""
+
+
+async def _at_once(*_: object) -> None:
     """No mind is at work."""
 
 
@@ -145,7 +155,9 @@ class SqlLedger:
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="ledger reader")
         self._writer = Writer(store, self._views, self._appended)
         self._decider = Decider()
+        self.contents: Contents = _nothing
         self.before_erasing: Callable[[Concerned], Awaitable[None]] = _at_once
+        self.after_erasing: Callable[[Concerned, Again], Awaitable[None]] = _at_once
 
     async def close(self) -> None:
         """Write what is waiting, and let the database go."""
@@ -403,11 +415,20 @@ class SqlLedger:
 
         With `pretend`, nothing is forgotten, and the report says what would be. Else, unless
         `exactly` is wanted, `before_erasing` is waited for: that minds are done which were shown
-        something of it, and may still write it down.
+        something of it, and may still write it down. `after_erasing` looks after what cannot be
+        waited for so.
         """
-        search = ErasureSearch()
+        search = ErasureSearch(self.contents)
         if pretend:
             return (await self._found(wish, search)).told
+        erasure = await self._forgotten(wish, search)
+        if not wish.exactly:
+            concerned = partial(self._concerned, wish, search)
+            await self.after_erasing(concerned, partial(self._forgotten, wish, search))
+        return erasure
+
+    async def _forgotten(self, wish: Wish, search: ErasureSearch) -> Erasure:
+        """Forget; asked again, what was written down meanwhile."""
         if not wish.exactly:
             await self.before_erasing(partial(self._concerned, wish, search))
         async with self._still:
@@ -450,6 +471,7 @@ class SqlLedger:
         told, rest, events = await self._writer.do(begin)
         for gone in rest:
             events += await self._writer.do(partial(go_on, gone=gone))
+        search.gone |= told.refs
         return msgspec.structs.replace(told, events=tuple(event.id for event in events))
 
     async def _scrubbed(self, erasure: Erasure) -> Erasure:

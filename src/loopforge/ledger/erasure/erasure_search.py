@@ -1,8 +1,10 @@
 """What was read for one erasure: looking again reads on from there, and is a matter of moments.
 
 Looking for what goes along reads much of a ledger, for seconds. So a reader does it first, and the
-writing thread, for which everybody waits, reads only what was appended meanwhile. Nothing here is
-kept beyond one erasure, for it holds what is to be forgotten.
+writing thread, for which everybody waits, reads only what was appended meanwhile. Where something
+was under way that may still write down some of it, that is looked at by it afterwards, though the
+texts themselves are no more. Nothing here is kept beyond one erasure, for it holds what is to be
+forgotten.
 
 Knows what was read; not why, nor what follows from it.
 """
@@ -16,7 +18,7 @@ from typing import NamedTuple, TypeVar
 from sqlalchemy.engine import Connection
 
 from loopforge.ledger.erasure.quote_matching import Forgotten
-from loopforge.ledger.erasure.stream_quotes import Quote, StreamSieve
+from loopforge.ledger.erasure.stream_quotes import Contents, Quote, StreamSieve
 from loopforge.ledger.storage.event_reading import heads
 from loopforge.ledger.storage.event_reading import texts as texts_of
 from loopforge.ledger.storage.row_codec import listed, mark, within
@@ -69,9 +71,14 @@ class _Shown:
 
 
 class ErasureSearch:
-    """Reads for one erasure. To be used by one thread at a time."""
+    """Reads for one erasure. To be used by one thread at a time.
 
-    def __init__(self) -> None:
+    `gone` are the refs whose texts were taken away already.
+    """
+
+    def __init__(self, contents: Contents = lambda _: "") -> None:
+        self.gone: set[str] = set()
+        self._contents = contents
         self._texts: dict[str, str] = {}
         self._origins: dict[str, Origin] = {}
         self._sieves: dict[tuple[str, frozenset[Forgotten]], StreamSieve] = {}
@@ -103,7 +110,7 @@ class ErasureSearch:
         """What quotes these texts in a stream."""
         key = stream, frozenset(forgotten)
         if key not in self._sieves:
-            self._sieves[key] = StreamSieve(connection, *key)
+            self._sieves[key] = StreamSieve(connection, *key, self._contents)
         return self._sieves[key].quotes(connection)
 
     def mentions(self, connection: Connection, names: Collection[str], since: str) -> list[Mention]:

@@ -5,7 +5,8 @@ Knows nothing of why a text is looked for; what makes a quote stands in quote_ma
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from sqlalchemy.engine import Connection
@@ -16,6 +17,7 @@ from loopforge.ledger.storage.row_codec import COLUMNS, event_of, mark, unkept
 
 PAGE = 1000
 EVER = 2**62
+_HASH = re.compile("[0-9a-f]{64}").fullmatch
 Span = tuple[int, int]
 """Sequence numbers, both included."""
 
@@ -44,18 +46,34 @@ class Quote(NamedTuple):
     order: int
 
 
-class StreamSieve:
-    """What quotes some texts in one stream. Asked again, it reads on from where it was."""
+Contents = Callable[[str], str]
+"""Gives what a kept file says, by its hash; "" where it is no text."""
 
-    def __init__(self, connection: Connection, stream: str, forgotten: Iterable[Forgotten]) -> None:
+
+class StreamSieve:
+    """What quotes some texts in one stream. Asked again, it reads on from where it was.
+
+    A file that a tool gave is one by what it says: `contents` are read of those that may be.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        stream: str,
+        forgotten: Collection[Forgotten],
+        contents: Contents,
+    ) -> None:
         self._stream, self._place = stream, (0, "")
         self._sieve = Sieve(forgotten, _mates(connection, stream))
+        self._since, self._contents = min((one.since for one in forgotten), default=EVER), contents
         self._quotes: list[Quote] = []
 
     def quotes(self, connection: Connection) -> list[Quote]:
         """Every quote so far."""
         for actor, kind, text in _of_stream(connection, self._stream, self._place):
             self._place = text.order, text.ref
+            if kind == "effect.returned" and text.order >= self._since and _HASH(text.text):
+                text = text._replace(text=f"{text.text}\n{self._contents(text.text)}")
             if self._sieve.holds(text):
                 self._quotes.append(Quote(actor, kind, text.ref, text.order))
         return self._quotes

@@ -153,6 +153,7 @@ def find(
     derived, elsewhere = _along(connection, wish, gone, partial(look, gone), known, spared, search)
     record = frozenset[str]().union(*(one.record for one in elsewhere.values()))
     every = frozenset[str]().union(*gone.values())
+    gone = {stream: refs - search.gone for stream, refs in gone.items()}
     told = Erasure(
         texts={stream: tuple(sorted(refs)) for stream, refs in gone.items()},
         named=len(named),
@@ -223,10 +224,9 @@ def _targets(
 ) -> Iterator[_Target]:
     edits = () if wish.exactly else edits_of(connection, wish.events)
     copies = () if wish.exactly else _copies(connection, wish.events)
-    for id in (*wish.events, *edits, *copies):
-        yield from _of_event(connection, event_by_id(connection, id))
-    for event, ref in _bringers(connection, "texts.ref", wish.refs):
-        yield _Target(ref, event.stream, _since(connection, event), name=False)
+    for id in dict.fromkeys((*wish.events, *edits, *copies)):
+        yield from search.once((id,), partial(list, _of_event(connection, id)))
+    yield from search.once("refs", partial(list, _of_refs(connection, wish.refs)))
     if wish.person:
         yield from _of_person(connection, wish.person, kin, people, search)
 
@@ -244,8 +244,14 @@ def _copies(connection: Connection, lines: Sequence[str]) -> Iterator[str]:
         yield from connection.exec_driver_sql(query, said).scalars().all()
 
 
-def _of_event(connection: Connection, event: Event) -> Iterator[_Target]:
+def _of_refs(connection: Connection, refs: Sequence[str]) -> Iterator[_Target]:
+    for event, ref in _bringers(connection, "texts.ref", refs):
+        yield _Target(ref, event.stream, _since(connection, event), name=False)
+
+
+def _of_event(connection: Connection, id: str) -> Iterator[_Target]:
     """The words of an event."""
+    event = event_by_id(connection, id)
     (row,) = _rows(connection, "id", [event.id])
     refs = {words.ref for words in event_of(row)[1]}
     brought = {ref for _, ref in _bringers(connection, "events.id", [event.id])}

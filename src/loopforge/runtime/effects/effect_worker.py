@@ -158,6 +158,13 @@ class Effects:
         await self._lanes.close()
         await self._tasks.close()
 
+    def busy(self, stream: str) -> bool:
+        """Whether a tool is at work for this stream."""
+        return any(
+            found.stream == stream and found.state in ("approved", "running")
+            for found in self._open.values()
+        )
+
     async def settled(self, stream: str) -> None:
         """Return when every effect of a stream is over that is to be."""
         for found in [found for found in self._open.values() if found.stream == stream]:
