@@ -257,7 +257,7 @@ async def test_the_forgotten_never_knocked(ledger_url: str) -> None:
         await house.ledger.erase(Wish(person=welcome.id))
         query = text("SELECT text FROM texts")
         left = await house.ledger.look(lambda found: found.execute(query).scalars().all())
-        assert sorted(left) == sorted([BO, "Bo"])
+        assert sorted(one for one in left if one.strip()) == sorted([BO, "Bo"])
         async with opened(ledger_url, 2) as again:
             for one in (house, again):
                 assert [each.account for each in await one.pairing.waiting()] == [BO]
