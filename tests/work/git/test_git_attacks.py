@@ -405,6 +405,18 @@ def test_a_name_with_letters_that_leave_no_trace_is_not_taken_over() -> None:
         assert [*objections([change], [change.path], {})]
 
 
+@pytest.mark.timeout(60)
+def test_thousands_of_deep_paths_are_looked_at_in_a_moment() -> None:
+    """Each folder once: for each path all of those above it took minutes, of the whole home."""
+    paths = [f"{'a/' * 480}{nth}" for nth in range(5_000)]
+    changes = [PathChange(path, NOTHING, FILE, "1" * 40, "0" * 40) for path in paths]
+    assert not [*objections(changes, paths, {})]
+    clash = "A/" + "a/" * 479 + "b"
+    twice = [*changes, PathChange(clash, NOTHING, FILE, "1" * 40, "0" * 40)]
+    found = [*objections(twice, [*paths, clash], {})]
+    assert (len(found), all("small and capital letters" in why for why in found)) == (5_001, True)
+
+
 def test_what_other_agents_obey_is_named() -> None:
     """Who reviews looks twice at orders to programs that will work there later."""
     paths = ["AGENTS.md", "sub/CLAUDE.md", ".claude/settings.json", ".mcp.json", ".cursorrules"]

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from loopforge.core.egress.hidden_signs import hidden_signs, spelled_out
@@ -92,23 +94,23 @@ def objections(
     `paths` are all of the tree that would be; `texts` are where links lead and what .gitattributes
     files say, by path.
     """
-    known = _folded(paths)
+    clashing = _clashing(paths)
     for change in changes:
         if not change.goes:
-            for why in _objections(change, known, texts):
+            for why in _objections(change, clashing, texts):
                 yield f"{shown_path(change.path)}: {why}"
 
 
 def _objections(
-    change: PathChange, known: Mapping[str, int], texts: Mapping[str, str]
+    change: PathChange, clashing: Collection[str], texts: Mapping[str, str]
 ) -> Iterator[str]:
     path, name = change.path, change.path.rpartition("/")[2]
     if change.mode not in (FILE, PROGRAM, LINK):
         yield "it is another repository, or nothing that git knows by its mode"
         return
     yield from _bad_names(path)
-    ways = [path[:at] for at, sign in enumerate(path) if sign == "/"]
-    if any(known.get(_fold(each), 0) > 1 for each in (*ways, path)):
+    ways = (path[:at] for at, sign in enumerate(f"{path}/") if sign == "/")
+    if clashing and any(each in clashing for each in ways):
         yield "another path differs from it in nothing but small and capital letters"
     if why := next((why for each, why in _FETCHES.items() if _fold(name) == each), ""):
         yield why
@@ -183,16 +185,26 @@ def shown_path(path: str) -> str:
     return spelled_out(path).replace("\n", "\\n").replace("\t", "\\t")[:200]
 
 
+@lru_cache(maxsize=4096)
 def _fold(name: str) -> str:
     """As file systems compare names that do not tell letters apart, or leave signs out."""
     plain = "".join(sign for sign in name if unicodedata.category(sign) != "Cf")
     return unicodedata.normalize("NFKC", plain).casefold()
 
 
-def _folded(paths: Collection[str]) -> Mapping[str, int]:
-    """How many paths, and folders of paths, are the same to such a file system."""
-    folders = {path[:at] for path in paths for at, sign in enumerate(path) if sign == "/"}
-    counted: dict[str, int] = {}
-    for each in {*paths, *folders}:
-        counted[_fold(each)] = counted.get(_fold(each), 0) + 1
-    return counted
+def _clashing(paths: Collection[str]) -> frozenset[str]:
+    """The paths, and folders of paths, that are another one's to such a file system.
+
+    Each folder is looked at once, however many lie in it: there may be hundreds above each file.
+    """
+    folds = {"": ""}
+    for path in paths:
+        new = []
+        while path not in folds:
+            new.append(path)
+            path = path.rpartition("/")[0]
+        for each in reversed(new):
+            parent, _, name = each.rpartition("/")
+            folds[each] = f"{folds[parent]}/{_fold(name)}"
+    counted = Counter(folds.values())
+    return frozenset(path for path, fold in folds.items() if counted[fold] > 1)

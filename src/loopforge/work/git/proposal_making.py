@@ -84,7 +84,7 @@ async def make_proposal(
         await shelf.keep(made)
     sides = (head, commit) if commit else (base, tip)
     diff, cut = await _shown(shelf, sides, egress)
-    notes = notes_on(changes, texts)
+    notes = await asyncio.to_thread(notes_on, changes, texts)
     if cut:
         notes.append(
             f"Only the first {MOST_SHOWN:,} characters of the diff are shown; "
@@ -128,7 +128,8 @@ async def _reviewed(
     if sum(map(len, held.values())) > MOST_NEW:
         raise RepositoryError(f"Its files are more than {MOST_NEW >> 20} MiB; that is too much.")
     texts = {change.path: text for change in kept if (text := _text(held, change)) is not None}
-    reasons = list(objections(changes, await shelf.paths(result), texts))
+    paths = await shelf.paths(result)
+    reasons = await asyncio.to_thread(lambda: list(objections(changes, paths, texts)))
     if not reasons:
         reasons = await asyncio.to_thread(_secrets_in, kept, held, texts, secrets)
     if reasons:
