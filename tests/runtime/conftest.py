@@ -19,6 +19,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
+from loopforge.runtime import time_limit
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.effects.effect_worker import Effects
 from loopforge.runtime.effects.nested_calls import InnerSites
@@ -162,6 +163,13 @@ class Stage:
     async def kinds(self) -> list[str]:
         """The kinds of everything in the stream."""
         return [event.kind.removeprefix("turn.") for event in await self.events()]
+
+
+@pytest.fixture(autouse=True)
+def looked_after_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Minds that compute for ever do so no longer than their time: half a second went by before a look."""
+    monkeypatch.setattr(time_limit, "FIRST", 0.02)
+    monkeypatch.setattr(time_limit, "LOOK", 0.02)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.policies.stub import stub
-from loopforge.runtime.containment import MindFailed, MindReturned, drive, plan_of, short
+from loopforge.runtime.containment import THINKING, MindFailed, MindReturned, drive, plan_of, short
 from loopforge.runtime.exchange_replay import ReplaySaid, described, replay
 from tests.lab.imps import Equal, Silent, Sly, Unreadable
 from tests.runtime.conftest import Stage
@@ -302,14 +302,19 @@ async def test_a_mind_that_does_not_come_back_is_ended(mind: Callable[[], Any]) 
     )
 
 
-@pytest.mark.parametrize("driver", [_room, _replay])
+@pytest.mark.parametrize(("driver", "seconds"), [(_room, THINKING), (_replay, 0.2)])
 async def test_a_mind_that_never_comes_back_holds_up_no_room(
-    stage: Stage, seen: AgentPerception, driver: Any
+    stage: Stage,
+    seen: AgentPerception,
+    driver: Any,
+    seconds: float,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its turn fails, as in the Factory, and another mind works: it held up its host for ever."""
+    monkeypatch.setattr(drive, "__defaults__", (seconds,))
     assert await driver(stage, seen, lambda _: _spins()) == (
         True,
-        "it did not come back within 2 seconds",
+        f"it did not come back within {seconds:g} seconds",
     )
     assert await driver(stage, seen, stub) == (False, "")
 

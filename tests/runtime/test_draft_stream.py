@@ -11,6 +11,7 @@ import pytest
 from loopforge.core.policy import Ask, Message
 from loopforge.policies.answer_form import AnswerForm
 from loopforge.policies.small_prompt import spoken
+from loopforge.runtime.containment import contained
 from loopforge.runtime.draft_stream import APART, DraftStream
 from loopforge.runtime.ports import ANEW
 from tests.playbook import heard, shown
@@ -87,8 +88,11 @@ def _spins(_words: str) -> str:
 @pytest.mark.parametrize(
     "shows", [_raises(ValueError("no")), _raises(SystemExit(3)), _raises(GeneratorExit()), _spins]
 )
-async def test_a_mind_that_fails_at_its_draft(stage: Stage, shows: Callable[[str], str]) -> None:
+async def test_a_mind_that_fails_at_its_draft(
+    stage: Stage, shows: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing is shown, the answer comes, and it is not tried again: one could end the host."""
+    monkeypatch.setattr(contained, "__defaults__", (0.2,))
     tried: list[str] = []
 
     def counted(words: str) -> str:
