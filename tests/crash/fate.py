@@ -19,6 +19,8 @@ from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.pool import Pool
 
+from loopforge.ledger.storage import event_append
+
 STAGES = ("events", "texts", "heads", "commit", "committed")
 """Of a transaction: some of its rows written, or all; before its commit; after it, nobody told yet.
 
@@ -71,20 +73,12 @@ def watch_transactions(fate: Fate) -> None:
         for kind in now.kinds:
             fate.at(f"append.{stage} {kind}")
 
-    def after(
-        _connection: Connection,
-        _cursor: object,
-        statement: str,
-        parameters: Sequence[Any],
-        _context: object,
-        _many: bool,
-    ) -> None:
+    def after(statement: str, parameters: Sequence[Any]) -> None:
         if statement.startswith("SELECT stream, seq, hash FROM streams"):  # with the lock in hand
             now.kinds, now.wrote = set(), False
             fate.at("append.begin")
         elif statement.startswith("INSERT INTO events"):
-            rows = parameters if isinstance(parameters, list) else [parameters]
-            now.kinds, now.wrote = {row[3] for row in rows}, True
+            now.kinds, now.wrote = {row[3] for row in parameters}, True
             passed("events")
         elif now.wrote and statement.startswith("INSERT INTO texts"):
             passed("texts")
@@ -100,6 +94,15 @@ def watch_transactions(fate: Fate) -> None:
             passed("committed")
         now.kinds, now.wrote = set(), False
 
-    event.listen(Engine, "after_cursor_execute", after)
+    def watched(run: Callable[..., object]) -> Callable[..., object]:
+        def ran(connection: Connection, statement: str, parameters: Sequence[Any]) -> object:
+            found = run(connection, statement, parameters)
+            after(statement, parameters)
+            return found
+
+        return ran
+
+    for name in ("insert_rows", "fetch_rows"):
+        setattr(event_append, name, watched(getattr(event_append, name)))
     event.listen(Engine, "commit", commit)
     event.listen(Pool, "checkin", checkin)

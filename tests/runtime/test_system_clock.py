@@ -28,6 +28,7 @@ from tests.still import Threads
 
 HELD = 2000
 """Turns of the loop for which a slow thread is held: far longer than a clock waits by itself."""
+HELD_AT = ("before_cursor_execute", "commit")
 
 
 def test_the_machines_dice_are_whole_and_never_repeat() -> None:
@@ -84,17 +85,18 @@ class Slowness:
 
 @contextmanager
 def slow_database(stage: Stage) -> Iterator[Slowness]:
-    """Every statement of the ledger is held in its thread."""
+    """Every statement of the ledger, and every commit, is held in its thread."""
     slow, store = Slowness(), stage.ledger._store
     stage.tasks.spawn(slow.passing(), "passing")
-    for engine in (store.writer, store.reader):
-        event.listen(engine, "before_cursor_execute", slow.hold)
+    held = [(each, kind) for each in (store.writer, store.reader) for kind in HELD_AT]
+    for engine, kind in held:
+        event.listen(engine, kind, slow.hold)
     try:
         yield slow
     finally:
         slow.end()
-        for engine in (store.writer, store.reader):
-            event.remove(engine, "before_cursor_execute", slow.hold)
+        for engine, kind in held:
+            event.remove(engine, kind, slow.hold)
 
 
 WORK: dict[str, Callable[[Stage, Slowness], Awaitable[object]]] = {
