@@ -3,9 +3,10 @@
     forget -> its texts are erased -> at work still? it is halted -> sweep: workspace, checkpoints,
     branch
 
-Whoever has a task, a room or a person forgotten erases texts in the ledger. What is to go with them
-is asked of the ledger, never remembered: a task that was opened with words which are no more. So a
-process that died in between leaves the rest to the next start. What was merged stays merged.
+Whoever has a task, the line that gave it, a room or a person forgotten erases texts in the ledger.
+What is to go with them is asked of the ledger, never remembered: a task that was opened with words
+which are no more. So a process that died in between leaves the rest to the next start. What was
+merged stays merged.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 
 from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import LineDeleted
 from loopforge.core.work.work_vocabulary import TaskOpened
 from loopforge.errors import Changed, LedgerError, LoopforgeError
 from loopforge.ledger.erasure.text_erasure import Wish
@@ -67,9 +69,16 @@ class TaskForgetting:
         """
         self._settled = settled
         self._ledger.subscribe(self._erased, kinds=["ledger.erased"])
+        self._ledger.subscribe(self._deleted, kinds=["room.line_deleted"])
 
     def _erased(self, _stream: str, _events: Sequence[Event]) -> None:
         self._wanted = True
+
+    def _deleted(self, _stream: str, events: Sequence[Event]) -> None:
+        """The task that a line gave stops at once: its words are erased when it is not at work."""
+        for event in events:
+            if isinstance(event.body, LineDeleted):
+                self._halt(PREFIX + event.body.line, FORGOTTEN)
 
     async def sweep_once(self) -> None:
         """Sweep, if anything was forgotten since; once at the start, too."""

@@ -219,6 +219,13 @@ class TaskState(Struct, kw_only=True):
 
     # ------------------------------------------------------------ the fold
 
+    def withdraw(self, line: str) -> None:
+        """A line was deleted: as far as no mind has read it yet, none does. Its words go later."""
+        gone = {id for id, body in self.pending.items() if body.source == line}
+        for id in gone:
+            del self.pending[id]
+        self.entries = [entry for entry in self.entries if entry.id not in gone]
+
     def apply(self, event: Event) -> None:
         """Take in one event of its stream."""
         if event.seq <= self.seq:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import LineDeleted
 from loopforge.core.work.work_vocabulary import TaskOpened
 from loopforge.errors import LedgerBroken, Unknown
 from loopforge.runtime.ports import Ledger, Listening, Signals
@@ -45,6 +46,7 @@ class TaskStore:
         ledger.subscribe(self._follow, streams=PREFIX)
         self._erasures = 0
         ledger.subscribe(self._erased, kinds=["ledger.erased"])
+        ledger.subscribe(self._deleted, kinds=["room.line_deleted"])
 
     async def state(self, stream: str) -> TaskState:
         """The task as it is now, as far as it is known what others wrote."""
@@ -115,6 +117,12 @@ class TaskStore:
         self._erasures += 1
         self._states = {stream: one for stream, one in self._states.items() if one.at_work}
         self._stale = set(self._states)
+
+    def _deleted(self, _stream: str, events: Sequence[Event]) -> None:
+        for event in events:
+            if isinstance(event.body, LineDeleted):
+                for state in self._states.values():
+                    state.withdraw(event.body.line)
 
     def _meant(self, stream: str, which: str) -> bool:
         id = stream.removeprefix(PREFIX)

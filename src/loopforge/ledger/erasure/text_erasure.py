@@ -232,16 +232,18 @@ def _targets(
 
 
 def _copies(connection: Connection, lines: Sequence[str]) -> Iterator[str]:
-    """The events by which tasks took in these lines, as words of their own."""
+    """The events by which tasks were made of these lines, or took them in, as their own words."""
     one = mark(connection)
     query = (
         "SELECT id FROM events WHERE stream IN "  # noqa: S608
         f"(SELECT stream FROM streams WHERE stream >= {one} AND stream < {one}) "
         f"AND kind = 'task.steered' AND body LIKE {one}"
     )
+    opened = f"SELECT id FROM events WHERE stream = {one} AND kind = 'task.opened'"  # noqa: S608
     for line in lines:
         said = "task:", "task:" + END, f'%"source":"{line}"%'
         yield from connection.exec_driver_sql(query, said).scalars().all()
+        yield from connection.exec_driver_sql(opened, (f"task:{line}",)).scalars().all()
 
 
 def _of_refs(connection: Connection, refs: Sequence[str]) -> Iterator[_Target]:
