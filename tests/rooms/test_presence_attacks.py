@@ -23,6 +23,7 @@ from loopforge.core.memory.memory_vocabulary import (
 )
 from loopforge.core.room_vocabulary import Heard, PlaceJoined, Said
 from loopforge.core.text.erasable_text import Words
+from loopforge.errors import InputError
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.runtime.memory_values import RecallQuery
 from loopforge.runtime.ports import Question, ToolCall
@@ -331,6 +332,20 @@ async def test_tools_tell_no_more(tool: str, tmp_path: Path) -> None:
             )
             given = await home.app.tools.call(tool, call)
             assert WORD not in str(given)
+
+
+async def test_a_task_is_told_that_rooms_are_recalled_in_rooms(tmp_path: Path) -> None:
+    """A mate that has `recall` in its file is told in a task why it gets nothing by it."""
+    async with living(tmp_path, hum) as home:
+        await scene(home)
+        call = ToolCall(
+            arguments={"about": "towers of glass"},
+            stream="task:1",
+            mate="maya",
+            people=(home.people["ana"],),
+        )
+        with pytest.raises(InputError, match="recalled in rooms alone"):
+            await home.app.tools.call("recall", call)
 
 
 async def test_titles_are_made_of_the_room_alone(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from loopforge.chat.service.line_history import NOBODY
 from loopforge.chat.turns.turn_recall import FITS, LAYERS, speaker_names
 from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.errors import InputError
 from loopforge.runtime.memory_values import KeptItem, RecalledLine, RecallQuery
 from loopforge.runtime.ports import ItemRecall, Recall, Tool, ToolCall, ToolResult
 
@@ -25,6 +26,10 @@ MOST = 20
 """Lines that are told at most."""
 LONGEST = 600
 """Characters of one line."""
+OUTSIDE = (
+    "what was said in rooms is recalled in rooms alone; a task goes by what stands in it: say what "
+    "is missing"
+)
 RECALL = Tool(
     name="recall",
     summary="Finds what you heard before, here or with the same people, by what it is about.",
@@ -60,7 +65,9 @@ class RecallTool:
         self._mates = mates
 
     async def tell(self, call: ToolCall) -> ToolResult:
-        """The lines that fit, the best first."""
+        """The lines that fit, the best first. Raises InputError outside of a room."""
+        if not call.stream.startswith(PREFIX):
+            raise InputError(OUTSIDE)
         state = await self._house.state(call.stream)
         limit = int(call.arguments.get("limit") or 8)
         query = RecallQuery(
