@@ -8,7 +8,6 @@ import pytest
 
 from loopforge.runtime.ports import Question
 from tests.work.conftest import Step, in_order, says, uses
-from tests.work.test_task_forgetting import holding
 from tests.work.test_thread_tasks import commons
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(60)]
@@ -28,7 +27,7 @@ async def test_a_deleted_line_that_gave_work_leaves_nothing_of_it(
         kind = {0: "task.asked", 1: "effect.running", 2: "task.finished"}
         which = 0 if steps[0] is WAITS else 2 if steps[0] is DONE else 1
         await room.shop.until(task, kind[which])
-        assert holding(place, b"marmoladic")
+        assert room.holding(b"marmoladic")
         await room.app.front.rooms.delete("commons", room.ana, line.id)
         await room.rest()
         await room.app.forgetting.finish("room:commons")
@@ -37,7 +36,7 @@ async def test_a_deleted_line_that_gave_work_leaves_nothing_of_it(
         state = await room.shop.state(task)
         assert state.forgotten
         assert not state.at_work
-        assert holding(place, b"marmoladic") == []
+        assert room.holding(b"marmoladic") == []
         assert (await room.app.ledger.verify()).sound
 
 
@@ -61,4 +60,4 @@ async def test_a_deleted_line_that_no_mind_has_read_yet_steers_nothing(place: Pa
         await room.rest()
         await room.app.forgetting.finish("room:commons")
         assert not [one for one in asked if "marmoladic" in one]
-        assert holding(place, b"marmoladic") == []
+        assert room.holding(b"marmoladic") == []

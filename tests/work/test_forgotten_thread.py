@@ -13,7 +13,6 @@ from loopforge.work.task_state import PREFIX
 from loopforge.work.threads.thread_posts import ANSWERED
 from tests.rooms.conftest import write_mates
 from tests.work.conftest import in_order, says, uses
-from tests.work.test_task_forgetting import holding
 from tests.work.test_thread_tasks import OTTO, commons
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(25)]
@@ -93,11 +92,11 @@ async def test_a_deleted_line_leaves_nothing_in_the_task_that_it_steered(place: 
         (task,) = await room.tasks()
         line = await room.hears("take the port marmoladic-4711")
         assert len(await room.app.ledger.read(PREFIX + task, kinds=["task.steered"])) == 1
-        assert holding(place, b"marmoladic")
+        assert room.holding(b"marmoladic")
         assert (await room.shop.state(task)).stage == "finished"
         await room.app.front.rooms.delete("commons", room.ana, line.id)
         await room.rest()
         await room.app.forgetting.finish("room:commons")
-        assert holding(place, b"marmoladic") == []
+        assert room.holding(b"marmoladic") == []
         assert (await room.shop.state(task)).stage == "finished"
         assert (await room.app.ledger.verify()).sound

@@ -34,6 +34,7 @@ from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.runtime.ports import Question, RoomLine, Tool, ToolCall
 from loopforge.work.task_store import TaskStore
 from loopforge.work.threads.thread_routing import ThreadRouting
+from tests import postgres
 from tests.rooms.conftest import write_mates
 from tests.work.conftest import Script, Step, Workshop, in_order, says, uses, working
 from tests.work.test_task_forgetting import holding
@@ -78,6 +79,12 @@ class Commons:
         told = await act("commons", who, command, argument, **{"owner": not person, **more})
         await self.rest()
         return told
+
+    def holding(self, word: bytes) -> list[object]:
+        """The files of the home, and tables elsewhere, that hold a word."""
+        url = self.app.settings.database_url
+        tables = postgres.holding(url, [word]) if url.startswith("postgres") else []
+        return [*holding(self.app.settings.home, word), *tables]
 
     async def tasks(self) -> list[str]:
         """The ids of the room's tasks."""

@@ -489,7 +489,8 @@ class SqlLedger:
         Nobody can write meanwhile: this is for a host's start.
         """
         anew = partial(scrubbing.write_anew, self._store, self._tables)
-        await self._writer.run(lambda: (scrubbing.settled(self._store, anew), ()))
+        if not await self._writer.run(lambda: (scrubbing.settled(self._store, anew), ())):
+            log.warning("files are written anew at the next start: somebody was reading")
 
     async def tail(self, count: int = 20, stream: str = "") -> list[Event]:
         """The newest events of one stream, or of all, oldest first."""
