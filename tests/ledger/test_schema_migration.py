@@ -183,16 +183,17 @@ def test_a_database_of_another_encoding_is_refused(postgres: object, coding: str
 
 
 def test_opening_imports_no_alembic_and_prints_nothing(tmp_path: Path) -> None:
-    """Making, opening and using a ledger costs no import of Alembic; migrating prints nothing."""
+    """Opening and using one of SQLite imports no Alembic nor PostgreSQL; migrating prints nothing."""
     script = f"""
 import asyncio, sys
+import loopforge.host
 from tests.ledger.saying import Scribbler, opened
 async def main():
     for _ in range(2):
         async with opened("sqlite:///{tmp_path / "a.db"}") as ledger:
             await ledger.append("s", [Scribbler().heard("hello")])
 asyncio.run(main())
-assert "alembic" not in sys.modules
+assert not {{"alembic", "sqlalchemy.dialects.postgresql"}} & sys.modules.keys()
 from loopforge.ledger import schema_migration as migrate
 from loopforge.ledger.database.database_engine import connect, settled
 store = connect(settled("sqlite:///{tmp_path / "b.db"}"))
