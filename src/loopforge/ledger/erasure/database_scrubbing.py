@@ -11,6 +11,7 @@ waits for that. So are its statistics, where samples of what stood in them are k
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Sequence
 from time import sleep
 
@@ -23,6 +24,7 @@ from loopforge.ledger.database.database_engine import Store
 from loopforge.ledger.database.database_faults import telling
 from loopforge.ledger.database.table_schema import BLANK, FILLED_LATER, Name, metadata
 
+log = logging.getLogger(__name__)
 MOMENT, PAUSE, TRIES = 50, 0.1, 33
 """Whoever reads is waited for so often, for so many milliseconds in which nobody can write, with so
 many seconds between: five seconds in all."""
@@ -64,6 +66,7 @@ def settled(store: Store, clean: Callable[[], bool]) -> bool:
             done: str | None = connection.exec_driver_sql(DONE).scalar()
         if last is None or last == done:
             return True
+        log.info("the ledger's files are written anew: something was forgotten since the last time")
         if not clean():
             return False
         with store.writer.begin() as connection:
