@@ -23,7 +23,7 @@ LEAST = 256 * 1024
 """Bytes of room below which SQLite's log can soon grow no more."""
 ONLY_READ = "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool"
 TRIED = "write check"
-"""The stream of a snapshot that is there for no moment."""
+"""The stream of a snapshot, of before its first event, that is there for no moment."""
 
 
 def foreseen(store: Store, connection: Connection) -> LedgerError | None:
@@ -50,5 +50,5 @@ def _disk(file: Path, where: str) -> LedgerError | None:
 
 def tried(connection: Connection, body: bytes) -> None:
     """Write so much, and take it away again. Raises what the database raises."""
-    state_snapshots.save(connection, TRIED, 1, 1, body)
+    state_snapshots.save(connection, TRIED, 0, 1, body)
     state_snapshots.drop(connection, [TRIED])
