@@ -268,8 +268,8 @@ async def test_the_glass_is_broken_by_the_owner_alone(place: Path) -> None:
         await shop.rest(others)
         taken = (await shop.bodies(others, TaskClassified))[-1]
         assert taken.flow != "breakglass"
-        assert str(taken.reason).endswith(
-            "Only the owner of this home has @tier-3 asked past all else."
+        assert str(taken.reason).startswith(
+            "Only the owner of this home has @tier-3 asked past all else. "
         )
 
 

@@ -295,7 +295,7 @@ class TaskWorld:
         if found is not None:
             if found.flow != "breakglass":
                 why = self._choice.unheeded(str(state.task.text), owner=state.task.owner)
-                found = found._replace(reason=f"{found.reason} {why}".strip())
+                found = found._replace(reason=f"{why} {found.reason}".strip())
             return [self._fact(self.classified(found), state)]
         mate, chosen = self.calls.mate(state), self._choice.planner()
         mate = replace(mate, tier=chosen.tier, model=chosen.model)

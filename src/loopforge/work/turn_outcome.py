@@ -143,7 +143,7 @@ class TurnOutcomes:
                     complexity=found.complexity,
                     flow=found.flow,
                     by="model",
-                    reason=Words(f"{found.reason} {why}".strip()),
+                    reason=Words(f"{why} {found.reason}".strip()),
                     tier=model.tier,
                     model=model.model,
                 )
@@ -157,7 +157,7 @@ class TurnOutcomes:
                     complexity="MEDIUM",
                     flow="sequential-thinking",
                     by="default",
-                    reason=Words(f"{UNSORTED} {why}".strip()),
+                    reason=Words(f"{why} {UNSORTED}".strip()),
                     tier=model.tier,
                     model=model.model,
                 )
