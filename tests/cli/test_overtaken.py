@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from asyncio import StreamReader as Reader
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -29,33 +32,40 @@ async def _taken(other: SqlLedger, url: str) -> Claim:
             return await other.claim("host")
 
 
-@pytest.mark.parametrize("words", [("--headless",), ("--plain",)], ids=["headless", "plain"])
-async def test_a_host_that_was_overtaken_ends_by_itself(
-    words: tuple[str, ...], tmp_path: Path, postgres_url: str
-) -> None:
-    """With exit code 3 and a sentence, whether or not somebody sits at it; others live on."""
-    (tmp_path / "loopforge.toml").write_text(f'database_url = "{postgres_url}"\n{HOME}')
+@asynccontextmanager
+async def _hosting(home: Path, *words: str) -> AsyncIterator[tuple[Process, Reader, Reader]]:
+    """A host of this home that was said hello to; what it prints, and what it complains of."""
     pipe = asyncio.subprocess.PIPE
-    line = command(tmp_path, "up", *words)
+    line = command(home, "up", *words)
     host = await asyncio.create_subprocess_exec(*line, stdin=pipe, stdout=pipe, stderr=pipe)
     try:
         assert host.stdin is not None
         assert host.stdout is not None
         assert host.stderr is not None
         host.stdin.write(b"hello\n")
-        await host.stdout.readline()  # it is open
+        yield host, host.stdout, host.stderr
+    finally:
+        if host.returncode is None:
+            host.kill()
+        await host.communicate()
+
+
+@pytest.mark.parametrize("words", [("--headless",), ("--plain",)], ids=["headless", "plain"])
+async def test_a_host_that_was_overtaken_ends_by_itself(
+    words: tuple[str, ...], tmp_path: Path, postgres_url: str
+) -> None:
+    """With exit code 3 and a sentence, whether or not somebody sits at it; others live on."""
+    (tmp_path / "loopforge.toml").write_text(f'database_url = "{postgres_url}"\n{HOME}')
+    async with _hosting(tmp_path, *words) as (host, printed, complained):
+        await printed.readline()  # it is open
         async with opened(postgres_url) as other:
             claim = await _taken(other, postgres_url)
-            said = (await host.stderr.read()).decode()
+            said = (await complained.read()).decode()
             assert await host.wait() == 3, said
             assert "loopforge: Another process has taken over 'host'" in said
             assert "Traceback" not in said
             assert await other.overtaken() is None
             await claim.release()
-    finally:
-        if host.returncode is None:
-            host.kill()
-        await host.communicate()
 
 
 def _put_back(server: psycopg.Connection, now: str, before: str) -> None:
@@ -75,26 +85,15 @@ async def test_a_host_whose_database_lost_the_newest_events_ends_by_itself(
     async with opened(postgres_url):
         pass
     name = str(conninfo_to_dict(postgres_url)["dbname"])
-    pipe = asyncio.subprocess.PIPE
     with psycopg.connect(make_conninfo(postgres_url, dbname="postgres"), autocommit=True) as server:
         server.execute(f'CREATE DATABASE "{name}_before" TEMPLATE "{name}"')
-        line = command(tmp_path, "up", "--plain")
-        host = await asyncio.create_subprocess_exec(*line, stdin=pipe, stdout=pipe, stderr=pipe)
-        try:
-            assert host.stdin is not None
-            assert host.stdout is not None
-            assert host.stderr is not None
-            host.stdin.write(b"hello\n")
-            while b"maya" not in (await host.stdout.readline()).lower():
+        async with _hosting(tmp_path, "--plain") as (host, printed, complained):
+            while b"maya" not in (await printed.readline()).lower():
                 pass
             _put_back(server, name, f"{name}_before")
-            said = (await host.stderr.read()).decode()
+            said = (await complained.read()).decode()
             assert await host.wait() == 1, said
             assert "loopforge: The database no longer has the newest events of " in said
             assert "Traceback" not in said
-        finally:
-            if host.returncode is None:
-                host.kill()
-            await host.communicate()
     again = await asyncio.to_thread(run, tmp_path, "chat", typed="hello again\n")
     assert again.returncode == 0, again.stderr

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
 from loopforge.core.room_vocabulary import Titled
 from loopforge.core.text.erasable_text import Words
-from loopforge.errors import LedgerFull
+from loopforge.errors import LedgerFull, LedgerRewound
 from tests.ledger.test_database_faults import end_sessions, let_read_only
 from tests.web.conftest import Guest, Town, town
 
@@ -43,6 +45,25 @@ async def test_a_home_that_may_only_read_is_not_ready(postgres_url: str, tmp_pat
             end_sessions(postgres_url)
             answer = await stranger.get("/ready")
             assert (answer.status_code, answer.json()["status"]) == said
+
+
+@pytest.mark.sqlite
+async def test_a_home_whose_ledger_was_put_back_is_not_ready(site: Town) -> None:
+    """503 and that it is at an earlier time: what the home has in memory is of another ledger."""
+    stranger, ledger = await site.stranger(), site.app.ledger
+    with closing(sqlite3.connect(site.app.settings.data / "loopforge.db")) as other:
+        for name in other.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        ).fetchall():
+            other.execute(f"DROP TRIGGER {name[0]}")
+        stream, seq = other.execute("SELECT stream, seq FROM streams ORDER BY seq DESC").fetchone()
+        other.execute("DELETE FROM events WHERE (stream, seq) = (?, ?)", (stream, seq))
+        other.execute("UPDATE streams SET seq = seq - 1 WHERE stream = ?", (stream,))
+        other.commit()
+    with suppress(LedgerRewound):
+        await ledger.follow()
+    answer = await stranger.get("/ready")
+    assert (answer.status_code, answer.json()) == (503, {"status": "rewound"})
 
 
 @pytest.mark.sqlite

@@ -50,10 +50,7 @@ async def test_a_deleted_line_that_no_mind_has_read_yet_steers_nothing(place: Pa
         return in_order(*steps[min(len(asked), 2) - 1 :])(question)
 
     async with commons(place, script) as room:
-        await room.says("otto, write a Python server in serve.py")
-        await room.app.front.rooms.settled("commons")
-        (task,) = await room.tasks()
-        await room.shop.until(task, "effect.running")
+        task = await room.gives("otto, write a Python server in serve.py", "effect.running")
         line = await room.says("take the port marmoladic-4711")
         await room.shop.until(task, "task.steered")
         await room.app.front.rooms.delete("commons", room.ana, line.id)

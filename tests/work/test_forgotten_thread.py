@@ -68,12 +68,7 @@ async def test_a_line_that_asked_does_not_say_again_what_was_erased(place: Path)
     script = in_order(uses("send", to="lantern"), says("done", "Here."))
     async with commons(place, script) as room:
         room.app.tools.add(tool, send)
-        await room.says("otto, write a Python server in serve.py")
-        await room.app.front.rooms.settled("commons")
-        (task,) = await room.tasks()
-        await room.shop.until(task, "turn.ended")
-        assert room.app.work.posts is not None
-        await room.app.work.posts.settled()
+        task = await room.gives("otto, write a Python server in serve.py", "turn.ended")
         line = await room.line_of("lantern")
         (effect,) = (await room.shop.state(task)).allowing
         await room.app.ledger.erase(Wish(events=(effect,)))

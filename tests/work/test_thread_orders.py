@@ -100,12 +100,7 @@ async def test_what_asks_for_a_yes_is_shown_whole(place: Path) -> None:
             return "sent"
 
         room.app.tools.add(Tool(name="send", summary="Sends.", asks=True), send)
-        await room.says("otto, write a Python server in serve.py")
-        await room.app.front.rooms.settled("commons")
-        (task,) = await room.tasks()
-        await room.shop.until(task, "turn.ended")
-        assert room.app.work.posts is not None
-        await room.app.work.posts.settled()
+        task = await room.gives("otto, write a Python server in serve.py", "turn.ended")
         (effect,) = (await room.shop.state(task)).allowing
         told = "\n".join(lines_of(await room.app.ledger.event(effect)))
         posted = next(line for line in await room.said() if "I want to use send" in line)
@@ -132,12 +127,7 @@ def test_no_fence_in_a_change_ends_the_block_in_which_it_is_shown(text: str) -> 
 async def test_a_button_stops_what_is_at_work(place: Path) -> None:
     """It stands under the message of progress while there is something to stop, and not after."""
     async with commons(place, in_order(uses("work_run", command="sleep 300"))) as room:
-        await room.says("otto, write a Python script that sleeps")
-        await room.app.front.rooms.settled("commons")
-        (task,) = await room.tasks()
-        await room.shop.until(task, "effect.running")
-        assert room.app.work.posts is not None
-        await room.app.work.posts.settled()
+        task = await room.gives("otto, write a Python script that sleeps", "effect.running")
         line = await room.line_of("Starting work")
         assert await buttons(room, line) == ["Stop"]
         press = room.app.front.commands.press

@@ -72,6 +72,16 @@ class Commons:
         await self.rest()
         return line
 
+    async def gives(self, text: str, until: str) -> str:
+        """Ana gives work; its id, once an event of this kind happened and all of it is told."""
+        await self.says(text)
+        await self.app.front.rooms.settled("commons")
+        (task,) = await self.tasks()
+        await self.shop.until(task, until)
+        assert self.app.work.posts is not None
+        await self.app.work.posts.settled()
+        return task
+
     async def does(self, command: str, argument: str = "", person: str = "", **more: Any) -> str:
         """Ana, or somebody else, uses a command."""
         who = person or self.ana
@@ -295,12 +305,7 @@ async def test_a_yes_in_a_task_is_for_whoever_may_have_that_tool_used(place: Pat
         bo = (await room.app.front.rooms.enter("commons", "Bo", "terminal")).you
         grant = RightsSet(who=bo, rights=FULL, tools=("work_run",))
         await room.app.front.rooms.add("commons", "", grant)
-        await room.says("otto, write a Python server in serve.py")
-        await room.app.front.rooms.settled("commons")
-        (task,) = await room.tasks()
-        await room.shop.until(task, "turn.ended")
-        assert room.app.work.posts is not None
-        await room.app.work.posts.settled()
+        task = await room.gives("otto, write a Python server in serve.py", "turn.ended")
         question = await room.line_of("I want to use send")
         act = partial(room.app.front.commands.act, reply_to=question)
         for command in ("approve", "deny"):
