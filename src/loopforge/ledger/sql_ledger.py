@@ -476,11 +476,7 @@ class SqlLedger:
 
     async def _scrubbed(self, erasure: Erasure) -> Erasure:
         """Leave nothing of it in the database's files."""
-        scrub = partial(scrubbing.scrub, self._store, self._tables)
-        if self._store.sqlite:
-            clean = await self._aside(scrub)
-        else:
-            clean = await self._writer.run(lambda: (scrubbing.settled(self._store, scrub), ()))
+        clean = await self._aside(partial(scrubbing.scrub, self._store, self._tables))
         return msgspec.structs.replace(erasure, clean=clean)
 
     async def write_anew(self) -> None:

@@ -5,8 +5,9 @@ pages as they were, is folded into the file and cut off. Who writes waits for mo
 waited for. Rows of indexes are deleted, and SQLite overwrites them (`secure_delete`), but not the
 copies of numbers that stay where it moved rows from one page to another. So a host writes the file
 anew at its start, if something was erased since; that takes 0.1 ms for each turn on record.
-PostgreSQL leaves deleted rows in their pages; the tables are written anew at once, and who writes
-waits for that. So are its statistics, where samples of what stood in them are kept.
+PostgreSQL leaves deleted rows in their pages until others are put there. Those pages are freed at
+once, which nobody waits for, and samples of texts in its statistics are taken anew; the tables are
+written anew at a host's start, too.
 """
 
 from __future__ import annotations
@@ -56,10 +57,7 @@ class Rewritings:
 
 
 def settled(store: Store, clean: Callable[[], bool]) -> bool:
-    """Clean, if files were not written anew since the last erasure; note it; whether all is well.
-
-    What they are cleaned of is whatever was erased before this is called.
-    """
+    """Clean, if that was not done since the last erasure, and note it; whether all is well."""
     with telling(store.url):
         with store.reader.connect() as connection:
             last: str | None = connection.exec_driver_sql(NEWEST).scalar()
@@ -80,9 +78,11 @@ def scrub(store: Store, tables: Collection[str] = ()) -> bool:
 
     `tables` are those of views, from which an erasure may have deleted rows.
     """
+    if not store.sqlite:
+        return _vacuumed(store, tables, "ANALYZE")
     try:
         with telling(store.url), store.reader.connect() as connection:
-            return _folded(connection) if store.sqlite else _postgres(tables, connection)
+            return _folded(connection)
     except LedgerError:
         return False
 
@@ -90,7 +90,7 @@ def scrub(store: Store, tables: Collection[str] = ()) -> bool:
 def write_anew(store: Store, tables: Collection[str] = ()) -> bool:
     """Leave nothing at all; likewise. Nobody can write meanwhile."""
     if not store.sqlite:
-        return scrub(store, tables)
+        return _vacuumed(store, tables, "FULL, ANALYZE")
     try:
         with telling(store.url):
             with store.writer.begin() as connection:
@@ -132,9 +132,15 @@ def make_way(connection: Connection, tables: Collection[str]) -> None:
     )
 
 
-def _postgres(tables: Collection[str], connection: Connection) -> bool:
-    for table in ("texts", *tables):
-        make_way(connection, (table,))
-        connection.exec_driver_sql(f"VACUUM (FULL, ANALYZE) {table}")
-    connection.exec_driver_sql("VACUUM (FULL) pg_statistic")  # as the database's owner
+def _vacuumed(store: Store, tables: Collection[str], how: str) -> bool:
+    """Free what rows were deleted from tables of PostgreSQL; FULL writes the tables anew."""
+    try:
+        with telling(store.url), store.reader.connect() as connection:
+            for table in ("texts", *tables):
+                make_way(connection, (table,))
+                connection.exec_driver_sql(f"VACUUM ({how}) {table}")
+            if "FULL" in how:  # as the database's owner
+                connection.exec_driver_sql("VACUUM (FULL) pg_statistic")
+    except LedgerError:
+        return False
     return True
