@@ -58,6 +58,15 @@ def test_it_plans_and_acts_by_tools() -> None:
     )
 
 
+def test_prose_beside_uses_of_tools_is_what_it_says() -> None:
+    """Models that use tools in their provider's form write beside them, in no form."""
+    book = Playbook(sequential(PROMPTS), given()).asks("work")
+    wanted = {"calls": [{"tool": "work_run", "arguments": '{"command": "ls"}'}]}
+    book.told(Answer("answered", "I look at what is there.", data=wanted))
+    plan = book.told(Result("returned", "[exit code 0]\na.py")).plans()
+    assert plan.acts == (GoOn(did="I look at what is there."),)
+
+
 @pytest.mark.parametrize(
     ("state", "say", "act"),
     [

@@ -211,7 +211,7 @@ def _structured(seen: AgentPerception, prompts: Prompts, told: Transcripts) -> T
             break
         before.append(answer.data)
         seen = _thinking(answer, seen)
-        seen, last = yield from use_tools(calls, seen)
+        seen, last, _ = yield from use_tools(calls, seen)
         wasted += last is None
         told_left = left_rows(last, seen)
         bound = (last and last.bound) or wasted >= MOST_WASTED

@@ -55,10 +55,19 @@ def _arguments(written: object) -> dict[str, Any] | None:
     return written if isinstance(written, dict) else None
 
 
-def use_tools(
-    wanted: list[WantedCall], seen: AgentPerception
-) -> Asking[tuple[AgentPerception, Result | None]]:
-    """Have tools used: what it is shown next (what they gave, and news), and the last result.
+class UsedTools(NamedTuple):
+    """What a mind is shown next (what tools gave, and news), the last result, what was not tried.
+
+    `unused` says of each use that was not tried why.
+    """
+
+    seen: AgentPerception
+    last: Result | None
+    unused: tuple[str, ...]
+
+
+def use_tools(wanted: list[WantedCall], seen: AgentPerception) -> Asking[UsedTools]:
+    """Have tools used.
 
     They are used side by side where all of them only read, and else one after the other, until one
     does not come back: what follows may have rested on it.
@@ -78,10 +87,15 @@ def use_tools(
         if results[nth].outcome != "returned":
             break
     several = len(wanted) > 1
+    unused = {
+        nth: _unused(one, within=nth < MOST_AT_ONCE)
+        for nth, one in enumerate(wanted)
+        if nth not in results
+    }
     for nth, one in enumerate(wanted):
-        result = results.get(nth) or _unused(one, within=nth < MOST_AT_ONCE)
-        seen = _with(result, one, seen, several=several)
-    return seen, results[max(results)] if results else None
+        seen = _with(results.get(nth) or unused[nth], one, seen, several=several)
+    last = results[max(results)] if results else None
+    return UsedTools(seen, last, tuple(one.value for one in unused.values()))
 
 
 def left_rows(last: Result | None, seen: AgentPerception) -> str:

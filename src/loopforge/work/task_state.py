@@ -243,7 +243,9 @@ class TaskState(Struct, kw_only=True):
                 self._turn(event)
             case EffectProposed() as proposed:
                 self._proposed(event, proposed)
-            case TaskClassified() | TaskQueued() | TaskLeased() | PlanSet() | TaskProgressed():
+            case TaskProgressed():
+                self._progressed(event, body)
+            case TaskClassified() | TaskQueued() | TaskLeased() | PlanSet():
                 self._going(body)
                 if was == "stopped" and self.stage != was:  # by a person who wants it otherwise
                     self._anew()
@@ -390,9 +392,7 @@ class TaskState(Struct, kw_only=True):
             )
         )
 
-    def _going(
-        self, body: TaskClassified | TaskQueued | TaskLeased | PlanSet | TaskProgressed
-    ) -> None:
+    def _going(self, body: TaskClassified | TaskQueued | TaskLeased | PlanSet) -> None:
         match body:
             case TaskClassified():
                 self.classified, self.tier = body, 0
@@ -403,12 +403,24 @@ class TaskState(Struct, kw_only=True):
                 self.fence, self.behind = body.fence, ""
             case PlanSet():
                 self.plan = body.steps
-            case TaskProgressed():
-                self.turns, self.confidence = body.nth, body.confidence
-                self.progress.append(body)
-                self.fresh.clear()
-                for line in body.heeded:
-                    self.pending.pop(line, None)
+
+    def _progressed(self, event: Event, body: TaskProgressed) -> None:
+        """A turn is over: what the mate said in it stands before what its tools gave."""
+        self.turns, self.confidence = body.nth, body.confidence
+        self.progress.append(body)
+        self.fresh.clear()
+        for line in body.heeded:
+            self.pending.pop(line, None)
+        if body.said.text != "":
+            self._enter("note", self.task.mate, body.said, event)
+            gave = (
+                nth
+                for nth, entry in enumerate(self.entries)
+                if entry.kind == "result" and entry.turn == body.nth
+            )
+            self.entries.insert(next(gave, len(self.entries) - 1), self.entries.pop())
+        if body.told.text != "":
+            self._enter("told", "", body.told, event)
 
     def _undone(self, body: ChangeUndone) -> None:
         """Files and conversation are as they were after that turn."""

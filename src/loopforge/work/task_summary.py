@@ -10,6 +10,7 @@ from collections import Counter
 from loopforge.core.limits.money_amounts import rounded
 from loopforge.core.text.spoken_lists import counted, listed
 from loopforge.core.work.task_confidence import TESTING, exit_code
+from loopforge.policies.flows.shell_flow import RUNNER
 from loopforge.work.task_state import TaskState, argument
 
 SHOWN = 8
@@ -68,9 +69,9 @@ def _commands(state: TaskState) -> list[str]:
     """What was run, and what of it went well."""
     runs = [use for use in state.uses if exit_code(use.value) is not None]
     if not runs:
-        return [
-            "No command came to its end." if state.running or state.uses else "No command was run."
-        ]
+        begun = {use.tool for use in (*state.uses, *state.running.values())}
+        ran = RUNNER in begun
+        return ["No command came to its end." if ran else "No command was run."]
     ended = Counter("well" if exit_code(use.value) == 0 else "badly" for use in runs)
     said = f"Commands: {counted(len(runs), 'run')}, {ended['well']} ended with 0, "
     rows = [f"{said}{ended['badly']} did not."]

@@ -450,8 +450,8 @@ class TaskWorld:
                     act = replace(act, result=safe(said)[0])
                 case AskPerson(question=said):
                     act = replace(act, question=safe(said)[0])
-                case GoOn(did=said):
-                    act = replace(act, did=safe(said)[0])
+                case GoOn(did=said, unused=unused):
+                    act = replace(act, did=safe(said)[0], unused=safe(unused)[0])
                 case LookBack(claims=claims):
                     clean = tuple(replace(one, text=safe(one.text)[0]) for one in claims)
                     act = replace(act, claims=clean)

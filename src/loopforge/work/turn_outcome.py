@@ -16,7 +16,7 @@ from loopforge.core.events import Answered, Body, Fact, Returned, Verdict
 from loopforge.core.limits.budget_limits import stopping
 from loopforge.core.limits.money_amounts import dollars
 from loopforge.core.model_trouble import Trouble, for_everybody, worst
-from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.erasable_text import Words, public
 from loopforge.core.text.spoken_lists import listed
 from loopforge.core.work import task_confidence
 from loopforge.core.work.model_escalation import (
@@ -47,6 +47,7 @@ from loopforge.core.work.work_vocabulary import (
     TaskStopped,
     WorkAct,
 )
+from loopforge.policies.flows.sequential_flow import SILENT
 from loopforge.runtime.system_clock import Stamp
 from loopforge.runtime.turn_driver import TurnEnding
 from loopforge.runtime.world import TakenTurn, TurnDue
@@ -60,6 +61,11 @@ TRIED = 6
 """Uses of tools that a question at the top tells of."""
 BROKE_OFF = "broke off"
 MALFORMED = "the answer made no sense"
+UNUSABLE = (
+    "Your last answer could not be used: it was empty, broke off because it was too long, or did "
+    "not fill in the form. Write what is long in parts."
+)
+"""What a mate is told of it."""
 UNSORTED = "No model could say what kind of task it is, so it is simply worked on."
 TROUBLES = {
     "failed": "No model could be reached.",
@@ -87,6 +93,8 @@ class _Turn:
     bodies: list[Body] = field(default_factory=list)
     estimate: float = -1
     action: str = ""
+    said: str = ""
+    unused: str = ""
     admitted: str = ""
     over: bool = False
 
@@ -208,8 +216,9 @@ class TurnOutcomes:
         match act:
             case SetPlan(steps=steps):
                 one.bodies.append(PlanSet(turn=one.id, steps=tuple(map(Words, steps))))
-            case GoOn(did=did, estimate=estimate):
-                one.action, one.estimate = did, estimate
+            case GoOn(did=did, estimate=estimate, unused=unused):
+                one.action, one.estimate = f"{did} {unused}".strip(), estimate
+                one.said, one.unused = "" if did == SILENT else did, unused
             case FinishWork(result=result, evidence=evidence, estimate=estimate):
                 one.action, one.estimate = "It says that it is done.", estimate
                 done = TaskFinished(turn=one.id, result=Words(result), evidence=Words(evidence))
@@ -239,6 +248,7 @@ class TurnOutcomes:
         cost, tokens = _spent(one.ended)
         last = state.fresh[-1] if state.fresh else None
         used = f" [{last.tool}: {last.outcome}]" if last else ""
+        told = UNUSABLE if trouble == "malformed" else one.unused
         return TaskProgressed(
             turn=one.id,
             nth=one.nth,
@@ -253,6 +263,8 @@ class TurnOutcomes:
             cost=dollars(state.cost + cost),
             tokens=state.tokens + tokens,
             heeded=one.heeded,
+            said=Words(one.said) if one.said else public(""),
+            told=Words(told) if told else public(""),
         )
 
     def _broken(self, one: _Turn) -> int:

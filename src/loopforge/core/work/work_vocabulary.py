@@ -138,7 +138,8 @@ class TaskProgressed(Struct, frozen=True, tag="task.progressed", kw_only=True, o
     Turn `nth` of at most `most`; `confidence` 0 to 100, moved by `signals`; `estimate` is the
     mind's own (-1: it gave none). `files_read` and `files_written` are how many so far, each
     once. `cost` is in US dollars, of the whole task so far; `heeded` are ids of lines that were
-    put before the mate.
+    put before the mate. `said` is what the mate said of the turn, `told` why what it wanted came to
+    nothing: both are put before it in the next one.
     """
 
     turn: str
@@ -154,6 +155,8 @@ class TaskProgressed(Struct, frozen=True, tag="task.progressed", kw_only=True, o
     cost: str = "0"
     tokens: int = 0
     heeded: tuple[str, ...] = ()
+    said: Words = public("")
+    told: Words = public("")
 
 
 class TaskSteered(Struct, frozen=True, tag="task.steered", kw_only=True, omit_defaults=True):
@@ -423,10 +426,14 @@ class SetPlan(Struct, frozen=True, tag="set_plan", kw_only=True):
 
 
 class GoOn(Struct, frozen=True, tag="go_on", kw_only=True, omit_defaults=True):
-    """Take another turn; `did` is what this one came to, `estimate` its confidence (0 to 100)."""
+    """Take another turn; `did` is what this one came to, `estimate` its confidence (0 to 100).
+
+    `unused` says of uses of tools that it wanted why they were not even tried.
+    """
 
     did: str
     estimate: float = -1
+    unused: str = ""
 
 
 class AskPerson(Struct, frozen=True, tag="ask_person", kw_only=True):

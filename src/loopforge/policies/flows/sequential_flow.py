@@ -44,6 +44,9 @@ SECOND = 800
 """Tokens of a second opinion."""
 MOST_STEPS = 20
 """Steps of a plan that are kept."""
+SILENT = "It said nothing of it."
+LONGEST_SAID = 2000
+"""Characters of what it says of a turn; a thought of the form is no longer, prose may be."""
 
 
 def sequential(prompts: Prompts) -> Policy:
@@ -68,8 +71,11 @@ def sequential(prompts: Prompts) -> Policy:
             acts.append(SetPlan(steps=steps))
         wanted = wanted_calls(data) if seen.offered else []
         if wanted:
-            yield from use_tools(wanted, seen)
-            acts.append(GoOn(did=said_of(data), estimate=estimate_of(data)))
+            if data.keys() <= {"calls"}:  # what stood beside them was prose
+                data = {**data, "thought": answer.text}
+            used = yield from use_tools(wanted, seen)
+            unused = " ".join(dict.fromkeys(used.unused))
+            acts.append(GoOn(did=said_of(data), estimate=estimate_of(data), unused=unused))
             return _plan("act", data, acts)
         acts.append(_stand(data))
         if isinstance(acts[-1], FinishWork):
@@ -104,11 +110,8 @@ def _stand(data: dict[str, Any]) -> Act:
 
 def said_of(data: dict[str, Any]) -> str:
     """What it says of this turn."""
-    return (
-        str(data.get("thought") or "").strip()
-        or str(data.get("say") or "").strip()
-        or "It said nothing of it."
-    )
+    said = str(data.get("thought") or "").strip() or str(data.get("say") or "").strip()
+    return said[:LONGEST_SAID] or SILENT
 
 
 def estimate_of(data: dict[str, Any]) -> float:

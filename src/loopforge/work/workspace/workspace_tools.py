@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 
+from loopforge.core.text.spoken_lists import counted
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolHome, ToolResult, ToolWork
 from loopforge.tools.sandbox.workspace_files import WorkspaceEntry
@@ -229,7 +230,8 @@ class WorkWrite:
             place, path = await place_of(home, call), _inner(str(call.arguments["path"]))
             text = str(call.arguments["text"])
             await asyncio.to_thread(_put, place, path, text)
-            return f"{path} is written: {len(text_lines(text)):,} lines."
+            lines = counted(len(text_lines(text)), "line")
+            return f"{path} is written: {lines}."
 
         return write
 
