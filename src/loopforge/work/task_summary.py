@@ -69,7 +69,7 @@ def _commands(state: TaskState) -> list[str]:
     """What was run, and what of it went well."""
     runs = [use for use in state.uses if exit_code(use.value) is not None]
     if not runs:
-        begun = {use.tool for use in (*state.uses, *state.running.values())}
+        begun = [use.tool for use in state.uses] + [use.tool for use in state.running.values()]
         ran = RUNNER in begun
         return ["No command came to its end." if ran else "No command was run."]
     ended = Counter("well" if exit_code(use.value) == 0 else "badly" for use in runs)
