@@ -13,6 +13,7 @@ from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.discord.lodging import STREAM, lodged
 from tests.discord.twin import Twin
+from tests.held_clock import HeldClock
 
 pytestmark = pytest.mark.anyio
 NEWS: dict[str, Any] = {
@@ -119,10 +120,14 @@ async def test_nobody_is_asked_for_an_address_that_a_mate_writes(
 
     def talked_into(_: Question) -> ScriptedAnswer:
         told = "It is https://evil.example/?told=the-key-is-under-the-mat as you know"
-        return ScriptedAnswer(text=told, pieces=6, pause=0.1)
+        return ScriptedAnswer(text=told, pieces=6, pause=1)
 
-    async with lodged(city, tmp_path, {maya: who}, talked_into, manners=STREAM) as home:
+    held = HeldClock()
+    async with lodged(city, tmp_path, {maya: who}, talked_into, manners=STREAM, pace=held) as home:
         await city.say(ben, plaza, "maya, where is the key?")
+        held.let_go(2)
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        held.let_go()
         await city.until(lambda: any("as you know" in each.text for each in city.lines(plaza)))
         await home.delivered(plaza)
         answer = await city.slash(ben, plaza, maya, "title", {"text": "https://evil.example/"})

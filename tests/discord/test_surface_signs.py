@@ -80,9 +80,13 @@ async def test_a_draft_among_others_is_a_reply(city: Twin, tmp_path: Path) -> No
 async def test_a_long_draft_ends_as_several_messages(city: Twin, tmp_path: Path) -> None:
     """Of a long answer the first message is what the draft was; the others follow it."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
-    script = lambda _: slowly(LONG)  # noqa: E731
-    async with lodged(city, tmp_path, {maya: "maya"}, script, manners=STREAM) as home:
+    held = HeldClock()
+    async with lodged(
+        city, tmp_path, {maya: "maya"}, lambda _: slowly(LONG), manners=STREAM, pace=held
+    ) as home:
         await city.say(ben, plaza, "maya, count")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        held.let_go()
         await city.until(lambda: len(city.lines(plaza)) == 3)
         await home.delivered(plaza)
     assert " ".join(line.text for line in city.lines(plaza)[1:]) == LONG
