@@ -12,7 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.cli.work.task_watching import onward
+from loopforge.core.text.erasable_text import Words
+from loopforge.core.work.work_vocabulary import TaskStopped
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
+from loopforge.work.task_state import TaskState
 from tests.cli.conftest import Run
 
 NOUN = "work"
@@ -125,6 +129,37 @@ def test_a_budget_without_end_is_refused_and_nothing_is_kept(run: Run, budget: s
     code, _, err = run("resume", short, "--budget", budget)
     assert (code, wrong in err) == (2, True)
     assert len(json.loads(run("list", "--json")[1])) == 1
+
+
+def test_what_was_at_work_goes_on_and_that_is_said(run: Run) -> None:
+    """Work that was cut off goes on beside what the next command is about, in so many words."""
+    code, out, err = run("run", "run echo before", "--detach")
+    assert (code, err) == (0, "Nobody runs this home; `loopforge up` works on it.\n")
+    short = out.strip()[-8:]
+    assert f"`loopforge work resume {short}` goes on with it here." in run("show", short)[1]
+    _, _, err = run("run", "run echo now")
+    assert err.splitlines()[0] == f"Beside it goes on what was at work: {short} (run echo before)."
+    assert run("resume", short)[0] == 0
+    assert f"{short}  finished" in run("list")[1]
+
+
+def test_what_can_be_done_is_what_would_be_done(run: Run, home: Path) -> None:
+    """A result without a commit is not offered for approval, nor a task without money for going on."""
+    made = home / "made"
+    made.mkdir()
+    for words in ("init -q -b main .", "commit -q --allow-empty -m begun"):
+        who = ("-c", "user.name=Ana", "-c", "user.email=ana@home")
+        subprocess.run(("git", *who, *words.split()), cwd=made, check=True)
+    _, out, _ = run("run", "run echo nothing", "--repo", str(made))
+    assert "There is nothing to merge" in out
+    assert "work approve" not in out
+    assert " has it go on, " in out.splitlines()[-1]
+    poor = TaskState(
+        stream="task:1234567890",
+        stage="stopped",
+        halted=TaskStopped(kind="money", why=Words("it cost $1")),
+    )
+    assert "`loopforge work resume 34567890 --budget 1`" in onward(poor)
 
 
 def test_what_cannot_be_is_told(run: Run) -> None:

@@ -62,7 +62,26 @@ async def act_and_watch(
         person = (await app.people.meet("terminal", settings.person)).id
         watcher = TaskWatcher(app, here, as_json)
         task, after = await do(app, person)
-        return await watcher.watch(task, person, after) if watch else 0
+        if not watch:
+            if here:
+                typer.echo("Nobody runs this home; `loopforge up` works on it.", err=True)
+            return 0
+        others = await _at_work(app, task) if here else []
+        for state in others:
+            typer.echo(f"Beside it goes on what was at work: {_named(state)}.", err=True)
+        code = await watcher.watch(task, person, after)
+        for state in await _at_work(app, task) if others else ():
+            typer.echo(f"Left amid its work: {_named(state)}. {onward(state, idle=True)}", err=True)
+        return code
+
+
+async def _at_work(app: App, but: str) -> list[TaskState]:
+    """The tasks that are at work, but for one."""
+    return [one for one in await app.work.tasks.tasks() if one.at_work and one.id != but]
+
+
+def _named(state: TaskState) -> str:
+    return plain(f"{state.id[-8:]} ({str(state.task.text)[:60]})")
 
 
 async def person_of(app: App) -> str:
@@ -134,8 +153,10 @@ def plain(text: str) -> str:
     return "".join(sign if sign.isprintable() else " " for sign in text)
 
 
-def onward(state: TaskState) -> str:
-    """What can be done with it now."""
+def onward(state: TaskState, *, idle: bool = False) -> str:
+    """What can be done with it now; `idle`: nobody runs the home."""
+    from loopforge.work.task_service import PAID
+
     which = state.id[-8:]
     if state.forgotten:
         return "It was forgotten."
@@ -144,12 +165,21 @@ def onward(state: TaskState) -> str:
     match state.stage:
         case "waiting":
             return f'Answer by `loopforge work say {which} "..."`.'
+        case "stopped" if state.halted is not None and state.halted.kind == "money":
+            return PAID.format(id=which)
         case "stopped":
             return f"`loopforge work resume {which}` goes on from there."
+        case "finished" if state.offered is not None and not state.offered.commit:
+            return (
+                f'`loopforge work say {which} "..."` has it go on, `loopforge work reject {which}` '
+                "ends it."
+            )
         case "finished":
             return f"`loopforge work approve {which}` or `loopforge work reject {which}`."
         case "approved" | "rejected":
             return ""
+        case _ if idle:
+            return f"Nobody runs this home: `loopforge work resume {which}` goes on with it here."
         case _:
             return "It is at work."
 

@@ -21,6 +21,7 @@ from loopforge.cli.work.task_watching import (
     repository_of,
 )
 from loopforge.cli.work.watch_commands import watch
+from loopforge.host_lock import holder
 
 if TYPE_CHECKING:
     from loopforge.app import App
@@ -137,7 +138,7 @@ def show_task(
         if diff and state.offered is not None:
             for row in str(state.offered.diff).splitlines():
                 typer.echo(plain(row))
-        typer.echo(onward(state))
+        typer.echo(onward(state, idle=holder(home.settings.home) is None))
 
     on_app(context, work)
 
