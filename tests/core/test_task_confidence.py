@@ -14,6 +14,7 @@ from loopforge.core.work.task_confidence import (
     brier,
     error_of,
     exit_code,
+    exit_of_tests,
     moved,
     rated,
     reliability,
@@ -50,6 +51,33 @@ def test_what_is_seen_has_a_name(seen: list[SeenResult], names: list[str]) -> No
     found = signals_of(seen, [], changes=True)
     assert [one.name for one in found] == names
     assert all(one.points == WEIGHTS[one.name] for one in found)
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "ended"),
+    [
+        ("python -m pytest -q 2>&1 | tail -3", "FAILED test_a.py::test_b\n1 failed, 2 passed", 1),
+        ("python -m unittest; sleep 1", "FAILED (errors=2)", 1),
+        ("pytest | tail -1", "1 error in 0.12s", 1),
+        ("go test ./... || true", "--- FAIL: TestA (0.00s)\nFAIL", 1),
+        ("cargo test | cat", "test result: FAILED. 1 passed; 1 failed", 1),
+        ("npm test; true", "Tests:       1 failed, 3 passed", 1),
+        ("mvn test | tail", "Tests run: 3, Failures: 1, Errors: 0", 1),
+        ("cd a && pytest -q | tail -1", "3 passed, 1 xfailed in 0.1s", 0),
+        ("cargo test", "test result: ok. 2 passed; 0 failed", 0),
+        ("mvn test", "Tests run: 3, Failures: 0, Errors: 0", 0),
+        ("cat pytest.ini", "1 failed", None),
+        ("pip install pytest && ls", "", None),
+        ("grep -rn unittest . | head", "", None),
+    ],
+)
+def test_how_tests_ended_is_not_what_came_after_them(
+    command: str, output: str, ended: int | None
+) -> None:
+    """A pipe or a second command hides their exit code; then what they printed says it."""
+    assert exit_of_tests(command, ran(command, 0, output).value) == ended
+    names = [one.name for one in signals_of([ran(command, 0, output)], [], changes=False)]
+    assert names == [{0: "tests passed", 1: "tests failed", None: "command succeeded"}[ended]]
 
 
 def test_the_same_error_is_known_again_whatever_its_numbers() -> None:

@@ -9,7 +9,7 @@ from collections import Counter
 
 from loopforge.core.limits.money_amounts import rounded
 from loopforge.core.text.spoken_lists import counted, listed
-from loopforge.core.work.task_confidence import TESTING, exit_code
+from loopforge.core.work.task_confidence import exit_code, exit_of_tests, runs_tests
 from loopforge.policies.flows.shell_flow import RUNNER
 from loopforge.work.task_state import TaskState, argument
 
@@ -75,10 +75,12 @@ def _commands(state: TaskState) -> list[str]:
     ended = Counter("well" if exit_code(use.value) == 0 else "badly" for use in runs)
     said = f"Commands: {counted(len(runs), 'run')}, {ended['well']} ended with 0, "
     rows = [f"{said}{ended['badly']} did not."]
-    tests = [use for use in runs if TESTING.search(argument(use, "command"))]
+    commands = [(argument(use, "command"), use.value) for use in runs]
+    tests = [one for one in commands if runs_tests(one[0])]
     if tests:
-        how = "passed" if exit_code(tests[-1].value) == 0 else "failed"
-        rows.append(f"Tests were last run by `{argument(tests[-1], 'command')[:120]}`: they {how}.")
+        command, value = tests[-1]
+        how = "failed" if exit_of_tests(command, value) else "passed"
+        rows.append(f"Tests were last run by `{command[:120]}`: they {how}.")
     else:
         rows.append("No tests were run.")
     return rows

@@ -9,7 +9,7 @@ import logging
 
 from loopforge.core.events import Fact
 from loopforge.core.text.erasable_text import Words
-from loopforge.core.work.task_confidence import TESTING, exit_code
+from loopforge.core.work.task_confidence import exit_of_tests
 from loopforge.core.work.work_vocabulary import ChangeUndone, ResultOffered
 from loopforge.errors import LoopforgeError, Unknown
 from loopforge.runtime.system_clock import Stamp
@@ -56,7 +56,7 @@ class WorkPlaces:
         tests = [
             argument(use, "command")
             for use in state.uses
-            if exit_code(use.value) == 0 and TESTING.search(argument(use, "command"))
+            if exit_of_tests(argument(use, "command"), use.value) == 0
         ]
         note = ResultNote(str(state.finished.result)[:600], tests[-3:], state.task.mate)
         try:

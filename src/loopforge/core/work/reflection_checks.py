@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from loopforge.core.text.spoken_lists import listed
-from loopforge.core.work.task_confidence import TESTING, SeenResult, error_of, exit_code
+from loopforge.core.work.task_confidence import SeenResult, error_of, exit_code, exit_of_tests
 from loopforge.core.work.work_vocabulary import ReflectionPart
 
 _NOT = r"(?!(?:\W+\w+){0,3}?\W+(?:not|never|no|didn't|don't|doesn't|cannot|won't|neither)\b)"
@@ -68,7 +68,7 @@ class CitedClaim(NamedTuple):
     @property
     def tests(self) -> list[int]:
         """How tests ended in them."""
-        codes = [exit_code(one.value) for one in self.results if TESTING.search(one.what)]
+        codes = [exit_of_tests(one.what, one.value) for one in self.results]
         return [code for code in codes if code is not None]
 
 

@@ -44,7 +44,21 @@ TESTING = re.compile(
     r"\b(pytest|unittest|tox|nox|nosetests|jest|vitest|mocha|ctest|phpunit|rspec"
     r"|(?:npm|pnpm|yarn|cargo|go|make|dotnet|gradle|mvn|mix|bundle exec) (?:run )?(?:test|check))\b"
 )
-"""Commands that run tests."""
+"""Names of what runs tests."""
+LOOKING = re.compile(
+    r"\s*(?:cat|head|tail|less|e?grep|rg|sed|awk|ls|find|which|type|command|echo|printf|wc|diff|cp|mv|rm"
+    r"|touch|mkdir|git|apt(?:-get)?|pip3?|(?:python3? -m |uv )pip"
+    r"|(?:npm|pnpm|yarn|uv|poetry) (?:i|install|add|ci))\b"
+)
+"""Commands in which such a name is but a word."""
+PARTS = re.compile(r"&&|\|\|?|;|\n")
+FAILING = re.compile(
+    r"^FAILED\b|^(?:--- )?FAIL\b|^not ok\b|^# fail [1-9]|test result: FAILED"
+    r"|\b[1-9]\d* (?:failed|failing|failures?)\b|\b[1-9]\d* errors? in \d"
+    r"|\b(?:failures|errors)[:=] ?[1-9]",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""How runners of tests say that some failed: `pytest | tail` ends with the 0 of tail."""
 EXIT = re.compile(r"\[exit code (-?\d+)")
 ERROR = re.compile(
     r"^.*\b(?:\w*Error|\w*Exception|error|fatal|panic|failed|not found|denied)\b.*$",
@@ -66,6 +80,20 @@ def exit_code(value: str) -> int | None:
     """The exit code that a result tells of, if it tells one."""
     found = EXIT.search(value)
     return int(found[1]) if found else None
+
+
+def runs_tests(command: str) -> bool:
+    """Whether a command runs tests, and does not only speak of what does."""
+    return any(TESTING.search(one) and not LOOKING.match(one) for one in PARTS.split(command))
+
+
+def exit_of_tests(command: str, value: str) -> int | None:
+    """How a run of tests ended, as an exit code; None for what is none, or did not end.
+
+    Where the exit code is that of another command of the line, what was printed says it.
+    """
+    code = exit_code(value) if runs_tests(command) else None
+    return 1 if code == 0 and FAILING.search(value) else code
 
 
 def error_of(seen: SeenResult) -> str:
@@ -103,10 +131,9 @@ def _of_one(one: SeenResult) -> str:
         code = exit_code(one.value)
         if code is None:
             return "files changed" if one.tool in CHANGING else ""
-        kind = "tests" if TESTING.search(one.what) else "command"
-        good = {"tests": "tests passed", "command": "command succeeded"}[kind]
-        bad = {"tests": "tests failed", "command": "command failed"}[kind]
-        return bad if code else good
+        if (tests := exit_of_tests(one.what, one.value)) is not None:
+            return "tests failed" if tests else "tests passed"
+        return "command failed" if code else "command succeeded"
     failed = dict.fromkeys(("failed", "timed_out"), "tool failed")
     named = {"refused": "tool was refused", "unknown": "outcome unknown", **failed}
     return named.get(one.outcome, "")

@@ -18,10 +18,11 @@ from typing import Literal, NamedTuple
 
 from loopforge.core.work.task_confidence import (
     CHANGING,
-    TESTING,
     SeenResult,
     error_of,
     exit_code,
+    exit_of_tests,
+    runs_tests,
 )
 from loopforge.core.work.work_vocabulary import ScoreName, ScoreReason, ScoreSource
 
@@ -81,28 +82,22 @@ class Trajectory(NamedTuple):
     budget: float = 0.0
     estimate: float = -1
 
-    def _codes(self, kind: re.Pattern[str]) -> list[int]:
-        """How commands of a kind ended, in order."""
-        return [
-            code
-            for one in self.seen
-            if kind.search(one.what) and (code := exit_code(one.value)) is not None
-        ]
-
     @property
     def tests(self) -> list[int]:
         """How runs of tests ended."""
-        return self._codes(TESTING)
+        codes = (exit_of_tests(one.what, one.value) for one in self.seen)
+        return [code for code in codes if code is not None]
 
     @property
     def linters(self) -> list[int]:
         """How linters ended."""
-        return self._codes(LINTING)
+        codes = (exit_code(one.value) for one in self.seen if LINTING.search(one.what))
+        return [code for code in codes if code is not None]
 
     @property
     def commands(self) -> list[int]:
         """How all other commands ended."""
-        rest = [one for one in self.seen if not TESTING.search(one.what)]
+        rest = [one for one in self.seen if not runs_tests(one.what)]
         codes = [exit_code(one.value) for one in rest if not LINTING.search(one.what)]
         return [code for code in codes if code is not None]
 
