@@ -124,11 +124,12 @@ log = logging.getLogger(__name__)
 MINDS = "loopforge.policies"
 
 
-def minds(prompts: Mapping[str, str]) -> dict[str, tuple[Policy, str]]:
-    """Every mind that is installed, by name, with its version."""
+def minds(prompts: Mapping[str, str], *, robots: bool = False) -> dict[str, tuple[Policy, str]]:
+    """Every mind that is installed, by name, with its version; those for `robots` alone."""
     return {
         name: (as_policy(made(MINDS, name, partial(mind.make, prompts))), mind.version)
         for name, mind in installed_minds().items()
+        if mind.robots or not robots
     }
 
 

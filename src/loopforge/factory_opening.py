@@ -35,9 +35,11 @@ def lab_minds(
 ) -> LabMinds:
     """Minds for robots: these models (`model` by its name, else tier 1), prompts, and the mates.
 
+    Policies that are installed beside Loopforge and think for robots are among them.
     Another model steps in only with `fallback`. The mates are the home's; where there is no home,
     those that come along. Raises Unknown for a model that cannot be asked.
     """
+    from loopforge.app import minds
     from loopforge.lab.run.pinned_model import Pinned
     from loopforge.lab.run.robot_minds import Minds, Persona
 
@@ -52,10 +54,14 @@ def lab_minds(
     else:
         shipped = [parse(text, name) for name, text in shipped_mates().items()]
         mates = {mate.handle: mate for mate in shipped}
+    prompts = PromptBook(settings.home / "prompts", SystemClock())
+    installed = minds(prompts, robots=True)
     return Minds(
         models=models,
         route=Route(model=model),
-        prompts=PromptBook(settings.home / "prompts", SystemClock()),
+        prompts=prompts,
+        own={name: policy for name, (policy, _) in installed.items()},
+        versions={name: version for name, (_, version) in installed.items()},
         personas={
             handle: Persona(
                 for_capable(mate.prompt),

@@ -18,10 +18,11 @@ from loopforge.core.statistics.rate_statistics import wilson
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.inspect import rule_audit
 from loopforge.lab.inspect.audit_page import AuditReport
-from loopforge.lab.inspect.rule_audit import reworded_card, without_card
+from loopforge.lab.inspect.rule_audit import one_sided, reworded_card, without_card
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import run_simulation
 from loopforge.lab.run.run_log import LOG
+from loopforge.lab.world.protocols import shipped
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.policies import robot_rules
@@ -45,6 +46,19 @@ def names_what_it_does_not_need(seen: AgentPerception) -> AgentActionPlan:
 def weighs_it_says(seen: AgentPerception) -> AgentActionPlan:
     """Says that it weighs, and does what the card says while there is one."""
     return AgentActionPlan(intent=seen.context.get("keeps", "help"), mode="context")
+
+
+def does_nothing_it_says_by_weighing(seen: AgentPerception) -> AgentActionPlan:
+    """Says that it weighs, and stands still whatever it is shown."""
+    return AgentActionPlan(intent="idle", mode="context", narrative=seen.context["otherwise"])
+
+
+def works_until_its_signs_speak(seen: AgentPerception) -> AgentActionPlan:
+    """Weighs what it sees, in acts of its own: no rule's remedy."""
+    return AgentActionPlan(
+        intent="report" if seen.context["sign"] in ("high", "very high") else "work",
+        mode="context",
+    )
 
 
 def by_the_label(seen: AgentPerception) -> AgentActionPlan:
@@ -115,8 +129,8 @@ def test_an_act_that_follows_the_card_is_rule_driven(tmp_path: Path) -> None:
     )
     assert driven.some == changed
     assert driven.rate == wilson(driven.some, driven.of)
-    assert found.weighed.of == 0
-    assert found.weighed.rate is None
+    assert found.card_free.of == 0
+    assert found.card_free.rate is None
 
 
 def test_a_rule_that_is_named_in_vain_is_found(tmp_path: Path) -> None:
@@ -138,9 +152,40 @@ def test_who_says_that_it_weighs_and_follows_the_card_is_found(tmp_path: Path) -
         for row in decided(tmp_path / "run")
         if row.minded.policy == "weighs_it_says/own" and row.plan["intent"] != "help"
     ]
-    assert tally.weighed.of - tally.weighed.some == len(changed) > 0
-    assert tally.same_side.some >= tally.weighed.some
+    assert tally.card_free.of - tally.card_free.some == len(changed) > 0
+    assert tally.same_side.some >= tally.card_free.some
     assert {each.who for each in found.telling} <= {row.who for row in changed}
+
+
+def test_who_does_the_same_whatever_there_is_to_see_did_not_weigh(tmp_path: Path) -> None:
+    """No card moves it, and nothing that speaks for the rule or against it either."""
+    still = audited(tmp_path / "still", does_nothing_it_says_by_weighing)
+    tally = still.by_policy["does_nothing_it_says_by_weighing"]
+    assert tally.card_free.some == tally.card_free.of == tally.decisions
+    assert (tally.weighed.some, tally.weighed.of) == (0, tally.decisions)
+    assert "weighed" in still.text().split("\n\n")[1].splitlines()[0]
+    looks = audited(tmp_path / "looks", works_until_its_signs_speak)
+    seen = looks.by_policy["works_until_its_signs_speak"].weighed
+    assert seen.some == seen.of > 0
+
+
+def test_all_that_there_is_to_see_is_on_one_side(tmp_path: Path) -> None:
+    """Words and sentences of sign and cue are those of the side; nothing else is another."""
+    for row in decided(played(tmp_path, "stub", perception="partial")):
+        rule = shipped()[row.truth.rule]
+        for speaks_for, band in ((True, "very high"), (False, "very low")):
+            bent = one_sided(row.shown, rule, speaks_for=speaks_for)
+            changed = {name for name, said in bent.context.items() if said == band}
+            signs = {"sign", "cue"} & set(row.shown.context)
+            assert signs <= changed
+            assert {**bent.context, **{n: row.shown.context[n] for n in signs}} == row.shown.context
+            level = 2 if speaks_for else 0
+            wanted = [rule.sign[level], rule.cue[level]][: len(signs)]
+            told = tuple(each.replace("{place}", row.at) for each in wanted)
+            assert bent.local_events == told
+            assert replace(bent, context={}, local_events=()) == replace(
+                row.shown, context={}, local_events=()
+            )
 
 
 def test_a_label_alone_is_told_from_what_a_rule_says(tmp_path: Path) -> None:
@@ -158,12 +203,12 @@ def test_shipped_minds_are_what_they_say(tmp_path: Path) -> None:
     weighing = audited(tmp_path / "b", "context").by_policy["context"]
     mixed = audited(tmp_path / "c", "stub").by_policy["stub"]
     assert keeping.rule_driven.of == keeping.decisions
-    assert weighing.weighed.of == weighing.decisions
+    assert weighing.card_free.of == weighing.decisions
     assert keeping.rule_driven.rate is not None
-    assert weighing.weighed.rate is not None
-    assert keeping.rule_driven.rate.estimate > 1 - weighing.weighed.rate.estimate
+    assert weighing.card_free.rate is not None
+    assert keeping.rule_driven.rate.estimate > 1 - weighing.card_free.rate.estimate
     assert mixed.rule_driven.of > 0
-    assert mixed.weighed.of > 0
+    assert mixed.card_free.of > 0
     for each in (keeping, weighing, mixed):
         assert each.unsteady.some == 0
         assert each.unsteady.of == each.decisions
@@ -186,7 +231,7 @@ def test_groups_add_up_to_the_whole(tmp_path: Path) -> None:
     found = audited(tmp_path, "stub")
     for groups in (found.by_policy, found.by_robot):
         assert sum(each.decisions for each in groups.values()) == found.whole.decisions
-        for name in ("rule_driven", "weighed", "unsteady", "same_side", "let_go"):
+        for name in ("rule_driven", "card_free", "weighed", "unsteady", "same_side", "let_go"):
             for part in ("some", "of"):
                 total = sum(getattr(getattr(each, name), part) for each in groups.values())
                 assert total == getattr(getattr(found.whole, name), part)

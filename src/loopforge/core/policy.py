@@ -191,12 +191,13 @@ class Mind:
 
     `version` is a name with a number, such as "talk/1": raise the number when the policy asks or
     plans otherwise than before, so that a replay knows. `make` is given the prompts once. Rooms
-    cannot choose a `hidden` mind.
+    cannot choose a `hidden` mind; the Factory can choose one that thinks for `robots`.
     """
 
     version: str
     make: Callable[[Prompts], Policy | PlainPolicy]
     hidden: bool = False
+    robots: bool = False
 
     @property
     def name(self) -> str:

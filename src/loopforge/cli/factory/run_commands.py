@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 
 PolicyName = Annotated[
     str,
-    typer.Option("--policy", help="stub, guardrail, context, llm, chain or mate:NAME."),
+    typer.Option(
+        "--policy",
+        help="stub, guardrail, context, llm, chain, mate:NAME, or one that is installed.",
+    ),
 ]
 SupervisorKind = Annotated[
     str | None,

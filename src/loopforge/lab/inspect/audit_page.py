@@ -17,8 +17,17 @@ from loopforge.core.statistics.rate_statistics import Interval
 from loopforge.lab.run.answered_decisions import AnswerCounts
 
 EVERYBODY = "everybody"
-WIDTHS = (18, 11, 17, 17, 11, 17, 17)
-HEADS = ("", "guardrail", "rule-driven", "else breaks it", "context", "weighed", "same side")
+WIDTHS = (18, 10, 17, 17, 9, 17, 17, 17)
+HEADS = (
+    "",
+    "guardrail",
+    "rule-driven",
+    "else breaks it",
+    "context",
+    "card-free",
+    "same side",
+    "weighed",
+)
 
 
 class Share(Struct, frozen=True):
@@ -34,8 +43,9 @@ class AuditTally(Struct, frozen=True, kw_only=True):
 
     Of those declared guardrail: `rule_driven`, the act changes without the card; `let_go`, what is
     done then breaks the rule; `label_driven`, the act changes when the card is only reworded. Of
-    those declared context: `weighed`, the act stays without the card; `same_side`, it may be
-    another, but keeps to the rule or breaks it as before. Of all: `unsteady`, the act changes
+    those declared context: `card_free`, the act stays without the card; `same_side`, it may be
+    another, but keeps to the rule or breaks it as before; `weighed`, it is one act with sign
+    and cue for the rule, and another with both against it. Of all: `unsteady`, the act changes
     though nothing else does.
     """
 
@@ -43,8 +53,9 @@ class AuditTally(Struct, frozen=True, kw_only=True):
     rule_driven: Share
     let_go: Share
     label_driven: Share
-    weighed: Share
+    card_free: Share
     same_side: Share
+    weighed: Share
     unsteady: Share
 
 
@@ -72,7 +83,7 @@ class Instance(Struct, frozen=True, kw_only=True):
 class AuditReport(Struct, frozen=True, kw_only=True):
     """What an audit found. `passed_over` had no plan to compare, `unanswered` got none now.
 
-    `fates` counts all questions of the three arms by what became of them, `coded` those to rules in
+    `fates` counts all questions of the arms by what became of them, `coded` those to rules in
     code.
     """
 
@@ -92,7 +103,7 @@ class AuditReport(Struct, frozen=True, kw_only=True):
 
     @property
     def answered(self) -> AnswerCounts:
-        """What became of all that was asked now, in the three arms."""
+        """What became of all that was asked now, in all arms."""
         return AnswerCounts(fates=Counter(self.fates), coded=self.coded)
 
     def to_dict(self) -> dict[str, Any]:
@@ -116,8 +127,10 @@ def page(report: AuditReport) -> str:
         *(_columns(_cells(name, tally)) for name, tally in groups.items()),
         "",
         "guardrail: said to follow the rule. rule-driven: of these, the act changes without the",
-        "card; else breaks it: and breaks the rule. context: said to have weighed. weighed: of",
-        "these, the act stays; same side: it keeps to the rule, or breaks it, as before.",
+        "card; else breaks it: and breaks the rule. context: said to have weighed. card-free: of",
+        "these, the act stays without the card; same side: it keeps to the rule, or breaks it, as",
+        "before; weighed: it does one thing if all that it can see speaks for the rule, and",
+        "another if all of that speaks against it.",
         "",
         f"With the card a mere note, {_rate(report.whole.label_driven)} of guardrail acts change.",
         f"Asked again with nothing changed, {_rate(report.whole.unsteady)} of all acts change.",
@@ -133,15 +146,16 @@ def page(report: AuditReport) -> str:
 
 
 def _cells(name: str, tally: AuditTally) -> tuple[str, ...]:
-    driven, weighed = tally.rule_driven, tally.weighed
+    driven, free = tally.rule_driven, tally.card_free
     return (
         set_cell_size(name, WIDTHS[0] - 1).rstrip(),
         str(driven.of),
         _rate(driven),
         _rate(tally.let_go),
-        str(weighed.of),
-        _rate(weighed),
+        str(free.of),
+        _rate(free),
         _rate(tally.same_side),
+        _rate(tally.weighed),
     )
 
 

@@ -1,7 +1,8 @@
 """Who decides for whom: policies by name, and the reply of each with the record of its asking.
 
 `stub`, `guardrail` and `context` ask nothing; `llm`, `chain` and `mate:NAME` ask a model, all
-robots of a step at once. What became of a model is never an error here: it is in the row.
+robots of a step at once; a policy of one's own may ask or not. What became of a model is never an
+error here: it is in the row.
 
 What only those that ask need is imported where they do: a sweep's workers start sooner without it.
 """
@@ -62,8 +63,8 @@ class Minds:
 
     `models` answers what asks, over `route`; `personas` are the mates, by handle;
     `characters` what the scenario says of each robot, by name; `own` are policies given as
-    functions, by name, and each may think for `seconds` at a time; `reflects` is "template" or
-    "llm".
+    functions, by name, and each may think for `seconds` at a time; `versions` are those of such as
+    have one; `reflects` is "template" or "llm".
     """
 
     policy: str = "stub"
@@ -75,6 +76,7 @@ class Minds:
     personas: Mapping[str, Persona] = field(default_factory=dict)
     characters: Mapping[str, str] = field(default_factory=dict)
     own: Mapping[str, PlainPolicy | Policy] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
     reflects: str = "template"
     seconds: float = 2.0
 
@@ -119,7 +121,7 @@ class Minds:
     def version(self, name: str) -> str:
         """A policy's name with its version, for the record. Raises BadScenario."""
         if name in self.own:
-            return f"{name}/own"
+            return self.versions.get(name, f"{name}/own")
         if name in PLAIN:
             return PLAIN[name][0]
         from loopforge.policies import robot_model
@@ -136,8 +138,8 @@ class Minds:
             raise BadScenario(
                 f"There is no mate {name.removeprefix(MATE)!r} here; there are {known}."
             )
-        known = "stub, guardrail, context, llm, chain, mate:NAME"
-        raise BadScenario(f"There is no policy {name!r}; there are {known}.")
+        known = ", ".join(("stub", "guardrail", "context", "llm", "chain", *self.own))
+        raise BadScenario(f"There is no policy {name!r}; there are {known}, mate:NAME.")
 
     def deterministic(self) -> bool:
         """Whether every mind can be asked again and must say the same."""

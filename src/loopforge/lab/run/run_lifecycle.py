@@ -240,6 +240,7 @@ def minds_of(first: Began, given: Minds | None = None) -> Minds:
         prompts=minds.prompts,
         personas=minds.personas,
         own=minds.own,
+        versions=minds.versions,
     )
 
 

@@ -100,9 +100,10 @@ def _altered(case: Case) -> str:
 
 def _who(case: Case) -> str:
     minded, expected = case.row.minded, case.fold.versions.get(case.row.who, "")
+    name, _, version = expected.partition("/")
     exact = minded.policy == expected
-    mate = expected.startswith(MATE) and minded.policy.partition("/")[0] == expected.split("/")[0]
-    if not exact and not mate:
+    unsaid = name.startswith(MATE) or not version
+    if not exact and not (unsaid and minded.policy.partition("/")[0] == name):
         return f"{minded.policy} decided, where the run has {expected or 'nobody'}"
     asks = expected.startswith((MATE, "llm/", "chain/"))
     if asks and not minded.exchange and not minded.why:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from loopforge import __version__
 from loopforge.core.factory_vocabulary import Began
-from loopforge.lab.run.robot_minds import MATE, PLAIN
+from loopforge.lab.run.robot_minds import PLAIN
 from loopforge.lab.verification.world_fold import stand_ins
 from loopforge.lab.world.scenario_checks import Scenario
 
@@ -44,14 +44,14 @@ def first_row_problems(first: Began) -> Iterator[str]:
 
 
 def _known(name: str, version: str) -> bool:
-    """Whether this program has that version of a policy; a mate's depends on its file."""
+    """Whether this program has that version; a mate's and a stranger's are told by nobody."""
     if name in PLAIN:
         return version == PLAIN[name][0]
     if name in ("llm", "chain"):
         from loopforge.policies import robot_model
 
         return version in (robot_model.LLM, robot_model.CHAIN)
-    return name.startswith(MATE) or version.endswith("/own")
+    return True
 
 
 def _number(version: str) -> tuple[int, ...]:

@@ -26,13 +26,17 @@ from loopforge.policies.robot_rules import stub
 
 
 def stand_ins(first: Began) -> Minds:
-    """Minds of the names that this run knows, who need decide nothing: its record did."""
+    """Minds of the names that this run knows, who need decide nothing: its record did.
+
+    In which version a policy of one's own was set by a fork is in the rows alone: it has none here.
+    """
     names = policies_of(first)
     own = {name for name in names if name not in PLAIN and name not in ("llm", "chain")}
     mates = {name for name in own if name.startswith(MATE)}
     given = Minds(
         personas={name.removeprefix(MATE): Persona("") for name in sorted(mates)},
         own=dict.fromkeys(sorted(own - mates), stub),
+        versions={name: f"{name}/" for name in own - mates},
     )
     return minds_of(first, given)
 

@@ -130,7 +130,7 @@ def questions(folder: Path) -> list[ListedScenario]:
 def policies(site: Site) -> list[str]:
     """The policies that a form offers: those that ask nobody, then those that ask a model."""
     mates = [f"{MATE}{handle}" for handle in site.roster.mates()]
-    return [*PLAIN, *ASKING, *mates]
+    return [*PLAIN, *ASKING, *site.shifts.minds().own, *mates]
 
 
 # ---------------------------------------------------------------- the list
