@@ -11,11 +11,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import date, timedelta
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy.engine import Connection
 
 from loopforge.budgets import spending_store as store
 from loopforge.budgets.budget_book import BudgetBook
@@ -33,7 +32,7 @@ from loopforge.core.limits.budget_limits import (
     noted,
     resuming,
 )
-from loopforge.ledger.table_access import Tables
+from loopforge.ledger.table_access import Changeable
 from loopforge.runtime.system_clock import Stamp
 
 T = TypeVar("T")
@@ -42,14 +41,6 @@ LONGEST = timedelta(minutes=30)
 WAITS = 60
 """Seconds that one waits where nothing but what is held for others stands in the way."""
 SOON = "as soon as what is under way is paid"
-
-
-class Changeable(Tables, Protocol):
-    """Tables that can be read, and changed in a transaction."""
-
-    async def change(self, work: Callable[[Connection], T], *, soon: bool = True) -> T:
-        """Change tables by hand, all of it or nothing; `soon`, or with what is written next."""
-        ...
 
 
 class Reservation(Struct, frozen=True, kw_only=True):

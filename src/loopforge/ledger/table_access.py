@@ -1,7 +1,7 @@
 """Tables: what other packages ask of a ledger whose tables can be read by hand.
 
 For those that declare tables of their own, or read the ledger's in ways that its port does not
-offer. Knows no table, and changes none.
+offer. Knows no table.
 """
 
 from __future__ import annotations
@@ -21,6 +21,14 @@ class Tables(Protocol):
 
     async def look(self, work: Callable[[Connection], T]) -> T:
         """Read by hand, in a reading thread; what the work returns."""
+        ...
+
+
+class Changeable(Tables, Protocol):
+    """Tables that can be read, and changed in a transaction."""
+
+    async def change(self, work: Callable[[Connection], T], *, soon: bool = True) -> T:
+        """Change tables by hand, all of it or nothing; `soon`, or with what is written next."""
         ...
 
 

@@ -30,7 +30,8 @@ from loopforge.core.memory.memory_vocabulary import (
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.topics import folded
 from loopforge.errors import InputError
-from loopforge.memory.memory_store import MemoryLedger, MemoryStore
+from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.memory.memory_store import MemoryStore
 from loopforge.memory.memory_view import fallen
 from loopforge.runtime.memory_values import KeptItem, MemoryDifference
 from loopforge.runtime.system_clock import Stamp
@@ -42,7 +43,7 @@ TAKEN = ("held", "superseded")
 class MemoryLineage:
     """What becomes of memory when mates are forked and merged; see `MateMemory`."""
 
-    def __init__(self, ledger: MemoryLedger, store: MemoryStore, stamp: Stamp) -> None:
+    def __init__(self, ledger: SqlLedger, store: MemoryStore, stamp: Stamp) -> None:
         self._ledger, self._store, self._stamp = ledger, store, stamp
 
     # ------------------------------------------------------------ forks

@@ -42,7 +42,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.topics import folded
 from loopforge.errors import InputError, Unknown
 from loopforge.ledger.erasure.text_erasure import Erasure, Wish
-from loopforge.ledger.table_access import Readable
+from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.memory.memory_view import automatic, items_of, keeping_of
 from loopforge.runtime.memory_values import KeptItem
 from loopforge.runtime.system_clock import Stamp
@@ -50,14 +50,6 @@ from loopforge.runtime.system_clock import Stamp
 T = TypeVar("T")
 LONGEST_ITEM = 500
 """Characters of an item."""
-
-
-class MemoryLedger(Readable, Protocol):
-    """A ledger whose tables can be read, and whose texts can be erased."""
-
-    async def erase(self, wish: Wish, *, pretend: bool = False) -> Erasure:
-        """See `SqlLedger.erase`."""
-        ...
 
 
 Lines = Sequence[EvidenceLine]
@@ -74,7 +66,7 @@ class Wider(Protocol):
 class MemoryStore:
     """The items of all mates of a home."""
 
-    def __init__(self, ledger: MemoryLedger, stamp: Stamp, wider: Wider) -> None:
+    def __init__(self, ledger: SqlLedger, stamp: Stamp, wider: Wider) -> None:
         self._ledger, self._stamp, self._wider = ledger, stamp, wider
 
     # ------------------------------------------------------------ looking

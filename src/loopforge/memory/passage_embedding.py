@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
@@ -25,7 +25,6 @@ from loopforge.core.memory.memory_vocabulary import PREFIX, MemoryCorrected
 from loopforge.core.room_vocabulary import Heard, LineEdited, Said
 from loopforge.errors import LoopforgeError, NotInstalled
 from loopforge.ledger.storage.revised_lines import by_id, standing
-from loopforge.ledger.table_access import Tables
 from loopforge.memory.memory_view import worded
 from loopforge.memory.passage_tables import CHANGING, ITEMS, SPOKEN, passages, vectors
 from loopforge.memory.passages import pieces
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from loopforge.ledger.sql_ledger import SqlLedger
     from loopforge.memory.passage_segments import SegmentBlock, SegmentStore
     from loopforge.memory.segment_packing import Packed
 
@@ -47,28 +47,6 @@ LULL, PATIENCE = 20.0, 240.0
 first. Where people never pause so long, vectors are made all the same after the latter."""
 PAUSE = 60.0
 """Seconds to wait after a failure."""
-
-
-class VectorLedger(Tables, Protocol):
-    """Tables that can be read, and changed by hand."""
-
-    async def change(self, work: Callable[[Connection], T]) -> T:
-        """Change such tables in a transaction of the writing thread."""
-        ...
-
-    async def heads(self, prefix: str = "") -> dict[str, int]:
-        """See `Ledger.heads`."""
-        ...
-
-    def subscribe(
-        self,
-        handler: Callable[[str, Sequence[Event]], None],
-        *,
-        streams: str = "",
-        kinds: Collection[str] = (),
-    ) -> Callable[[], None]:
-        """See `Ledger.subscribe`."""
-        ...
 
 
 class PassageIndex(Protocol):
@@ -101,7 +79,7 @@ class PassageVectors:
 
     def __init__(
         self,
-        ledger: VectorLedger,
+        ledger: SqlLedger,
         embeddings: Callable[[], Embeddings],
         store: Callable[[], SegmentStore],
         clock: Clock,

@@ -13,10 +13,10 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
 
 from loopforge.core.events import Event
 from loopforge.errors import SendFailed
+from loopforge.ledger.storage.sink_cursors import SinkCursors
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock, Ledger, SinkStanding
 from loopforge.sinks.sink_plugin import (
@@ -37,23 +37,11 @@ LOOKED = 50
 """Streams that are looked into for the oldest event that has not gone."""
 
 
-class Cursors(Protocol):
-    """How far those came that cannot tell; see ledger/storage/sink_cursors.py."""
-
-    async def begin(self, sink: str, *, history: bool) -> Mapping[str, int]:
-        """How far it came; where it never ran, it begins now."""
-        ...
-
-    async def advance(self, sink: str, stream: str, seq: int) -> None:
-        """It has a stream up to there."""
-        ...
-
-
 class CursoredOutlet:
     """An outlet as a sink: how far it came stands in the home's cursors."""
 
     def __init__(
-        self, name: str, outlet: EventOutlet, cursors: Cursors, *, history: bool = False
+        self, name: str, outlet: EventOutlet, cursors: SinkCursors, *, history: bool = False
     ) -> None:
         self._name, self._outlet, self._cursors = name, outlet, cursors
         self._history = history
@@ -74,7 +62,7 @@ class Sinks:
     """The sinks of one home, from `open` to `close`."""
 
     def __init__(
-        self, ledger: Ledger, clock: Clock, sinks: Sequence[InstalledSink], cursors: Cursors
+        self, ledger: Ledger, clock: Clock, sinks: Sequence[InstalledSink], cursors: SinkCursors
     ) -> None:
         self._ledger, self._clock, self._sinks = ledger, clock, sinks
         self._cursors, self._tasks = cursors, Tasks()

@@ -10,36 +10,22 @@ that on once more, and nothing is ever left out. Knows no sink.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import Protocol, TypeVar
 
 from sqlalchemy import delete, insert, select
 from sqlalchemy.engine import Connection
 
 from loopforge.ledger.database.table_schema import cursors, streams
+from loopforge.ledger.table_access import Changeable
 
-T = TypeVar("T")
 BEGAN = ""
 """In place of a stream: that the sink began."""
-
-
-class CursorTables(Protocol):
-    """A ledger in whose tables cursors are."""
-
-    async def look(self, work: Callable[[Connection], T]) -> T:
-        """See `SqlLedger.look`."""
-        ...
-
-    async def change(self, work: Callable[[Connection], T]) -> T:
-        """See `SqlLedger.change`."""
-        ...
 
 
 class SinkCursors:
     """The cursors in one ledger."""
 
-    def __init__(self, tables: CursorTables) -> None:
+    def __init__(self, tables: Changeable) -> None:
         self._tables = tables
 
     async def begin(self, sink: str, *, history: bool) -> dict[str, int]:

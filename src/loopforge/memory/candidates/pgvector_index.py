@@ -29,7 +29,7 @@ from loopforge.ledger.erasure.database_scrubbing import make_way
 from loopforge.ledger.schema_migration import looked_at
 
 if TYPE_CHECKING:
-    from loopforge.memory.passage_embedding import VectorLedger
+    from loopforge.ledger.sql_ledger import SqlLedger
     from loopforge.memory.passage_segments import SegmentStore
 
 log = logging.getLogger(__name__)
@@ -162,7 +162,7 @@ def drop_graphs(connection: Connection) -> None:
 class PgvectorIndex:
     """Makes what is wanting. See PassageIndex (passage_embedding.py)."""
 
-    def __init__(self, ledger: VectorLedger, store: Callable[[], SegmentStore]) -> None:
+    def __init__(self, ledger: SqlLedger, store: Callable[[], SegmentStore]) -> None:
         self._ledger, self._store = ledger, store
         self._refused = False
         self._building: Any = None
