@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from loopforge.runtime.plugins.setting_declarations import setting
+from loopforge.runtime.plugins.setting_declarations import SettingsPart, setting
 
 KeptWhat = Literal["all", "asked", "nothing"]
 
@@ -34,11 +34,4 @@ class MemorySettings:
     )
 
 
-class MemoryPart:
-    """What is declared of memory."""
-
-    title = "Memory"
-    settings = MemorySettings
-
-
-PART = MemoryPart()
+PART = SettingsPart("Memory", MemorySettings)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from loopforge.errors import InputError, LoopforgeError, SendFailed
-from loopforge.runtime.plugins.setting_declarations import PluginSettings, setting
+from loopforge.runtime.plugins.setting_declarations import PluginSettings, SettingsPart, setting
 from loopforge.runtime.ports import Clock
 from loopforge.sinks.aws_client import AwsClient
 from loopforge.sinks.sink_plugin import SinkFinding
@@ -144,11 +144,4 @@ def examined(settings: PluginSettings) -> Iterator[SinkFinding]:
         yield from intake_findings(AwsClient("sqs", options.region), options.queue)
 
 
-class IntakePart:
-    """What is declared of it."""
-
-    title = "Intake from a queue"
-    settings = IntakeSettings
-
-
-PART = IntakePart()
+PART = SettingsPart("Intake from a queue", IntakeSettings)

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from zoneinfo import ZoneInfo, available_timezones
 
 from loopforge.errors import InputError
-from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
+from loopforge.runtime.ports import Tool, ToolCall, ToolHome, tool_work
 
 WHEN = "2026-03-05 or 2026-03-05T14:00; left out: now"
 CLOCK = Tool(
@@ -37,28 +37,20 @@ UNITS = ("years", "months", "weeks", "days", "hours", "minutes")
 _SPAN = re.compile(r"([+-]?\d{1,6})\s*(year|month|week|day|hour|minute)s?")
 
 
-class ClockTool:
+@tool_work(CLOCK)
+async def clock_tool(home: ToolHome, call: ToolCall) -> str:
     """The clock as a plugin."""
-
-    tool = CLOCK
-
-    def make(self, home: ToolHome) -> ToolWork:
-        """The clock of a home, in its time zone."""
-
-        async def tell(call: ToolCall) -> str:
-            arguments = call.arguments
-            here = zone_of(str(arguments.get("zone") or home.zone))
-            into = zone_of(str(arguments.get("into") or here))
-            at, until = arguments.get("at"), arguments.get("until")
-            start = moment(str(at), here) if at else home.clock.now().astimezone(here)
-            then = later(start, str(arguments.get("add") or ""))
-            if not until:
-                return said(then.astimezone(into))
-            end = moment(str(until), here)
-            told = f"From {said(then.astimezone(into))} to {said(end.astimezone(into))}"
-            return f"{told}: {span(then, end)}"
-
-        return tell
+    arguments = call.arguments
+    here = zone_of(str(arguments.get("zone") or home.zone))
+    into = zone_of(str(arguments.get("into") or here))
+    at, until = arguments.get("at"), arguments.get("until")
+    start = moment(str(at), here) if at else home.clock.now().astimezone(here)
+    then = later(start, str(arguments.get("add") or ""))
+    if not until:
+        return said(then.astimezone(into))
+    end = moment(str(until), here)
+    told = f"From {said(then.astimezone(into))} to {said(end.astimezone(into))}"
+    return f"{told}: {span(then, end)}"
 
 
 def zone_of(name: str) -> ZoneInfo:
@@ -126,6 +118,3 @@ def _within(at: datetime) -> datetime:
 def _real(at: datetime) -> datetime:
     """The same, or later where clocks were put forward over it: there is no 02:30 that night."""
     return at.astimezone(UTC).astimezone(at.tzinfo)
-
-
-clock_tool = ClockTool()

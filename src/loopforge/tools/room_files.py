@@ -13,7 +13,7 @@ from loopforge.core.room_vocabulary import File
 from loopforge.core.text.topics import folded
 from loopforge.errors import InputError, LoopforgeError
 from loopforge.runtime.effects.tool_results import HANDLE, RESULT_HEAD, handled
-from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
+from loopforge.runtime.ports import Tool, ToolCall, ToolHome, tool_work
 
 PART = RESULT_HEAD - 500
 """Characters of one part."""
@@ -88,67 +88,43 @@ SKIM_FILE = Tool(
 )
 
 
-class ListFiles:
-    """Which files there are, as a plugin."""
-
-    tool = LIST_FILES
-
-    def make(self, home: ToolHome) -> ToolWork:
-        """Over the rooms of a home."""
-
-        async def tell(call: ToolCall) -> str:
-            files = await home.files.known(call)
-            rows = [f"- {handled(file)}" for file in files[:LISTED]]
-            more = len(files) - len(rows)
-            rows += [f"- and {more} older ones"] if more else []
-            return "\n".join(rows) or "There are no files in this room."
-
-        return tell
+@tool_work(LIST_FILES)
+async def list_files(home: ToolHome, call: ToolCall) -> str:
+    """Which files there are."""
+    files = await home.files.known(call)
+    rows = [f"- {handled(file)}" for file in files[:LISTED]]
+    more = len(files) - len(rows)
+    rows += [f"- and {more} older ones"] if more else []
+    return "\n".join(rows) or "There are no files in this room."
 
 
-class ReadResult:
-    """What stands in a file, as a plugin."""
-
-    tool = READ_RESULT
-
-    def make(self, home: ToolHome) -> ToolWork:
-        """Over the rooms of a home."""
-
-        async def tell(call: ToolCall) -> str:
-            file, text = await home.files.text(call, str(call.arguments["file"]))
-            if wanted := str(call.arguments.get("find") or "").strip():
-                return found(str(file.name), text, wanted)
-            return part(str(file.name), text, int(call.arguments.get("from") or 0))
-
-        return tell
+@tool_work(READ_RESULT)
+async def read_result(home: ToolHome, call: ToolCall) -> str:
+    """What stands in a file."""
+    file, text = await home.files.text(call, str(call.arguments["file"]))
+    if wanted := str(call.arguments.get("find") or "").strip():
+        return found(str(file.name), text, wanted)
+    return part(str(file.name), text, int(call.arguments.get("from") or 0))
 
 
-class SearchFiles:
-    """Where words stand in the files, as a plugin."""
-
-    tool = SEARCH_FILES
-
-    def make(self, home: ToolHome) -> ToolWork:
-        """Over the rooms of a home."""
-
-        async def tell(call: ToolCall) -> str:
-            words = str(call.arguments["words"]).split()
-            if not words:
-                raise InputError("say which words to look for")
-            wanted = folded(str(call.arguments.get("name") or ""))
-            known = await home.files.known(call)
-            latest = [file for file in known if wanted in folded(str(file.name))]
-            rows, unread = list[str](), list[str]()
-            for file in latest[:SEARCHED]:
-                try:
-                    _, text = await home.files.text(call, str(file.hash))
-                except LoopforgeError:
-                    unread.append(str(file.name))
-                    continue
-                rows += await asyncio.to_thread(places_of, handle_of(file), text, words)
-            return searched(rows, unread, len(latest) - SEARCHED)
-
-        return tell
+@tool_work(SEARCH_FILES)
+async def search_files(home: ToolHome, call: ToolCall) -> str:
+    """Where words stand in the files."""
+    words = str(call.arguments["words"]).split()
+    if not words:
+        raise InputError("say which words to look for")
+    wanted = folded(str(call.arguments.get("name") or ""))
+    known = await home.files.known(call)
+    latest = [file for file in known if wanted in folded(str(file.name))]
+    rows, unread = list[str](), list[str]()
+    for file in latest[:SEARCHED]:
+        try:
+            _, text = await home.files.text(call, str(file.hash))
+        except LoopforgeError:
+            unread.append(str(file.name))
+            continue
+        rows += await asyncio.to_thread(places_of, handle_of(file), text, words)
+    return searched(rows, unread, len(latest) - SEARCHED)
 
 
 def searched(rows: Sequence[str], unread: Sequence[str], beyond: int) -> str:
@@ -190,19 +166,11 @@ def handle_of(file: File) -> str:
     return f"{file.name} ({str(file.hash)[:HANDLE]})"
 
 
-class SkimFile:
-    """A long file in short, as a plugin."""
-
-    tool = SKIM_FILE
-
-    def make(self, home: ToolHome) -> ToolWork:
-        """Over the rooms of a home."""
-
-        async def tell(call: ToolCall) -> str:
-            file, text = await home.files.text(call, str(call.arguments["file"]))
-            return await asyncio.to_thread(skimmed, str(file.name), text)
-
-        return tell
+@tool_work(SKIM_FILE)
+async def skim_file(home: ToolHome, call: ToolCall) -> str:
+    """A long file in short."""
+    file, text = await home.files.text(call, str(call.arguments["file"]))
+    return await asyncio.to_thread(skimmed, str(file.name), text)
 
 
 def skimmed(name: str, text: str) -> str:
@@ -285,7 +253,3 @@ def _lowered(text: str) -> str:
     if len(small) == len(text):
         return small
     return "".join(sign.lower()[0] for sign in text)
-
-
-list_files, read_result, search_files = ListFiles(), ReadResult(), SearchFiles()
-skim_file = SkimFile()

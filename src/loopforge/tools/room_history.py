@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from loopforge.errors import InputError
 from loopforge.runtime.memory_values import LineSearch
-from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
+from loopforge.runtime.ports import Tool, ToolCall, ToolHome, tool_work
 from loopforge.tools.clock import moment
 
 MOST = 30
@@ -37,29 +37,21 @@ ROOM_HISTORY = Tool(
 )
 
 
-class RoomHistoryTool:
-    """What was said, as a plugin."""
-
-    tool = ROOM_HISTORY
-
-    def make(self, home: ToolHome) -> ToolWork:
-        """Over the rooms of a home, in its time zone."""
-        zone = ZoneInfo(home.zone)
-
-        async def tell(call: ToolCall) -> str:
-            wanted = wanted_lines(call, zone)
-            found = await home.history.lines(call, wanted)
-            rows = [
-                f"- {line.at.astimezone(zone):%Y-%m-%d %H:%M} {line.who}: "
-                f"{_short(line.text)} ({line.address})"
-                for line in found
-            ]
-            if not rows:
-                return "No such line was found that everybody here may see."
-            more = ", the newest; there may be older ones" * (len(rows) == wanted.limit)
-            return f"{len(rows)} lines{more}:\n" + "\n".join(rows)
-
-        return tell
+@tool_work(ROOM_HISTORY)
+async def room_history(home: ToolHome, call: ToolCall) -> str:
+    """What was said."""
+    zone = ZoneInfo(home.zone)
+    wanted = wanted_lines(call, zone)
+    found = await home.history.lines(call, wanted)
+    rows = [
+        f"- {line.at.astimezone(zone):%Y-%m-%d %H:%M} {line.who}: "
+        f"{_short(line.text)} ({line.address})"
+        for line in found
+    ]
+    if not rows:
+        return "No such line was found that everybody here may see."
+    more = ", the newest; there may be older ones" * (len(rows) == wanted.limit)
+    return f"{len(rows)} lines{more}:\n" + "\n".join(rows)
 
 
 def wanted_lines(call: ToolCall, zone: ZoneInfo) -> LineSearch:
@@ -84,6 +76,3 @@ def _time(text: object, zone: ZoneInfo) -> datetime | None:
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= LONGEST else f"{line[:LONGEST].rstrip()}…"
-
-
-room_history = RoomHistoryTool()

@@ -12,14 +12,14 @@ import asyncio
 from dataclasses import dataclass
 
 from loopforge.errors import InputError
-from loopforge.runtime.plugins.setting_declarations import setting
+from loopforge.runtime.plugins.setting_declarations import SettingsPart, setting
 from loopforge.runtime.ports import (
     Tool,
     ToolCall,
     ToolFile,
     ToolHome,
     ToolResult,
-    ToolWork,
+    tool_work,
 )
 from loopforge.tools.sandbox.bubblewrap import Sandbox
 from loopforge.tools.sandbox.call_workspace import workspace_in, workspace_name
@@ -69,44 +69,29 @@ class ShellSettings:
     disk: int = setting(256, "MiB that a workspace may hold.", least=1, most=65_536, live=True)
 
 
-class ShellPart:
-    """What is declared of it; its names begin with `shell_`."""
-
-    title = "Commands in the sandbox"
-    settings = ShellSettings
+PART = SettingsPart("Commands in the sandbox", ShellSettings)
 
 
-PART = ShellPart()
-
-
-class Shell:
-    """The tool, as a plugin."""
-
-    tool = SHELL
-
-    def make(self, home: ToolHome) -> ToolWork:
-        """In the workspaces of a home."""
-        chosen = home.settings.of("shell", ShellSettings)
-        most = SandboxLimits(
-            seconds=float(chosen.seconds), memory=chosen.memory * MIB, disk=chosen.disk * MIB
-        )
-        at = home.settings.home
-
-        async def run(call: ToolCall) -> ToolResult:
-            wanted = [str(each) for each in call.arguments.get("files") or ()]
-            given = [await home.files.data(call, each) for each in wanted]
-            place = await asyncio.to_thread(workspace_in, at, workspace_name(call))
-            files = WorkspaceFiles(place)
-            put = await asyncio.to_thread(_put, files, given)
-            before = await asyncio.to_thread(files.listing, LISTED)
-            command = ("bash", "-c", str(call.arguments["command"]))
-            limits, writable = narrowed(most, call.sandbox), call.sandbox.writable
-            sandbox = Sandbox(place, limits=limits, writable=writable)
-            ended = await run_confined(sandbox, command)
-            made, told = await asyncio.to_thread(_made, files, before)
-            return ToolResult(text="\n".join([*put, *told_of(ended, limits), *told]), files=made)
-
-        return run
+@tool_work(SHELL)
+async def shell(home: ToolHome, call: ToolCall) -> ToolResult:
+    """What a command gives, and the files that it made."""
+    chosen = home.settings.of("shell", ShellSettings)
+    most = SandboxLimits(
+        seconds=float(chosen.seconds), memory=chosen.memory * MIB, disk=chosen.disk * MIB
+    )
+    at = home.settings.home
+    wanted = [str(each) for each in call.arguments.get("files") or ()]
+    given = [await home.files.data(call, each) for each in wanted]
+    place = await asyncio.to_thread(workspace_in, at, workspace_name(call))
+    files = WorkspaceFiles(place)
+    put = await asyncio.to_thread(_put, files, given)
+    before = await asyncio.to_thread(files.listing, LISTED)
+    command = ("bash", "-c", str(call.arguments["command"]))
+    limits, writable = narrowed(most, call.sandbox), call.sandbox.writable
+    sandbox = Sandbox(place, limits=limits, writable=writable)
+    ended = await run_confined(sandbox, command)
+    made, told = await asyncio.to_thread(_made, files, before)
+    return ToolResult(text="\n".join([*put, *told_of(ended, limits), *told]), files=made)
 
 
 def _put(files: WorkspaceFiles, given: list[ToolFile]) -> list[str]:
@@ -151,7 +136,3 @@ def _made(
         else:
             told.append(f"[{each.shown}, {each.size:,} bytes, is in the workspace alone]")
     return tuple(made), told
-
-
-shell = Shell()
-"""The tool."""

@@ -17,7 +17,7 @@ import msgspec
 from loopforge.core.limits.turn_bounds import TurnBounds
 from loopforge.core.perception import FINDER
 from loopforge.errors import LoopforgeError
-from loopforge.runtime.plugins.setting_declarations import PluginSettings, setting
+from loopforge.runtime.plugins.setting_declarations import PluginSettings, SettingsPart, setting
 from loopforge.runtime.ports import Embeddings, Tool
 from loopforge.tools.tool_suggestion import Described, RankedTool, ToolIndex
 
@@ -101,14 +101,7 @@ class ToolSettings:
         )
 
 
-class ToolPart:
-    """What is declared of tools; their names begin with the part's own, `tools_`."""
-
-    title = "Tools"
-    settings = ToolSettings
-
-
-PART = ToolPart()
+PART = SettingsPart("Tools", ToolSettings)
 
 
 class Shortlist:

@@ -9,7 +9,7 @@ from typing import Literal
 from loopforge.core.work.model_escalation import LADDER
 from loopforge.core.work.work_roles import ROLES, TYPES, ModelPlace, read_places
 from loopforge.errors import BadSettings
-from loopforge.runtime.plugins.setting_declarations import setting
+from loopforge.runtime.plugins.setting_declarations import SettingsPart, setting
 
 
 def _types(text: str, source: str) -> str:
@@ -134,11 +134,4 @@ class WorkSettings:
         return tuple(one for part in self.ladder.split(",") if (one := part.strip()))
 
 
-class WorkPart:
-    """What is declared of it."""
-
-    title = "Work on tasks"
-    settings = WorkSettings
-
-
-PART = WorkPart()
+PART = SettingsPart("Work on tasks", WorkSettings)

@@ -14,7 +14,7 @@ from loopforge.errors import BadSettings, NotInstalled
 from loopforge.models.embeddings.embeddings_endpoint import EmbeddingsEndpoint
 from loopforge.models.providers.model_spec import Secret
 from loopforge.runtime.plugins.setting_checks import web_parts
-from loopforge.runtime.plugins.setting_declarations import PluginSettings, setting
+from loopforge.runtime.plugins.setting_declarations import PluginSettings, SettingsPart, setting
 from loopforge.runtime.ports import Clock, Embeddings
 
 
@@ -46,14 +46,7 @@ class EmbeddingsSettings:
     key: str = setting("", "The key of that server.", shown="none", secret=True, live=True)
 
 
-class EmbeddingsPart:
-    """What is declared of embeddings; their names begin with the part's own, `embeddings_`."""
-
-    title = "Embeddings"
-    settings = EmbeddingsSettings
-
-
-PART = EmbeddingsPart()
+PART = SettingsPart("Embeddings", EmbeddingsSettings)
 
 
 class EmbeddingsChoice:

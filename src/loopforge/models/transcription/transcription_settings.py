@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loopforge.runtime.plugins.setting_declarations import setting
+from loopforge.runtime.plugins.setting_declarations import SettingsPart, setting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,11 +20,4 @@ class TranscriptionSettings:
     )
 
 
-class TranscriptionPart:
-    """What is declared of voice notes."""
-
-    title = "Voice notes"
-    settings = TranscriptionSettings
-
-
-PART = TranscriptionPart()
+PART = SettingsPart("Voice notes", TranscriptionSettings)

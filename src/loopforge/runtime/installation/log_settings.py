@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from loopforge.runtime.plugins.setting_declarations import setting
+from loopforge.runtime.plugins.setting_declarations import SettingsPart, setting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,11 +20,4 @@ class LogSettings:
     )
 
 
-class LogPart:
-    """What is declared of it."""
-
-    title = "The log"
-    settings = LogSettings
-
-
-PART = LogPart()
+PART = SettingsPart("The log", LogSettings)

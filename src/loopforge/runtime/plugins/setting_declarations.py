@@ -57,6 +57,14 @@ def setting(
 
 
 @dataclass(frozen=True)
+class SettingsPart:
+    """What a part of the house declares; a setting's name begins with that of its entry point."""
+
+    title: str
+    settings: type
+
+
+@dataclass(frozen=True)
 class SettingsRow:
     """One setting as the docs, the doctor and the example file see it.
 

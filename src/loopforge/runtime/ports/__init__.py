@@ -70,6 +70,7 @@ from loopforge.runtime.ports.tool_ports import (
     ToolWork,
     UsedTool,
     told_to_nobody,
+    tool_work,
 )
 
 __all__ = [
@@ -136,4 +137,5 @@ __all__ = [
     "Withdrawn",
     "WordEmbeddings",
     "told_to_nobody",
+    "tool_work",
 ]

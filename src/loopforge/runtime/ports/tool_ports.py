@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from msgspec import Struct
@@ -205,6 +206,10 @@ class ToolHome:
     models: Models
 
 
+HomeWork = Callable[[ToolHome, ToolCall], Awaitable[str | ToolResult]]
+"""The same for a tool that needs something of its home."""
+
+
 class ToolMaker(Protocol):
     """A tool as a plugin offers it (entry points "loopforge.tools")."""
 
@@ -216,6 +221,22 @@ class ToolMaker(Protocol):
         None where the home lacks what it needs: it is not offered then.
         """
         ...
+
+
+class ToolPlugin:
+    """A tool whose work is a coroutine function of a home and of a call there."""
+
+    def __init__(self, tool: Tool, work: HomeWork) -> None:
+        self.tool, self._work = tool, work
+
+    def make(self, home: ToolHome, /) -> ToolWork:
+        """The same work in every home."""
+        return partial(self._work, home)
+
+
+def tool_work(tool: Tool) -> Callable[[HomeWork], ToolPlugin]:
+    """The function below does the work of this tool."""
+    return partial(ToolPlugin, tool)
 
 
 class Tools(Protocol):

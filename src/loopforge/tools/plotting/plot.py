@@ -15,7 +15,7 @@ import msgspec
 
 from loopforge.errors import InputError
 from loopforge.runtime.installation.limited_process import run_limited
-from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolHome, ToolResult, ToolWork
+from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolHome, ToolResult, tool_work
 
 log = logging.getLogger(__name__)
 
@@ -58,30 +58,22 @@ PLOT = Tool(
 )
 
 
-class Plot:
-    """The tool, as a plugin."""
-
-    tool = PLOT
-
-    def make(self, home: ToolHome) -> ToolWork:
-        """Over the files of a home's rooms."""
-
-        async def draw(call: ToolCall) -> ToolResult:
-            wanted = call.arguments
-            file, table = str(wanted.get("file") or ""), str(wanted.get("table") or "")
-            if bool(file) == bool(table):
-                raise InputError("give either a file, by its handle, or a table, as CSV")
-            stem = "plot"
-            if file:
-                found, table = await home.files.text(call, file)
-                stem = str(found.name).rpartition(".")[0] or str(found.name)
-            if len(table) > LONGEST:
-                raise InputError(f"the table is too long: at most {LONGEST:,} characters")
-            said, picture = await plotted(table, wanted)
-            name = f"{stem}-{wanted['kind']}.png"
-            return ToolResult(text=said, files=(ToolFile(name=name, data=picture),))
-
-        return draw
+@tool_work(PLOT)
+async def plot(home: ToolHome, call: ToolCall) -> ToolResult:
+    """A plot of a table, as a picture."""
+    wanted = call.arguments
+    file, table = str(wanted.get("file") or ""), str(wanted.get("table") or "")
+    if bool(file) == bool(table):
+        raise InputError("give either a file, by its handle, or a table, as CSV")
+    stem = "plot"
+    if file:
+        found, table = await home.files.text(call, file)
+        stem = str(found.name).rpartition(".")[0] or str(found.name)
+    if len(table) > LONGEST:
+        raise InputError(f"the table is too long: at most {LONGEST:,} characters")
+    said, picture = await plotted(table, wanted)
+    name = f"{stem}-{wanted['kind']}.png"
+    return ToolResult(text=said, files=(ToolFile(name=name, data=picture),))
 
 
 async def plotted(table: str, wanted: dict[str, Any]) -> tuple[str, bytes]:
@@ -98,7 +90,3 @@ async def plotted(table: str, wanted: dict[str, Any]) -> tuple[str, bytes]:
     if "refused" in told:
         raise InputError(told["refused"])
     return told["said"], picture
-
-
-plot = Plot()
-"""The tool."""

@@ -17,8 +17,8 @@ from datetime import datetime
 from typing import Any
 
 from loopforge.errors import InputError
-from loopforge.runtime.plugins.setting_declarations import setting
-from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolHome, ToolResult, ToolWork
+from loopforge.runtime.plugins.setting_declarations import SettingsPart, setting
+from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolHome, ToolResult, tool_work
 from loopforge.tools.programs.program_run import (
     Program,
     ProgramLimits,
@@ -80,28 +80,13 @@ class PythonSettings:
     memory: int = setting(64, "MiB that a mate's program may use.", least=8, most=4_096, live=True)
 
 
-class PythonPart:
-    """What is declared of it; its names begin with `python_`."""
-
-    title = "Programs of mates"
-    settings = PythonSettings
+PART = SettingsPart("Programs of mates", PythonSettings)
 
 
-PART = PythonPart()
-
-
-class Python:
-    """The tool, as a plugin."""
-
-    tool = PYTHON
-
-    def make(self, home: ToolHome) -> ToolWork:
-        """In a home."""
-
-        async def run(call: ToolCall) -> ToolResult:
-            return await ran(home, call, str(call.arguments["code"]))
-
-        return run
+@tool_work(PYTHON)
+async def python(home: ToolHome, call: ToolCall) -> ToolResult:
+    """What a program gives."""
+    return await ran(home, call, str(call.arguments["code"]))
 
 
 async def ran(
@@ -210,7 +195,3 @@ def _columns(value: Any) -> Sequence[str]:
         for row in value
     )
     return keys if flat and all(isinstance(key, str) for key in keys) else ()
-
-
-python = Python()
-"""The tool."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from loopforge.errors import BadSettings
 from loopforge.runtime.plugins.setting_checks import web_parts
-from loopforge.runtime.plugins.setting_declarations import setting
+from loopforge.runtime.plugins.setting_declarations import SettingsPart, setting
 
 
 def checked_place(text: str, source: str) -> str:
@@ -61,14 +61,7 @@ class LookupSettings:
     )
 
 
-class LookupPart:
-    """What is declared of the tools of the web; their names begin with `lookup_`."""
-
-    title = "Tools of the web"
-    settings = LookupSettings
-
-
-PART = LookupPart()
+PART = SettingsPart("Tools of the web", LookupSettings)
 
 
 def inside_of(chosen: LookupSettings) -> frozenset[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 
 from loopforge.errors import InputError
-from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolResult, ToolWork
+from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolResult, tool_work
 from loopforge.tools.shell import told_of
 from loopforge.work.git.task_repositories import repositories_of
 from loopforge.work.workspace.workspace_tools import CLONE, in_short, place_of
@@ -62,49 +62,28 @@ WORK_PUSH = Tool(
 )
 
 
-class WorkGit:
-    """The clone, as a plugin."""
-
-    tool = WORK_GIT
-
-    def make(self, home: ToolHome) -> ToolWork:
-        """In the workspaces of a home."""
-
-        async def work(call: ToolCall) -> ToolResult:
-            place, do = await place_of(home, call), str(call.arguments["do"])
-            git = repositories_of(home.settings, home.clock)
-            target = f"origin/{git.branch(call.stream).target}"
-            if do == "refresh":
-                head = await git.refresh(call.stream)
-                return ToolResult(text=REFRESHED.format(target=target, head=head[:12]))
-            if do == "commit":
-                if not (message := str(call.arguments.get("message") or "").strip()):
-                    raise InputError("a commit needs a message")
-                await git.commit(call.stream, message)
-                do = "status"
-            what = LOOKS[do].format(target=shlex.quote(target))
-            ended = await place.run(f"cd {CLONE} && git --no-pager {what}", seconds=60)
-            return in_short("\n".join(told_of(ended, place.limits)))
-
-        return work
+@tool_work(WORK_GIT)
+async def work_git(home: ToolHome, call: ToolCall) -> ToolResult:
+    """The clone."""
+    place, do = await place_of(home, call), str(call.arguments["do"])
+    git = repositories_of(home.settings, home.clock)
+    target = f"origin/{git.branch(call.stream).target}"
+    if do == "refresh":
+        head = await git.refresh(call.stream)
+        return ToolResult(text=REFRESHED.format(target=target, head=head[:12]))
+    if do == "commit":
+        if not (message := str(call.arguments.get("message") or "").strip()):
+            raise InputError("a commit needs a message")
+        await git.commit(call.stream, message)
+        do = "status"
+    what = LOOKS[do].format(target=shlex.quote(target))
+    ended = await place.run(f"cd {CLONE} && git --no-pager {what}", seconds=60)
+    return in_short("\n".join(told_of(ended, place.limits)))
 
 
-class WorkPush:
-    """A push, as a plugin."""
-
-    tool = WORK_PUSH
-
-    def make(self, home: ToolHome) -> ToolWork:
-        """From the repositories of a home."""
-
-        async def push(call: ToolCall) -> str:
-            git = repositories_of(home.settings, home.clock)
-            given = call.arguments
-            return await git.push(
-                call.stream, given["remote"], given["what"], home.settings.environ
-            )
-
-        return push
-
-
-work_git, work_push = WorkGit(), WorkPush()
+@tool_work(WORK_PUSH)
+async def work_push(home: ToolHome, call: ToolCall) -> str:
+    """A push."""
+    git = repositories_of(home.settings, home.clock)
+    given = call.arguments
+    return await git.push(call.stream, given["remote"], given["what"], home.settings.environ)

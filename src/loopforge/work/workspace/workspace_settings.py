@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loopforge.errors import BadSettings
-from loopforge.runtime.plugins.setting_declarations import PluginSettings, setting
+from loopforge.runtime.plugins.setting_declarations import PluginSettings, SettingsPart, setting
 from loopforge.runtime.ports import Clock
 from loopforge.tools.sandbox.sandbox_limits import MIB, SandboxLimits
 from loopforge.work.workspace.checkpoint_archive import CheckpointArchive
@@ -80,14 +80,7 @@ class WorkspaceSettings:
         )
 
 
-class WorkspacePart:
-    """What is declared of them."""
-
-    title = "Workspaces of tasks"
-    settings = WorkspaceSettings
-
-
-PART = WorkspacePart()
+PART = SettingsPart("Workspaces of tasks", WorkspaceSettings)
 
 
 def workspace_settings(settings: PluginSettings) -> WorkspaceSettings:

@@ -12,7 +12,7 @@ import shlex
 
 from loopforge.core.text.spoken_lists import counted
 from loopforge.errors import InputError
-from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolHome, ToolResult, ToolWork
+from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolHome, ToolResult, tool_work
 from loopforge.tools.sandbox.workspace_files import WorkspaceEntry
 from loopforge.tools.shell import told_of
 from loopforge.work.workspace.task_workspace import GIT, TaskWorkspace
@@ -109,30 +109,22 @@ async def place_of(home: ToolHome, call: ToolCall) -> TaskWorkspace:
     return (await asyncio.to_thread(known, call.stream)).confined(call.sandbox)
 
 
-class WorkList:
-    """Which files there are, as a plugin."""
-
-    tool = WORK_LIST
-
-    def make(self, home: ToolHome) -> ToolWork:
-        """In the workspaces of a home."""
-
-        async def tell(call: ToolCall) -> str:
-            place = await place_of(home, call)
-            found = await asyncio.to_thread(place.files.listing, LOOKED_AT)
-            under = _inner(str(call.arguments.get("path") or ""))
-            rows = [
-                _row(each)
-                for each in found
-                if each.kind != "folder"
-                and GIT not in each.path.split("/")
-                and (not under or each.path == under or each.path.startswith(f"{under}/"))
-            ]
-            more = len(rows) - LISTED
-            told = rows[:LISTED] + [f"and {more:,} more; name a folder"] * (more > 0)
-            return "\n".join(told) or f"There are no files in {under or 'the workspace'}."
-
-        return tell
+@tool_work(WORK_LIST)
+async def work_list(home: ToolHome, call: ToolCall) -> str:
+    """Which files there are."""
+    place = await place_of(home, call)
+    found = await asyncio.to_thread(place.files.listing, LOOKED_AT)
+    under = _inner(str(call.arguments.get("path") or ""))
+    rows = [
+        _row(each)
+        for each in found
+        if each.kind != "folder"
+        and GIT not in each.path.split("/")
+        and (not under or each.path == under or each.path.startswith(f"{under}/"))
+    ]
+    more = len(rows) - LISTED
+    told = rows[:LISTED] + [f"and {more:,} more; name a folder"] * (more > 0)
+    return "\n".join(told) or f"There are no files in {under or 'the workspace'}."
 
 
 def _row(entry: WorkspaceEntry) -> str:
@@ -143,20 +135,12 @@ def _row(entry: WorkspaceEntry) -> str:
     )
 
 
-class WorkRead:
-    """What stands in a file, as a plugin."""
-
-    tool = WORK_READ
-
-    def make(self, home: ToolHome) -> ToolWork:
-        """In the workspaces of a home."""
-
-        async def tell(call: ToolCall) -> str:
-            place, path = await place_of(home, call), _inner(str(call.arguments["path"]))
-            text = await asyncio.to_thread(_text, place, path)
-            return lines_from(path, text, int(call.arguments.get("line") or 1))
-
-        return tell
+@tool_work(WORK_READ)
+async def work_read(home: ToolHome, call: ToolCall) -> str:
+    """What stands in a file."""
+    place, path = await place_of(home, call), _inner(str(call.arguments["path"]))
+    text = await asyncio.to_thread(_text, place, path)
+    return lines_from(path, text, int(call.arguments.get("line") or 1))
 
 
 def lines_from(path: str, text: str, first: int) -> str:
@@ -190,50 +174,34 @@ def _text(place: TaskWorkspace, path: str) -> str:
         raise InputError(f"{path} is no text in UTF-8") from None
 
 
-class WorkSearch:
-    """Where something stands, as a plugin."""
-
-    tool = WORK_SEARCH
-
-    def make(self, home: ToolHome) -> ToolWork:
-        """In the workspaces of a home."""
-
-        async def tell(call: ToolCall) -> str:
-            place = await place_of(home, call)
-            given = call.arguments
-            under = _inner(str(given.get("path") or "")) or "."
-            how = "F" if given.get("words") else "E"
-            line = (
-                f"grep -rnI{how} --exclude-dir=.git -m {FOUND} -e {shlex.quote(given['pattern'])} "
-                f"-- {shlex.quote(under)} 2>&1 | cut -c 1-300 | head -n {FOUND + 1}"
-            )
-            ended = await place.run(line, seconds=50)
-            if ended.met:
-                raise InputError(f"it took too much {ended.met}; look in one folder of it")
-            rows = ended.output.decode("utf-8", "replace").splitlines()
-            more = ["[there are more; search in one folder]"] * (len(rows) > FOUND)
-            found = [row.removeprefix("./") for row in rows[:FOUND]]
-            return "\n".join([*found, *more]) or "That stands in no file there."
-
-        return tell
+@tool_work(WORK_SEARCH)
+async def work_search(home: ToolHome, call: ToolCall) -> str:
+    """Where something stands."""
+    place = await place_of(home, call)
+    given = call.arguments
+    under = _inner(str(given.get("path") or "")) or "."
+    how = "F" if given.get("words") else "E"
+    line = (
+        f"grep -rnI{how} --exclude-dir=.git -m {FOUND} -e {shlex.quote(given['pattern'])} "
+        f"-- {shlex.quote(under)} 2>&1 | cut -c 1-300 | head -n {FOUND + 1}"
+    )
+    ended = await place.run(line, seconds=50)
+    if ended.met:
+        raise InputError(f"it took too much {ended.met}; look in one folder of it")
+    rows = ended.output.decode("utf-8", "replace").splitlines()
+    more = ["[there are more; search in one folder]"] * (len(rows) > FOUND)
+    found = [row.removeprefix("./") for row in rows[:FOUND]]
+    return "\n".join([*found, *more]) or "That stands in no file there."
 
 
-class WorkWrite:
-    """A file written whole, as a plugin."""
-
-    tool = WORK_WRITE
-
-    def make(self, home: ToolHome) -> ToolWork:
-        """In the workspaces of a home."""
-
-        async def write(call: ToolCall) -> str:
-            place, path = await place_of(home, call), _inner(str(call.arguments["path"]))
-            text = str(call.arguments["text"])
-            await asyncio.to_thread(_put, place, path, text)
-            lines = counted(len(text_lines(text)), "line")
-            return f"{path} is written: {lines}."
-
-        return write
+@tool_work(WORK_WRITE)
+async def work_write(home: ToolHome, call: ToolCall) -> str:
+    """A file written whole."""
+    place, path = await place_of(home, call), _inner(str(call.arguments["path"]))
+    text = str(call.arguments["text"])
+    await asyncio.to_thread(_put, place, path, text)
+    lines = counted(len(text_lines(text)), "line")
+    return f"{path} is written: {lines}."
 
 
 def _put(place: TaskWorkspace, path: str, text: str) -> None:
@@ -245,24 +213,16 @@ def _put(place: TaskWorkspace, path: str, text: str) -> None:
     place.files.write(path, text.encode(), LARGEST, executable=runs)
 
 
-class WorkEdit:
-    """An exact edit, or a patch, as a plugin."""
-
-    tool = WORK_EDIT
-
-    def make(self, home: ToolHome) -> ToolWork:
-        """In the workspaces of a home."""
-
-        async def edit(call: ToolCall) -> str:
-            place, given = await place_of(home, call), call.arguments
-            path = _inner(str(given.get("path") or ""))
-            if patch := str(given.get("patch") or ""):
-                return await _patched(place, path, patch)
-            if not path or "old" not in given or "new" not in given:
-                raise InputError("give path, old and new; or a patch")
-            return await asyncio.to_thread(_edited, place, path, given)
-
-        return edit
+@tool_work(WORK_EDIT)
+async def work_edit(home: ToolHome, call: ToolCall) -> str:
+    """An exact edit, or a patch."""
+    place, given = await place_of(home, call), call.arguments
+    path = _inner(str(given.get("path") or ""))
+    if patch := str(given.get("patch") or ""):
+        return await _patched(place, path, patch)
+    if not path or "old" not in given or "new" not in given:
+        raise InputError("give path, old and new; or a patch")
+    return await asyncio.to_thread(_edited, place, path, given)
 
 
 def _edited(place: TaskWorkspace, path: str, given: dict[str, object]) -> str:
@@ -295,24 +255,14 @@ def clone_in(place: TaskWorkspace) -> str:
         return ""
 
 
-class WorkRun:
-    """A command, as a plugin."""
-
-    tool = WORK_RUN
-
-    def make(self, home: ToolHome) -> ToolWork:
-        """In the workspaces of a home."""
-
-        async def run(call: ToolCall) -> ToolResult:
-            place, given = await place_of(home, call), call.arguments
-            where = _inner(str(given.get("folder") or "")) or await asyncio.to_thread(
-                clone_in, place
-            )
-            line = f"cd -- {shlex.quote(where or '.')} || exit 1\n{given['command']}"
-            ended = await place.run(line, seconds=given.get("seconds"))
-            return in_short("\n".join(told_of(ended, place.limits)))
-
-        return run
+@tool_work(WORK_RUN)
+async def work_run(home: ToolHome, call: ToolCall) -> ToolResult:
+    """A command."""
+    place, given = await place_of(home, call), call.arguments
+    where = _inner(str(given.get("folder") or "")) or await asyncio.to_thread(clone_in, place)
+    line = f"cd -- {shlex.quote(where or '.')} || exit 1\n{given['command']}"
+    ended = await place.run(line, seconds=given.get("seconds"))
+    return in_short("\n".join(told_of(ended, place.limits)))
 
 
 def in_short(text: str) -> ToolResult:
@@ -330,7 +280,3 @@ def _inner(path: str) -> str:
     while plain.startswith("./"):
         plain = plain.removeprefix("./")
     return plain.rstrip("/") if plain.strip("/") else plain[:-1]
-
-
-work_list, work_read, work_search = WorkList(), WorkRead(), WorkSearch()
-work_write, work_edit, work_run = WorkWrite(), WorkEdit(), WorkRun()
