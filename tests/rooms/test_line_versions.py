@@ -8,7 +8,9 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.chat.why.flight_record import TurnRecord
 from loopforge.chat.why.record_building import gather
 from loopforge.core.edited_lines import Revised
@@ -113,23 +115,24 @@ async def test_a_mate_goes_on_from_its_last_line(home: Home) -> None:
 
 async def test_what_cannot_be_said_anew_is_refused_in_words(home: Home) -> None:
     """No line yet, a line that is not the last, a version that is none, somebody who may not."""
-    front, ana = home.app.front, home.people["ana"]
+    front = home.app.front
+    asked = CommandRequest(room=home.room, person=home.people["ana"])
     with pytest.raises(InputError, match="could be said anew"):
         await home.does("ana", "again")
     await home.hears("ana", "@maya what is there?")
     first = (await said(home))[0].id
     await home.hears("ana", "@maya more tea?")
     with pytest.raises(InputError, match="no longer the last"):
-        await front.versions.want(home.room, ana, "again", line=first)
+        await front.versions.want(asked, "again", first)
     with pytest.raises(Unknown, match="no version 2"):
         await home.does("ana", "again", "2")
     with pytest.raises(InputError, match="which version"):
         await home.does("ana", "again", "one")
     with pytest.raises(Unknown, match="not in the room"):
-        await front.versions.want(home.room, "nobody", "again")
+        await front.versions.want(replace(asked, person="nobody"), "again")
     await home.does("", "rights", "everyone none")
     with pytest.raises(InputError, match="is for"):
-        await front.versions.want(home.room, ana, "again", owner=False)
+        await front.versions.want(asked, "again")
 
 
 async def test_the_same_words_again_are_no_version_and_are_told_so(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import msgspec
 
@@ -19,7 +19,7 @@ from loopforge.core.perception import FINDER
 from loopforge.errors import LoopforgeError
 from loopforge.runtime.plugins.setting_declarations import PluginSettings, SettingsPart, setting
 from loopforge.runtime.ports import Embeddings, Tool
-from loopforge.tools.tool_suggestion import Described, RankedTool, ToolIndex
+from loopforge.tools.tool_suggestion import RankedTool, ToolIndex
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +27,6 @@ ROOM = 3_000
 """Bytes of JSON that the tools of a turn may take; pinned ones are there even beyond it."""
 PLACES = 1_000
 """Rooms and mates of which it is known what they were offered last."""
-D = TypeVar("D", bound=Described)
 
 
 class _Chosen(NamedTuple):
@@ -172,14 +171,14 @@ class Shortlist:
 
 
 def offered(
-    tools: Sequence[D],
+    tools: Sequence[Tool],
     fits: Iterable[RankedTool],
     *,
     pinned: Collection[str] = (),
     before: Sequence[str] = (),
     most: int = 8,
     room: int = 4_000,
-) -> list[D]:
+) -> list[Tool]:
     """The tools that a turn is offered, so that what stands in front changes as seldom as can be.
 
     Pinned ones come first, by name, always. Then those that were offered `before`, in that order,
@@ -201,6 +200,6 @@ def offered(
     return [known[name] for name in (*front, *kept)]
 
 
-def size(tool: Described) -> int:
+def size(tool: Tool) -> int:
     """How many bytes a tool's definition takes in a prompt, about."""
     return len(msgspec.json.encode((tool.name, tool.summary, tool.schema)))

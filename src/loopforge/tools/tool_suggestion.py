@@ -15,12 +15,12 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loopforge.core.text.topics import COMMON, folded, stem, written_words
 from loopforge.errors import LoopforgeError
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Embeddings, WordEmbeddings
+from loopforge.runtime.ports import Embeddings, Tool, WordEmbeddings
 from loopforge.tools.character_ngrams import NgramIndex
 from loopforge.tools.late_interaction import LateInteraction
 
@@ -50,19 +50,6 @@ SECONDS = 2.0
 """A turn waits for vectors of the talk no longer than this."""
 
 
-class Described(Protocol):
-    """A tool, as far as suggestion looks at it; `schema` is the JSON schema of its arguments."""
-
-    @property
-    def name(self) -> str: ...  # noqa: D102
-
-    @property
-    def summary(self) -> str: ...  # noqa: D102
-
-    @property
-    def schema(self) -> dict[str, Any]: ...  # noqa: D102
-
-
 class RankedTool(NamedTuple):
     """A tool and how well it fits; what fits better has more."""
 
@@ -79,7 +66,7 @@ class ToolIndex:
 
     def __init__(self, embeddings: Embeddings | None = None, *, pause: float = 60.0) -> None:
         self._embeddings, self._pause = embeddings, pause
-        self._known: tuple[Described, ...] = ()
+        self._known: tuple[Tool, ...] = ()
         self._postings: dict[str, tuple[NDArray[np.intp], NDArray[np.float32]]] = {}
         self._most: dict[str, float] = {}
         self._pieces = NgramIndex(())
@@ -90,7 +77,7 @@ class ToolIndex:
         self._making: asyncio.Task[None] | None = None
         self._again = 0.0
 
-    async def rank(self, tools: Sequence[Described], talk: Sequence[str]) -> list[RankedTool]:
+    async def rank(self, tools: Sequence[Tool], talk: Sequence[str]) -> list[RankedTool]:
         """All of these tools, the fittest first, for a talk (its lines, the newest last).
 
         The first time they are seen, and after a change of them, they are indexed.
@@ -117,7 +104,7 @@ class ToolIndex:
         order = np.argsort(-scores, kind="stable")
         return [RankedTool(tools[at].name, float(scores[at])) for at in order]
 
-    async def learn(self, tools: Sequence[Described]) -> None:
+    async def learn(self, tools: Sequence[Tool]) -> None:
         """Make the vectors of these tools, and wait until they are there. Raises ModelError."""
         await self.rank(tools, ())
         if self._embeddings is not None and self._known:
@@ -152,7 +139,7 @@ class ToolIndex:
             self._making = self._tasks.spawn(self._beside(self._known, embeddings), "tool vectors")
         return self._making
 
-    async def _beside(self, tools: tuple[Described, ...], embeddings: Embeddings) -> None:
+    async def _beside(self, tools: tuple[Tool, ...], embeddings: Embeddings) -> None:
         """Make them while turns go on; a failure is told in the log."""
         try:
             await self._place(tools, embeddings)
@@ -164,7 +151,7 @@ class ToolIndex:
         self._again = asyncio.get_running_loop().time() + self._pause
         log.warning("Tools are found by words alone for now. %s", why)
 
-    async def _place(self, tools: tuple[Described, ...], embeddings: Embeddings) -> None:
+    async def _place(self, tools: tuple[Tool, ...], embeddings: Embeddings) -> None:
         """Make the vectors of these tools; those that were had before are not asked for again."""
         import numpy as np
 
@@ -197,12 +184,12 @@ class ToolIndex:
         return scores / best if best else scores
 
 
-def _whole(tool: Described) -> str:
+def _whole(tool: Tool) -> str:
     """A tool in its own words."""
     return f"{tool.name} {tool.summary}"
 
 
-def _views(tool: Described) -> tuple[str, str, str]:
+def _views(tool: Tool) -> tuple[str, str, str]:
     """A tool in the words that its vector is made of: as a whole, its name, its summary."""
     name = " ".join(written_words(tool.name))
     return f"{name}. {tool.summary}", name, tool.summary
@@ -214,7 +201,7 @@ def _stems(text: str) -> Iterator[str]:
             yield stem(word)
 
 
-def _weighed(tool: Described) -> Counter[str]:
+def _weighed(tool: Tool) -> Counter[str]:
     """The stems of a tool's words, each with what it counts."""
     bag: Counter[str] = Counter()
     parts = [(NAME, tool.name), (SUMMARY, tool.summary), *_arguments(tool.schema)]

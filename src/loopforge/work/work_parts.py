@@ -19,6 +19,7 @@ from loopforge.core.events import Event
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.work.work_vocabulary import TaskStopped
 from loopforge.errors import LedgerError
+from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.memory.memory_store import MemoryStore
 from loopforge.runtime.plugins.setting_declarations import PluginSettings
 from loopforge.runtime.ports import EffectSite, Lanes
@@ -44,14 +45,6 @@ from loopforge.work.workspace.workspace_settings import workspaces_of
 SOON = 0.25
 """Seconds between two looks for what other processes wrote, while a task is at work: a stop that a
 command says has to be heard within one."""
-
-
-class FollowedLedger(Protocol):
-    """A ledger that can be looked at for what other processes wrote."""
-
-    async def follow(self) -> None:
-        """Look for what other processes appended, and tell subscribers."""
-        ...
 
 
 class LiveHome(Protocol):
@@ -121,7 +114,7 @@ class WorkParts(NamedTuple):
             if state.stage == "queued":
                 wake(state.stream)
 
-    async def keep_up(self, ledger: FollowedLedger) -> None:
+    async def keep_up(self, ledger: SqlLedger) -> None:
         """Hear at once what other processes say to tasks at work; let go of forgotten ones.
 
         While no task is at work it waits for something to happen to one, and looks at nothing.

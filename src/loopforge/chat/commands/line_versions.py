@@ -37,89 +37,71 @@ class LineVersions:
     def __init__(self, ledger: Ledger, rooms: Rooms) -> None:
         self._ledger, self._rooms = ledger, rooms
 
-    async def want(
-        self,
-        room: str,
-        person: str,
-        how: Wish,
-        *,
-        line: str = "",
-        surface: str = "web",
-        owner: bool = False,
-        keeper: bool = False,
-        guest: bool = False,
-    ) -> None:
+    async def want(self, asked: CommandRequest, how: Wish, line: str = "") -> None:
         """Have a mate say its last line anew, or go on from it. Raises InputError and Unknown.
 
         `line` is the one that is meant; "" for the last, whichever that is.
         """
-        state = await self._rooms.state(room)
-        last = self._last(state, person, line, owner=owner, keeper=keeper)
+        state = await self._rooms.state(asked.room)
+        last = self._last(state, asked, line)
         began = await self._ledger.event(last.turn)
         if not isinstance(began.body, Perceived) or began.stream != state.stream:
             raise InputError("This line tells of work; it is not said anew.")
         if how == "again" and last.files:
             raise InputError("A line with files is not said anew.")
-        if guest:
+        if asked.guest:
             self._rooms.guests.bring(last.who)
         charge = Charge(
-            stream=state.stream, person=person, surface=surface, guest=guest, owner=owner
+            stream=state.stream,
+            person=asked.person,
+            surface=asked.surface,
+            guest=asked.guest,
+            owner=asked.owner,
         )
         if await self._rooms.quota.over(charge):
-            name = str(state.people[person].name)
+            name = str(state.people[asked.person].name)
             raise InputError(await self._rooms.quota.why(charge, name) or SPENT)
         body = AnswerWanted(
-            person=person,
+            person=asked.person,
             line=last.id,
             mate=last.who,
             how=how,
-            surface=surface,
-            owner=owner,
-            guest=guest,
+            surface=asked.surface,
+            owner=asked.owner,
+            guest=asked.guest,
         )
 
         def decide(now: RoomState) -> tuple[Body, ...]:
-            self._last(now, person, last.id, owner=owner, keeper=keeper)
+            self._last(now, asked, last.id)
             thinking = (turn for turn in now.open.values() if turn.mate in now.mates)
             if now.due or any(not turn.halted for turn in thinking):
                 raise InputError(BUSY)
             return (body,)
 
-        await self._rooms.answer(room, person, decide)
+        await self._rooms.answer(asked.room, asked.person, decide)
 
-    async def choose(
-        self,
-        room: str,
-        person: str,
-        nth: int,
-        *,
-        line: str = "",
-        owner: bool = False,
-        keeper: bool = False,
-    ) -> None:
+    async def choose(self, asked: CommandRequest, nth: int, line: str = "") -> None:
         """Have version `nth` (from 1) of the last line stand there. Raises InputError, Unknown."""
-        state = await self._rooms.state(room)
-        last = self._last(state, person, line, owner=owner, keeper=keeper)
+        state = await self._rooms.state(asked.room)
+        last = self._last(state, asked, line)
         newest = state.page.newest
         if not 1 <= nth <= len(newest.versions):
             raise Unknown(f"There is no version {nth} of this line; it has {len(newest.versions)}.")
         version = newest.versions[nth - 1]
-        body = _chosen(last.id, person, await self._ledger.event(version))
+        body = _chosen(last.id, asked.person, await self._ledger.event(version))
 
         def decide(now: RoomState) -> tuple[Body, ...]:
-            self._last(now, person, last.id, owner=owner, keeper=keeper)
+            self._last(now, asked, last.id)
             return (body,) if now.page.newest.now != version else ()
 
         # the words stay the mate's: they are not forgotten with who chose them
-        await self._rooms.answer(room, person, decide, by=f"mate:{last.who}")
+        await self._rooms.answer(asked.room, asked.person, decide, by=f"mate:{last.who}")
 
-    def _last(
-        self, state: RoomState, person: str, line: str, *, owner: bool, keeper: bool
-    ) -> ContextEntry:
+    def _last(self, state: RoomState, asked: CommandRequest, line: str) -> ContextEntry:
         """The last line of a mate, where this person may have it changed."""
-        if person not in state.people:
+        if asked.person not in state.people:
             raise Unknown(f"You are not in the room {state.name!r}; enter it first.")
-        if not may(state, person, "talk", owner=owner, keeper=keeper):
+        if not may(state, asked.person, "talk", owner=asked.owner, keeper=asked.keeper):
             raise InputError(f"Having a line said anew is for {who_may(state, 'talk')}.")
         found = state.lines.get(state.page.newest.line)
         if found is None or found.who not in state.mates:
@@ -169,9 +151,7 @@ class VersionCommands:
         if not asked.argument.isdecimal() or len(asked.argument) > 5:
             raise InputError("Say which version is to stand, such as /again 1.")
         nth = int(asked.argument)
-        await self._versions.choose(
-            asked.room, asked.person, nth, owner=asked.owner, keeper=asked.keeper
-        )
+        await self._versions.choose(asked, nth)
         return f"Version {nth} stands there now."
 
     async def more(self, asked: CommandRequest) -> str:
@@ -182,12 +162,4 @@ class VersionCommands:
     async def _want(self, asked: CommandRequest, how: Wish) -> None:
         if asked.untrusted:
             raise InputError("Who is not known here does not have lines said anew.")
-        await self._versions.want(
-            asked.room,
-            asked.person,
-            how,
-            surface=asked.surface,
-            owner=asked.owner,
-            keeper=asked.keeper,
-            guest=asked.guest,
-        )
+        await self._versions.want(asked, how)

@@ -10,12 +10,12 @@ rows are deleted.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Protocol
 
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Erased, Event
 from loopforge.ledger.database.table_schema import BLANK, SQLITE_TRIGGERS
+from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.storage import state_snapshots
 from loopforge.ledger.storage.event_append import Append, EventWriter, write
 from loopforge.ledger.storage.folded_views import FoldedView, refold
@@ -26,20 +26,6 @@ Gone = dict[str, list[str]]
 """Refs by stream."""
 REFS = 2000
 """Most refs that one Erased event lists, and that go in one transaction."""
-
-
-class Signed(Protocol):
-    """On whose wish, and why."""
-
-    @property
-    def by(self) -> str:
-        """A person, or what acts for nobody."""
-        ...
-
-    @property
-    def why(self) -> str:
-        """In words."""
-        ...
 
 
 def parts(gone: Mapping[str, Collection[str]], last: Collection[str]) -> list[Gone]:
@@ -56,7 +42,7 @@ def parts(gone: Mapping[str, Collection[str]], last: Collection[str]) -> list[Go
 def take_away(
     connection: Connection,
     gone: Mapping[str, Collection[str]],
-    wish: Signed,
+    wish: Wish,
     stamp: Stamp,
     views: Sequence[FoldedView],
 ) -> tuple[Event, ...]:

@@ -12,6 +12,7 @@ import regex
 from litestar import Response, get, post
 from litestar.response import Template
 
+from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.chat.commands.line_versions import Wish
 from loopforge.chat.rooms_api import spoken
 from loopforge.core.act_guard import LONGEST_EMOJI
@@ -86,13 +87,16 @@ async def answer_anew(
     """Have a mate's last line said anew, gone on from, or stand in another of its versions."""
     paces.changes.take(place.visitor.person)
     await _words(site, place, line)
-    versions, person, owner = site.front.versions, place.visitor.person, place.owner
+    person, owner = place.visitor.person, place.owner
+    asked = CommandRequest(
+        room=place.room, person=person, surface="web", owner=owner, guest=not owner
+    )
     nth = data.get("version", "")
     if nth.isdecimal() and len(nth) < 6:
-        await versions.choose(place.room, person, int(nth), line=line, owner=owner)
+        await site.front.versions.choose(asked, int(nth), line)
     else:
         how: Wish = "more" if data.get("how", "") == "more" else "again"
-        await versions.want(place.room, person, how, line=line, owner=owner, guest=not owner)
+        await site.front.versions.want(asked, how, line)
     return done(request, place.room)
 
 

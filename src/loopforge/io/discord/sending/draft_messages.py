@@ -31,13 +31,18 @@ from loopforge.io.discord.connection.api_errors import scrub
 from loopforge.io.discord.connection.bot_accounts import AccountSeat, Crowd, place_of
 from loopforge.io.discord.mate_threads import carrier
 from loopforge.io.discord.sending.personas import DiscordSpeaker, Voices
-from loopforge.io.discord.sending.status_emojis import STATUS_EMOJIS
 from loopforge.io.discord.sending.webhooks import Hooks
 from loopforge.io.discord.text.outgoing_markdown import LIMIT, pieces
 from loopforge.io.platforms.status_reactions import Mark
 from loopforge.io.platforms.typing_updates import Speech
 
 log = logging.getLogger(__name__)
+STATUS_EMOJIS: dict[Mark, str] = {
+    "seen": "👀",
+    "waiting": "⏳",
+    "answered": "✅",
+    "failed": "❌",
+}
 CURSOR = " ▌"
 """Ends what is not said yet."""
 TYPING_AGAIN = 8.0

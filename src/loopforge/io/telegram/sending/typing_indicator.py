@@ -29,10 +29,17 @@ from loopforge.io.telegram.connection.chat_keys import NAME, where
 from loopforge.io.telegram.sending.draft_messages import GroupDraftKey, looks
 from loopforge.io.telegram.sending.message_delivery import Sending
 from loopforge.io.telegram.sending.outgoing_message import TelegramMessages
-from loopforge.io.telegram.sending.status_emojis import STATUS_EMOJIS
 from loopforge.io.telegram.text.outgoing_markdown import rendered
 
 log = logging.getLogger(__name__)
+STATUS_EMOJIS: dict[Mark, str] = {
+    "seen": "👀",
+    "waiting": "🤔",
+    "answered": "👌",
+    "failed": "💔",
+    "": "",
+}
+"""Bots may only put Telegram's own reactions: of a tick, a cross and an hourglass it has none."""
 TYPING_AGAIN = 4.5
 """Seconds after which Telegram lets a typing sign fade."""
 
