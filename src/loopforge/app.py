@@ -118,7 +118,7 @@ from loopforge.work_opening import task_memory, threads_of
 
 if TYPE_CHECKING:
     from loopforge.ledger.sql_ledger import SqlLedger
-    from loopforge.people.accounts.invite_links import Links
+    from loopforge.people.accounts.access_links import Links
 
 log = logging.getLogger(__name__)
 MINDS = "loopforge.policies"

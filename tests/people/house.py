@@ -14,10 +14,10 @@ from sqlalchemy.engine import Connection
 from loopforge.core.events import Event
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.people.account_linking import AccountLinking
+from loopforge.people.accounts.access_links import Links
 from loopforge.people.accounts.account_decisions import AccountDecisions
 from loopforge.people.accounts.account_service import Accounts
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.people.accounts.invite_links import Links
 from loopforge.people.accounts.sign_in import Signing
 from loopforge.people.identity.person_registry import STREAM, Registry
 from loopforge.people.stranger_pairing import Pairing, Strangers

@@ -50,7 +50,7 @@ from loopforge.errors import Unknown
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage.line_annotations import annotating, annotation, pinned
 from loopforge.ledger.storage.revised_lines import by_id, latest, standing
-from loopforge.people.accounts.invite_links import Links
+from loopforge.people.accounts.access_links import Links
 from loopforge.runtime.delivery_worker import Deliveries
 from loopforge.runtime.ports import Tools
 

@@ -1,6 +1,6 @@
 """Inviting: who may bring somebody into the home, or into a room, and what of the past they show.
 
-    into the home   whom the setting lets (people/accounts/invite_links.py)
+    into the home   whom the setting lets (people/accounts/access_links.py)
     into a room     of those, who is in it and may change it; its past, who may see all of it
 
 Every surface asks here. Does not know by which address a link is opened.
@@ -12,8 +12,8 @@ from loopforge.chat.room.permissions import may, who_may
 from loopforge.chat.server import Rooms
 from loopforge.chat.service.room_list import Lobby
 from loopforge.errors import InputError
+from loopforge.people.accounts.access_links import Links
 from loopforge.people.accounts.account_values import Invite
-from loopforge.people.accounts.invite_links import Links
 
 PARTLY = (
     "You have not been here for all that was said, so you cannot show it to others. "

@@ -28,9 +28,9 @@ class Accounts:
     """
 
     def __init__(self, ledger: SqlLedger, people: Registry, stamp: Stamp, tasks: Tasks) -> None:
+        from loopforge.people.accounts.access_links import Links
         from loopforge.people.accounts.account_decisions import AccountDecisions
         from loopforge.people.accounts.avatar_records import AvatarRecords
-        from loopforge.people.accounts.invite_links import Links
         from loopforge.people.accounts.sign_in import Signing
 
         self._people, self.pictures = people, AvatarRecords(ledger, people, stamp)
