@@ -115,14 +115,13 @@ def rank(
     found: Passages,
     asked: RecallCue,
     limit: int,
-    weights: Weights = WEIGHTS,
     corpus: Corpus | None = None,
     besides: NDArray[np.bool_] | None = None,
 ) -> list[RankedPassage]:
     """The best passages, the best first, one a line; none of those that are `besides`."""
     if not len(found):
         return []
-    parts = _parts(found, asked, weights, corpus)
+    parts = _parts(found, asked, WEIGHTS, corpus)
     total = np.sum(list(parts.values()), axis=0)
     if besides is not None:
         total[besides] = -np.inf

@@ -192,13 +192,10 @@ class Playback:
 
 
 async def replay(
-    policy: Policy,
-    perception: AgentPerception,
-    exchange: Sequence[ReplaySaid],
-    most: int = MOST_REQUESTS,
+    policy: Policy, perception: AgentPerception, exchange: Sequence[ReplaySaid]
 ) -> Same | Diverged | Gone | Onward | MindFailed:
     """Run the policy on the record as far as the record goes; nothing is awaited in this."""
-    playback, most = Playback(exchange), max(most, len(exchange))
+    playback, most = Playback(exchange), max(MOST_REQUESTS, len(exchange))
 
     async def perform(_nth: int, parts: Parts) -> Replies | Diverged | Gone | Onward:
         return playback.take(parts)

@@ -41,11 +41,11 @@ class WorkPlaces:
             return why_of(error)
         return ""
 
-    async def save(self, state: TaskState, note: str = "") -> tuple[str, str]:
+    async def save(self, state: TaskState) -> tuple[str, str]:
         """Keep the workspace as it stands: the name of the copy, or why there is none."""
         try:
             place = await self.workspaces.recovered(state.stream)
-            made = await place.checkpoint(note or f"turn {state.turns}")
+            made = await place.checkpoint(f"turn {state.turns}")
         except (LoopforgeError, OSError) as error:
             return "", why_of(error)
         return str(made.number), ""

@@ -363,11 +363,6 @@ class TaskRepositories:
         await asyncio.to_thread(write)
 
 
-def repositories_of(
-    settings: PluginSettings,
-    clock: Clock,
-    secrets: Callable[[], Collection[str]] = frozenset,
-) -> TaskRepositories:
+def repositories_of(settings: PluginSettings, clock: Clock) -> TaskRepositories:
     """Those of a home, as it is set now."""
-    workspaces = workspaces_of(settings, clock, secrets)
-    return TaskRepositories(settings.home, workspaces, clock, secrets)
+    return TaskRepositories(settings.home, workspaces_of(settings, clock), clock)
