@@ -21,7 +21,6 @@ class Tables(Protocol):
 
     async def look(self, work: Callable[[Connection], T]) -> T:
         """Read by hand, in a reading thread; what the work returns."""
-        ...
 
 
 class Changeable(Tables, Protocol):
@@ -29,7 +28,6 @@ class Changeable(Tables, Protocol):
 
     async def change(self, work: Callable[[Connection], T], *, soon: bool = True) -> T:
         """Change tables by hand, all of it or nothing; `soon`, or with what is written next."""
-        ...
 
 
 class Readable(Ledger, Tables, Protocol):

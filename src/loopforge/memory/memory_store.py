@@ -60,7 +60,6 @@ class Wider(Protocol):
 
     def __call__(self, connection: Connection, /, new: Lines, old: Lines) -> bool:
         """Reads alone."""
-        ...
 
 
 class MemoryStore:

@@ -57,7 +57,6 @@ class PassageIndex(Protocol):
 
         Raises LedgerError; then it is to be asked again.
         """
-        ...
 
 
 class _Piece(NamedTuple):

@@ -31,20 +31,16 @@ class FileSetting(Protocol):
     @property
     def now(self) -> Any:
         """The settings in force."""
-        ...
 
     @property
     def saved(self) -> Any:
         """Those of the next start."""
-        ...
 
     def take(self, name: str, value: Any) -> None:
         """It holds now."""
-        ...
 
     def follow(self, hear: Callable[[Any], None]) -> None:
         """Tell of every change."""
-        ...
 
 
 class EmbeddedSwitch:

@@ -100,11 +100,9 @@ class ModelVoice(Protocol):
         self, question: Question, hear: Callable[[str], None], within: float | None = None
     ) -> Tried:
         """Ask it once; its first word is waited for `within` so many seconds, or its own limit."""
-        ...
 
     async def close(self) -> None:
         """Let go of it."""
-        ...
 
 
 def _fitting(specs: Sequence[ModelSpec], fits: Fits) -> tuple[Sequence[ModelSpec], tuple[str, ...]]:

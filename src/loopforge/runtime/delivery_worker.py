@@ -71,7 +71,6 @@ class DeliveryQueue(Protocol):
 
     async def outbox(self) -> list[Pending]:
         """Every open delivery, oldest first."""
-        ...
 
 
 class Undelivered(NamedTuple):

@@ -37,7 +37,6 @@ class ReadOn(Protocol):
 
     def __call__(self, stream: str, *, after: int) -> Awaitable[Sequence[Event]]:
         """Those after a sequence number, in order."""
-        ...
 
 
 class _Subscription(NamedTuple):

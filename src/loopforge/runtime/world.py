@@ -180,11 +180,9 @@ class Chores(Protocol[S]):
 
     async def fold(self, stream: str) -> S:
         """What is true in this stream now."""
-        ...
 
     async def due(self, state: S) -> Sequence[Fact] | datetime | None:
         """What is to be done next: facts to append; a moment to come back at; nothing."""
-        ...
 
 
 class World(Protocol[S, D]):
@@ -195,31 +193,25 @@ class World(Protocol[S, D]):
 
     async def fold(self, stream: str) -> S:
         """What is true in this stream now."""
-        ...
 
     async def due(self, state: S) -> D | Sequence[Fact] | datetime | None:
         """What is to be done next; it may be a turn."""
-        ...
 
     async def perceive(self, state: S, due: D) -> OpeningView:
         """What the mind is shown at the beginning of its turn. Nothing is written yet."""
-        ...
 
     def senses(self, state: S, turn: TakenTurn[D]) -> Senses:
         """What reaches it after that."""
-        ...
 
     async def judge(
         self, state: S, turn: TakenTurn[D], plan: AgentActionPlan
     ) -> tuple[AgentActionPlan, tuple[Verdict, ...]]:
         """The plan made fit to be seen, and for each of its acts whether it may happen."""
-        ...
 
     def apply(
         self, state: S, turn: TakenTurn[D], ended: TurnEnding, verdicts: Sequence[Verdict]
     ) -> Applied:
         """What the turn comes to; of one without a plan, too."""
-        ...
 
 
 class Worlds:

@@ -33,14 +33,12 @@ class EventSink(Protocol):
 
     async def had(self) -> Mapping[str, int]:
         """How far each stream came here: the sequence number of the last event that it has."""
-        ...
 
     async def put(self, events: Sequence[Event]) -> None:
         """Take these in; they are of one stream, in order, and follow what it had of it.
 
         Erased events come whatever kinds are chosen: the texts they name are to be forgotten here.
         """
-        ...
 
 
 @runtime_checkable
@@ -54,15 +52,12 @@ class EventOutlet(Protocol):
     @property
     def most(self) -> int:
         """How many it takes at once."""
-        ...
 
     async def send(self, events: Sequence[Event]) -> None:
         """Send these, of one stream, in order; Erased events whatever kinds are chosen."""
-        ...
 
     async def close(self) -> None:
         """Send no more."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,11 +24,9 @@ class ConfiguredModels(Protocol):
 
     def of_tier(self, tier: int) -> Sequence[str]:
         """The names of those that serve a tier, in order."""
-        ...
 
     def known(self, name: str) -> bool:
         """Whether there is such a model, and it can be used."""
-        ...
 
 
 class AllModels:

@@ -53,12 +53,10 @@ class LiveHome(Protocol):
     @property
     def now(self) -> PluginSettings:
         """Its settings."""
-        ...
 
     @property
     def zone(self) -> ZoneInfo:
         """Its time zone."""
-        ...
 
 
 class TaskMemory(NamedTuple):

@@ -38,7 +38,6 @@ class CommandTable(Protocol):
     @property
     def table(self) -> dict[str, Callable[[CommandRequest], Awaitable[str]]]:
         """What does each."""
-        ...
 
 
 class Commands:

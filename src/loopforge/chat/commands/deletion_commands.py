@@ -45,13 +45,11 @@ class ClosesRooms(Protocol):
 
     async def resting(self, room: str) -> RestsOnRoom:
         """What elsewhere rests on this room. Raises Unknown."""
-        ...
 
     async def close_room(
         self, room: str, person: str, *, keep_quotes: bool = False, keep_memories: bool = False
     ) -> None:
         """Close the room, and forget what was said in it. Raises Unknown."""
-        ...
 
 
 class DeletionCommands:

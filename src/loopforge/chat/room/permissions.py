@@ -77,17 +77,14 @@ class Held(Protocol):
     @property
     def places(self) -> Mapping[str, RoomPlace]:
         """The places of platforms that are part of it, by key."""
-        ...
 
     @property
     def rights(self) -> Mapping[str, Grant]:
         """What was set, by person, EVERYONE, KEEPERS, or MATE with a mate's handle."""
-        ...
 
     @property
     def lines(self) -> Mapping[str, ContextEntry]:
         """Its lines, by id."""
-        ...
 
 
 # ---------------------------------------------------------------- what a person may do

@@ -95,17 +95,14 @@ class TriggerListener(Protocol):
     @property
     def name(self) -> str:
         """What it is called."""
-        ...
 
     @property
     def interests(self) -> Collection[str]:
         """Words that wake its attention."""
-        ...
 
     @property
     def triggers(self) -> Collection[str]:
         """What may call it."""
-        ...
 
 
 class Absent:

@@ -45,7 +45,6 @@ class ShownTools(Tools, Protocol):
 
     def shown(self, tool: str, arguments: dict[str, Any]) -> str:
         """What people see of a use, before it runs."""
-        ...
 
 
 class Asking(NamedTuple):

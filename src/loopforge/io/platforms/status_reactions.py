@@ -47,7 +47,6 @@ class Marker(Protocol):
 
         "" is no mark. It may bear fewer than the old ones. A line may have no message in a place.
         """
-        ...
 
 
 class Fates(Protocol):
@@ -55,11 +54,9 @@ class Fates(Protocol):
 
     async def sending(self, delivery: str) -> Dispatch:
         """What a delivery is."""
-        ...
 
     async def call(self, turn: str) -> Summoned | None:
         """What a turn was called by, and what became of it."""
-        ...
 
 
 class _Where(NamedTuple):

@@ -44,19 +44,15 @@ class RunningSurface(Surface, Protocol):
 
     async def run(self) -> None:
         """Be there until cancelled."""
-        ...
 
     async def close(self) -> None:
         """Be there no longer."""
-        ...
 
     def attend(self, room: str) -> None:
         """Show from now on what is going on in this room; twice is once."""
-        ...
 
     def states(self) -> Mapping[str, str]:
         """How it stands with each account, by its mates ("*": all): "connected", or why not."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)

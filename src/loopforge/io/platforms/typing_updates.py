@@ -76,21 +76,18 @@ class UpdateStage(Marker, Protocol):
 
     async def typing(self, place: str, mate: str) -> None:
         """Show that this mate is at it, for some seconds."""
-        ...
 
     async def draft(self, speech: Speech, text: str) -> float:
         """Show a draft, or more of it; nothing where it is over or was said.
 
         Seconds to be patient before the next, if it was not taken; else 0.
         """
-        ...
 
     async def withdraw(self, speech: Speech) -> None:
         """Take the draft of a turn away, if one stands that no line is to take the place of.
 
         Raises SendFailed where that is to be tried again.
         """
-        ...
 
 
 class _Drawing:

@@ -33,7 +33,6 @@ class Sink(Protocol):
 
     def write(self, lines: bytes) -> object:
         """Take whole lines."""
-        ...
 
 
 class Chain:

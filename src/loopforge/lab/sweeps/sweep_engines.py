@@ -28,7 +28,6 @@ class Engine(Protocol):
 
     def run(self, work: Work, give: Give, take: Take) -> None:
         """Run until nothing is given and nothing is under way. Raises BadRun, BadScenario."""
-        ...
 
 
 class Here:

@@ -40,4 +40,3 @@ class DerivedTexts(Protocol):
 
         With `sole`, only of what rests on nothing else.
         """
-        ...

@@ -33,17 +33,14 @@ class FoldedView(Protocol):
     @property
     def name(self) -> str:
         """Unique among views."""
-        ...
 
     @property
     def version(self) -> int:
         """To be raised whenever tables or fold change; the view is then folded anew."""
-        ...
 
     @property
     def kinds(self) -> frozenset[str]:
         """The kinds of event it takes in."""
-        ...
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -51,16 +48,13 @@ class FoldedView(Protocol):
 
         One whose `info` has FILLED_LATER comes and goes with them, and is filled beside the fold.
         """
-        ...
 
     @property
     def holds_texts(self) -> bool:
         """Whether private words stand in its tables; an erasure then folds it anew."""
-        ...
 
     def apply(self, connection: Connection, events: Sequence[Event]) -> None:
         """Take in events, those of one stream in order. Raises LedgerError to refuse them."""
-        ...
 
 
 def stale(connection: Connection, known: Sequence[FoldedView]) -> list[FoldedView]:

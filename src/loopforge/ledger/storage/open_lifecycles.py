@@ -22,12 +22,10 @@ class LifecycleRow(Protocol):
     @property
     def stream(self) -> str:
         """The stream of its events."""
-        ...
 
     @property
     def state(self) -> str:
         """Where in its lifecycle it stands."""
-        ...
 
     def _asdict(self) -> dict[str, Any]: ...
 

@@ -43,13 +43,11 @@ class CandidateSearch(Protocol):
     @property
     def space(self) -> Space:
         """See Space."""
-        ...
 
     def candidates(
         self, connection: Connection, spans: Mapping[str, Sequence[Span]], asked: RecallCue
     ) -> Candidates:
         """Those within these spans of streams; of what lies outside, nothing is told or counted."""
-        ...
 
 
 class SegmentSearch:

@@ -94,11 +94,9 @@ class InnerWorker(Protocol):
         self, call: Call, program: Event, nth: int, permission: CallPermission
     ) -> list[Fact]:
         """The facts that a program wants a tool used, and whether it may."""
-        ...
 
     async def inner_end(self, effect: str, program: str) -> EffectEnd | None:
         """How it ended, once it did; None where people are asked first."""
-        ...
 
 
 @dataclass(frozen=True)

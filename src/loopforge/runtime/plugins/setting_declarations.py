@@ -181,21 +181,17 @@ class PluginSettings(Protocol):
     @property
     def home(self) -> Path:
         """The home's folder."""
-        ...
 
     @property
     def environ(self) -> Mapping[str, str]:
         """The variables of the environment, in which keys are."""
-        ...
 
     @property
     def web_address(self) -> str:
         """The address by which browsers reach the home from elsewhere; "" for none."""
-        ...
 
     def of(self, plugin: str, declared: type[T]) -> T:
         """What is set of a plugin."""
-        ...
 
 
 def _row(about: Mapping[str, Any], default: Any) -> dict[str, Any]:

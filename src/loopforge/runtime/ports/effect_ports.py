@@ -40,7 +40,6 @@ class EffectQueue(Protocol):
 
     async def open_effects(self) -> list[OpenEffect]:
         """Every open effect, oldest first."""
-        ...
 
 
 class CallPermission(NamedTuple):
@@ -71,11 +70,9 @@ class EffectFiles(Protocol):
 
     async def keep(self, file: ToolFile) -> File:
         """Keep it. Raises ArtifactError."""
-        ...
 
     async def read(self, hash: str) -> bytes:
         """What was kept, by its hash. Raises ArtifactError."""
-        ...
 
 
 class EffectRooms(Protocol):
@@ -83,11 +80,9 @@ class EffectRooms(Protocol):
 
     async def present(self, stream: str) -> tuple[str, ...]:
         """Who is there."""
-        ...
 
     async def places(self, stream: str) -> tuple[str, ...]:
         """Where a question was shown to people, to be told how it ended."""
-        ...
 
 
 class InnerPermission(NamedTuple):
@@ -109,17 +104,14 @@ class InnerSite(Protocol):
 
     async def offered(self, program: Event) -> Sequence[Tool]:
         """The tools that it may use now."""
-        ...
 
     async def permission(
         self, program: Event, call: Call, gave: Sequence[tuple[str, str]]
     ) -> InnerPermission:
         """Whether this call may run now; `gave` is what tools gave the program, by their names."""
-        ...
 
     async def sandbox(self, stream: str, mate: str) -> SandboxProfile:
         """How what this mate runs there is confined, beside the limits of the home."""
-        ...
 
 
 class SiteRouter(InnerSite, Protocol):
@@ -127,7 +119,6 @@ class SiteRouter(InnerSite, Protocol):
 
     def add(self, prefix: str, site: InnerSite) -> None:
         """Streams whose names begin so have a site of their own."""
-        ...
 
 
 class EffectSite(NamedTuple):

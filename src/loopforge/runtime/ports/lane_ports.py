@@ -15,11 +15,9 @@ class Lanes(Protocol):
 
     def wake(self, stream: str) -> None:
         """There may be something to do; who is at work looks once more at the end."""
-        ...
 
     async def settled(self, stream: str) -> None:
         """Return when nobody has anything left to do on this stream."""
-        ...
 
 
 class Timers(Protocol):
@@ -30,16 +28,12 @@ class Timers(Protocol):
 
     def at(self, stream: str, when: datetime) -> None:
         """Wake it then, and not at the moment that was set before; in the past: at once."""
-        ...
 
     def cancel(self, stream: str) -> None:
         """Do not wake it any more."""
-        ...
 
     def waiting(self) -> Sequence[str]:
         """The streams that are still to be woken."""
-        ...
 
     async def close(self) -> None:
         """Wake nobody any more."""
-        ...

@@ -21,7 +21,6 @@ class Ledger(Protocol):
         `expect` is the sequence number the stream must stand at (0: it must not exist); if it
         stands elsewhere, raises `Conflict` and writes nothing. Raises LedgerBusy or LedgerFull.
         """
-        ...
 
     async def decide(
         self,
@@ -37,7 +36,6 @@ class Ledger(Protocol):
         `attempt` raises is raised. Raises LedgerBusy where the stream never stands still. Must not
         be called from within an `attempt` on the same stream.
         """
-        ...
 
     async def read(
         self,
@@ -54,11 +52,9 @@ class Ledger(Protocol):
         With `limit`, the first ones; with `newest` too, the last ones (still in order).
         Private words are filled in; forgotten ones have `text` None.
         """
-        ...
 
     async def event(self, id: str) -> Event:
         """One event by its id. Raises Unknown."""
-        ...
 
     def subscribe(
         self,
@@ -73,7 +69,6 @@ class Ledger(Protocol):
         kinds. Earlier subscribers are told first. Whoever awaited an append goes on after all were
         told. Call what is returned to be told no longer.
         """
-        ...
 
     async def told(self, stream: str, past: int = -1) -> int:
         """Up to which event subscribers were told of a stream.
@@ -81,8 +76,6 @@ class Ledger(Protocol):
         What this process knows to be there is told first; and if that is no more than `past`, what
         others wrote is looked for and told.
         """
-        ...
 
     async def heads(self, prefix: str = "") -> dict[str, int]:
         """Every stream whose name starts so, and its last sequence number."""
-        ...

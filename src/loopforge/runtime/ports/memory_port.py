@@ -25,7 +25,6 @@ class Recall(Protocol):
 
     async def recall(self, query: RecallQuery) -> Sequence[RecalledLine]:
         """The lines that fit best, the best first; none is there twice."""
-        ...
 
 
 class ItemRecall(Protocol):
@@ -33,11 +32,9 @@ class ItemRecall(Protocol):
 
     async def recall_items(self, query: RecallQuery) -> Sequence[RecalledItem]:
         """The items of `query.mate` that fit best, the best first."""
-        ...
 
     async def usable(self, query: RecallQuery, layers: Collection[str] = ()) -> Sequence[KeptItem]:
         """All items of `query.mate`, of these layers, that may be used there, the oldest first."""
-        ...
 
 
 class MateMemory(Protocol):
@@ -45,15 +42,12 @@ class MateMemory(Protocol):
 
     async def head(self, mate: str) -> int:
         """The number of the last event in a mate's memory; 0: it keeps nothing."""
-        ...
 
     async def copy(self, source: str, mate: str, *, cause: str, actor: str, until: str = "") -> int:
         """Let `mate` keep what `source` does, or did after the event `until`; how many items."""
-        ...
 
     async def differences(self, a: str, b: str) -> Sequence[MemoryDifference]:
         """What `b` keeps that `a` does not, and what they keep differently."""
-        ...
 
     async def take(
         self,
@@ -66,8 +60,6 @@ class MateMemory(Protocol):
         actor: str,
     ) -> int:
         """Take what was found, and decided where it is in conflict; how many events that made."""
-        ...
 
     async def take_back(self, mate: str, events: Sequence[Event], *, cause: str, by: str) -> int:
         """Undo what events did to a mate's memory, by events of their own; how many were undone."""
-        ...

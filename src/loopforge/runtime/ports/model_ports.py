@@ -111,7 +111,6 @@ class Pictures(Protocol):
 
     async def get(self, hash: str) -> bytes:
         """The bytes. Raises a LoopforgeError when they are gone, damaged or out of reach."""
-        ...
 
 
 @runtime_checkable
@@ -123,11 +122,9 @@ class Attentive(Protocol):
 
         Whether there are words in what came is the hearer's to know.
         """
-        ...
 
     def paid(self, usage: Usage) -> None:
         """The question was cancelled, and this is what is counted for it."""
-        ...
 
 
 ANEW = "\0anew\0"
@@ -143,15 +140,12 @@ class Models(Protocol):
         Cancelling the task stops it. An empty piece is a sign of life (the model thinks). A `hear`
         that is Attentive is told, once, when no sign comes for a while.
         """
-        ...
 
     async def count(self, route: Route, texts: Sequence[str]) -> list[int]:
         """Tokens of each text by the model's own tokenizer, or a stated estimate."""
-        ...
 
     def facts(self, route: Route) -> ModelFacts:
         """What is known of the first choice of a route, without asking it."""
-        ...
 
 
 @runtime_checkable
@@ -164,7 +158,6 @@ class PricedModels(Protocol):
         Tokens are estimated, the cost is by the price of the dearest model that may be asked. With
         what was `heard` of an answer that was cut off: about what that took, at the first model.
         """
-        ...
 
 
 class ModelFacts(Struct, frozen=True, kw_only=True):
@@ -196,11 +189,9 @@ class Embeddings(Protocol):
 
         A text that holds nothing known is a row of zeros. Raises ModelError, which says what to do.
         """
-        ...
 
     async def close(self) -> None:
         """Let go of what it holds; it is asked no more."""
-        ...
 
 
 @runtime_checkable
@@ -209,7 +200,6 @@ class WordEmbeddings(Protocol):
 
     def word_vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
         """A row for each word: the longer, the more the word says. Zeros for one not known."""
-        ...
 
 
 @runtime_checkable
@@ -218,4 +208,3 @@ class Leaning(Protocol):
 
     def leaning(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
         """The vector of a question, with more weight on that part."""
-        ...

@@ -87,7 +87,6 @@ class LineRoute(Protocol):
 
     async def line(self, line: RoomLine) -> bool:
         """Whether it is taken, so that no mate answers it. Asked twice, it is taken once."""
-        ...
 
 
 class OrderRoute(Protocol):
@@ -95,19 +94,15 @@ class OrderRoute(Protocol):
 
     async def order(self, order: RoomOrder) -> str:
         """Do it; what whoever gave it is told. Raises input errors."""
-        ...
 
     async def awaits(self, stream: str, reply_to: str = "") -> bool:
         """Whether a yes or a no that names no number, and answers this line, is for it."""
-        ...
 
     async def buttons(self, said: Event) -> Sequence[LineButton]:
         """The buttons that belong under a line of `RoomVoice` as things stand."""
-        ...
 
     async def source(self, said: Event) -> LineSource | None:
         """Where more is told of a line of `RoomVoice`; None for any other."""
-        ...
 
 
 class RoomVoice(Protocol):
@@ -117,16 +112,12 @@ class RoomVoice(Protocol):
         self, stream: str, mate: str, text: str, *, cause: str, files: Sequence[File] = ()
     ) -> str:
         """Say it once for each cause (an event's id); the line's id, "" where the room is gone."""
-        ...
 
     async def edit(self, stream: str, mate: str, line: str, text: str) -> bool:
         """Let that line of the mate be this text; False while an earlier edit is on its way."""
-        ...
 
     async def react(self, stream: str, mate: str, line: str, emoji: str, *, cause: str) -> None:
         """Put an emoji on a line, once for each cause."""
-        ...
 
     async def reached(self, order: RoomOrder, cause: str) -> bool:
         """Whether what was said for this cause stood where a command was given, before it was."""
-        ...

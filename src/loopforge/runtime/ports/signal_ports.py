@@ -69,15 +69,12 @@ class Listening(Protocol):
 
     def __aiter__(self) -> AsyncIterator[Signal | Event]:
         """Itself."""
-        ...
 
     async def __anext__(self) -> Signal | Event:
         """The next thing that was heard."""
-        ...
 
     def close(self) -> None:
         """Stop listening; the iterator ends."""
-        ...
 
 
 class Signals(Protocol):
@@ -88,19 +85,15 @@ class Signals(Protocol):
 
         What others append is heard there of the ledger.
         """
-        ...
 
     def listen(self, stream: str) -> Listening:
         """Hear what is published from now on, in order; a draft takes the place of an older one."""
-        ...
 
     def halt(self, stream: str, why: str, name: str = "") -> None:
         """Stop what is under way on a stream; with a name, only what goes by it."""
-        ...
 
     def on_halt(self, stream: str, stop: Callable[[str], None], *names: str) -> Callable[[], None]:
         """Call `stop`, with the reason, when what goes by one of these names is to be halted.
 
         Call what is returned when it is over.
         """
-        ...

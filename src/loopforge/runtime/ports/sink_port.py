@@ -28,4 +28,3 @@ class SinkStandings(Protocol):
 
     async def standings(self) -> Sequence[SinkStanding]:
         """How each stands now."""
-        ...

@@ -35,11 +35,9 @@ class Surface(Protocol):
 
         Raises SendFailed.
         """
-        ...
 
     async def sent(self, out: Outgoing) -> str | None:
         """Whether it is already there (asked before sending a second time), by its id.
 
         Raises SendFailed: `uncertain` where nobody can know.
         """
-        ...

@@ -83,15 +83,12 @@ class ToolDoor(Protocol):
     @property
     def at(self) -> datetime:
         """The same in every run of the program."""
-        ...
 
     async def offered(self) -> Sequence[Tool]:
         """Those that may be used, by whom its mate answers."""
-        ...
 
     async def use(self, nth: int, tool: str, arguments: dict[str, Any]) -> UsedTool:
         """Use one, as call `nth` of the program, from 1. Raises PeopleAsked, InputError."""
-        ...
 
 
 class ToolCall(Struct, frozen=True, kw_only=True):
@@ -153,33 +150,27 @@ class RoomFiles(Protocol):
 
     async def known(self, call: ToolCall) -> Sequence[File]:
         """All of them, the newest first."""
-        ...
 
     async def file(self, call: ToolCall, which: str) -> File:
         """A file by its handle or name. Raises Unknown."""
-        ...
 
     async def text(self, call: ToolCall, which: str) -> tuple[File, str]:
         """A file by its handle or name, and what can be read of it. Raises Unknown, InputError."""
-        ...
 
     async def data(self, call: ToolCall, which: str) -> ToolFile:
         """A file by its handle or name, with its bytes. Raises Unknown, ArtifactError."""
-        ...
 
     async def givers(self, call: ToolCall, which: str) -> Collection[str]:
         """The tools that gave a file to the same mate for the same people; none: people did.
 
         Raises Unknown.
         """
-        ...
 
     async def extract(self, file: ToolFile) -> str:
         """What a document or a page (HTML in UTF-8, its address as its name) says.
 
         It need not be kept anywhere. Raises InputError, which says why there is nothing to read.
         """
-        ...
 
 
 class RoomHistory(Protocol):
@@ -187,7 +178,6 @@ class RoomHistory(Protocol):
 
     async def lines(self, call: ToolCall, wanted: LineSearch) -> Sequence[FoundLine]:
         """The lines that are wanted, the oldest first."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -220,7 +210,6 @@ class ToolMaker(Protocol):
 
         None where the home lacks what it needs: it is not offered then.
         """
-        ...
 
 
 class ToolPlugin:
@@ -244,11 +233,9 @@ class Tools(Protocol):
 
     def known(self) -> tuple[Tool, ...]:
         """Every tool there is."""
-        ...
 
     def misfit(self, tool: str, arguments: dict[str, Any]) -> str:
         """Which of the arguments is not as the tool's schema wants it, and why; "" for none."""
-        ...
 
     async def choose(
         self, where: tuple[str, str], may: Sequence[Tool], talk: Sequence[str]
@@ -257,8 +244,6 @@ class Tools(Protocol):
 
         `where` are the stream and the mate's handle.
         """
-        ...
 
     async def call(self, tool: str, call: ToolCall) -> tuple[bool, ToolResult]:
         """Run it: whether it worked, and what it gives, or how it failed. Never raises."""
-        ...

@@ -28,12 +28,10 @@ class WebSettings(Protocol):
     @property
     def web_host(self) -> str:
         """Where they listen."""
-        ...
 
     @property
     def web_address(self) -> str:
         """By which address browsers come, where that was set; else ""."""
-        ...
 
 
 class LinkReach(Struct, frozen=True, kw_only=True):

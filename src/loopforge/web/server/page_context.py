@@ -59,41 +59,32 @@ class HomeSettings(Protocol):
     @property
     def now(self) -> Any:
         """Those in force, by name."""
-        ...
 
     @property
     def saved(self) -> Any:
         """Those of the next start, by name."""
-        ...
 
     @property
     def zone(self) -> ZoneInfo:
         """The time zone of what people are shown."""
-        ...
 
     def states(self) -> Sequence[SettingState]:
         """Every setting, in the order of the table."""
-        ...
 
     async def change(self, name: str, value: str | Mapping[str, Any] | None, by: str) -> None:
         """Save one, or take back what was saved. Raises Unknown and BadSettings."""
-        ...
 
     async def undo(self, name: str, by: str) -> None:
         """Save again what was saved before its last change. Raises Unknown."""
-        ...
 
     async def keep_key(self, variable: str, value: str, by: str) -> None:
         """Save the key or address of a model service; "" removes it. Raises BadSettings."""
-        ...
 
     def kept_keys(self) -> list[str]:
         """The variables whose keys or addresses are saved in this home."""
-        ...
 
     async def changes(self, limit: int = 100) -> Sequence[Event]:
         """The newest changes, the newest first."""
-        ...
 
 
 @dataclass(frozen=True)
