@@ -98,10 +98,6 @@ class TranscriptIndex:
             _count(connection, stream, {seq // PART for seq in mine})
             if self._take_out is not None:
                 self._take_out(stream, mine)
-        if lines and isinstance(event.body, Erased) and connection.dialect.name != "sqlite":
-            from loopforge.memory.candidates.pgvector_index import drop_graphs
-
-            drop_graphs(connection)
         connection.execute(delete(passages).where(gone))
         connection.execute(delete(forgotten).where(blank))
         match event.body:

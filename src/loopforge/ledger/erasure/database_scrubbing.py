@@ -132,12 +132,25 @@ def make_way(connection: Connection, tables: Collection[str]) -> None:
     )
 
 
+def drop_graphs(connection: Connection, tables: Collection[str]) -> None:
+    """Drop what indexes of these tables would take minutes to make; it is made later, as above."""
+    query = (
+        "SELECT indexrelid::regclass::text FROM pg_index "
+        "JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_am ON pg_am.oid = relam "
+        "WHERE amname = 'hnsw' AND indrelid = ANY(SELECT to_regclass(each) FROM unnest(%s::text[]) AS each)"
+    )
+    for name in connection.exec_driver_sql(query, (list(tables),)).scalars().all():
+        connection.exec_driver_sql(f"DROP INDEX IF EXISTS {name}")
+
+
 def _vacuumed(store: Store, tables: Collection[str], how: str) -> bool:
     """Free what rows were deleted from tables of PostgreSQL; FULL writes the tables anew."""
     try:
         with telling(store.url), store.reader.connect() as connection:
             for table in ("texts", *tables):
                 make_way(connection, (table,))
+                if "FULL" in how:
+                    drop_graphs(connection, (table,))
                 connection.exec_driver_sql(f"VACUUM ({how}) {table}")
             if "FULL" in how:  # as the database's owner
                 connection.exec_driver_sql("VACUUM (FULL) pg_statistic")

@@ -25,7 +25,6 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
 from loopforge.errors import LedgerBusy, LedgerError
-from loopforge.ledger.erasure.database_scrubbing import make_way
 from loopforge.ledger.schema_migration import looked_at
 
 if TYPE_CHECKING:
@@ -149,14 +148,6 @@ def of_model(model: str, dimension: int) -> str:
     """The condition for rows in a graph, as SQLAlchemy's `text` takes it."""
     given = model.replace("'", "''").replace(":", "\\:")
     return f"model = '{given}' AND octet_length(vector) = {dimension}"
-
-
-def drop_graphs(connection: Connection) -> None:
-    """Within an erasure: no graph is in the way of writing the table anew, and none is made."""
-    make_way(connection, ("passages", "passage_vectors"))
-    query = f"SELECT relname FROM pg_class WHERE relkind = 'i' AND starts_with(relname, '{GRAPH}')"  # noqa: S608
-    for name in connection.exec_driver_sql(query).scalars().all():
-        connection.exec_driver_sql(f"DROP INDEX IF EXISTS {name}")
 
 
 class PgvectorIndex:
