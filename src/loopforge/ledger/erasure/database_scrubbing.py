@@ -137,7 +137,8 @@ def drop_graphs(connection: Connection, tables: Collection[str]) -> None:
     query = (
         "SELECT indexrelid::regclass::text FROM pg_index "
         "JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_am ON pg_am.oid = relam "
-        "WHERE amname = 'hnsw' AND indrelid = ANY(SELECT to_regclass(each) FROM unnest(%s::text[]) AS each)"
+        "WHERE amname = 'hnsw' AND indrelid "
+        "= ANY(SELECT to_regclass(each) FROM unnest(%s::text[]) AS each)"
     )
     for name in connection.exec_driver_sql(query, (list(tables),)).scalars().all():
         connection.exec_driver_sql(f"DROP INDEX IF EXISTS {name}")
