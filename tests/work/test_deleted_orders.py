@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,32 @@ async def test_a_deleted_line_that_no_mind_has_read_yet_steers_nothing(place: Pa
         await room.app.forgetting.finish("room:commons")
         assert not [one for one in asked if "marmoladic" in one]
         assert room.holding(b"marmoladic") == []
+
+
+async def test_a_deleted_line_steers_nothing_after_a_restart_either(place: Path) -> None:
+    """It was deleted before a mind read it; the process that was told so is gone."""
+    steps = [uses("work_run", command="sleep 300")]
+    with suppress(InterruptedError):
+        async with commons(place, in_order(*steps)) as room:
+            task = await room.gives("otto, write a Python server in serve.py", "effect.running")
+            line = await room.says("take the port marmoladic-4711")
+            await room.shop.until(task, "task.steered")
+            await room.says("take the port 80")
+            await room.shop.until(task, "task.steered", 2)
+            await room.app.front.rooms.delete("commons", room.ana, line.id)
+            raise InterruptedError
+    asked = list[str]()
+    answers = in_order(says("done", "Here."))
+
+    def script(question: Question) -> Step:
+        asked.append(str(question.messages))
+        return answers(question)
+
+    async with commons(place, script) as room:
+        state = await room.shop.state(task)
+        assert line.id not in [one.source for one in state.pending.values()]
+        await room.shop.rest(task)
+        assert (await room.shop.state(task)).stage == "finished"
+        worked = [one for one in asked if "You work on a task" in one]
+        assert [one for one in worked if "take the port 80" in one]
+        assert not [one for one in worked if "marmoladic" in one]

@@ -21,6 +21,7 @@ from loopforge.runtime.ports import Ledger, Listening, Signals
 from loopforge.work.task_state import PREFIX, TaskState
 
 log = logging.getLogger(__name__)
+DELETED = "room.line_deleted"
 FEWEST = 4
 """Digits of an id by which a task is named: every id begins with the same one."""
 
@@ -46,7 +47,7 @@ class TaskStore:
         ledger.subscribe(self._follow, streams=PREFIX)
         self._erasures = 0
         ledger.subscribe(self._erased, kinds=["ledger.erased"])
-        ledger.subscribe(self._deleted, kinds=["room.line_deleted"])
+        ledger.subscribe(self._deleted, kinds=[DELETED])
 
     async def state(self, stream: str) -> TaskState:
         """The task as it is now, as far as it is known what others wrote."""
@@ -56,12 +57,18 @@ class TaskStore:
             while state.seq < await self._ledger.told(stream):
                 for event in await self._ledger.read(stream, after=state.seq):
                     state.apply(event)
+                await self._withdraw(state)
             if erasures == self._erasures:  # else it was read with words that are no more
                 self._stale.discard(stream)
                 known = self._states.setdefault(stream, state)
                 for name in TaskState.__struct_fields__:
                     setattr(known, name, getattr(state, name))
         return self._states[stream]
+
+    async def _withdraw(self, state: TaskState) -> None:
+        """Take out of a task that was read what its room deleted before a mind was shown it."""
+        if any(body.source for body in state.pending.values()):
+            self._without(await self._ledger.read(state.thread, kinds=[DELETED]), [state])
 
     async def states(self, streams: Iterable[str]) -> list[TaskState]:
         """The tasks of these streams, but those that cannot be read."""
@@ -119,10 +126,13 @@ class TaskStore:
         self._stale = set(self._states)
 
     def _deleted(self, _stream: str, events: Sequence[Event]) -> None:
-        for event in events:
-            if isinstance(event.body, LineDeleted):
-                for state in self._states.values():
-                    state.withdraw(event.body.line)
+        self._without(events, self._states.values())
+
+    def _without(self, deleted: Sequence[Event], states: Iterable[TaskState]) -> None:
+        lines = [event.body.line for event in deleted if isinstance(event.body, LineDeleted)]
+        for state in states:
+            for line in lines:
+                state.withdraw(line)
 
     def _meant(self, stream: str, which: str) -> bool:
         id = stream.removeprefix(PREFIX)
