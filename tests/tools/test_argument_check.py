@@ -51,12 +51,33 @@ def test_what_a_schema_asks_for(schema: dict[str, Any], value: Any, wrong: str) 
         {"$ref": "#"},
         {"$ref": "#/nowhere"},
         {"type": 7},
+        {"$defs": {"a": {"allOf": [{}] * 400}}, "allOf": [{"$ref": "#/$defs/a"}] * 400},
+        of(items={"anyOf": [{"type": "integer"}] * 400}),
+        {"allOf": [{}] * 1_000},
     ],
 )
 def test_a_schema_made_to_be_slow_is_a_broken_one(schema: dict[str, Any]) -> None:
-    """Patterns that try each split, references that double or go round, or lead nowhere."""
+    """Patterns that try each split, references that double or go round, or lead nowhere; very many
+    parts, and few that stand for very many."""
+    it = ["x"] * 400 if "items" in str(schema) else "a" * 200 + "!"
     with pytest.raises(InputError, match="its own schema is broken"):
-        misfit(schema, {"it": "a" * 200 + "!"})
+        misfit(schema, {"it": it})
+
+
+def test_so_many_patterns_are_looked_for_and_no_more() -> None:
+    """Four hundred, each of which takes nearly as long as one may, would take seconds."""
+    hundreds = of(allOf=[{"pattern": f"^(?!{n}x)"} for n in range(30)] + [{"pattern": "never"}])
+    assert misfit(hundreds, {"it": "a"}) is None
+    assert misfit(of(allOf=[{"pattern": "never"}]), {"it": "a"}) is not None
+
+
+def test_whether_all_are_different_is_seen_at_once() -> None:
+    """Of 20,000 objects not each is compared with each."""
+    rows: list[dict[str, int]] = [{"n": n} for n in range(20_000)]
+    assert misfit(of(uniqueItems=True), {"it": rows}) is None
+    assert misfit(of(uniqueItems=True), {"it": [*rows[:3], {"n": 1}]}).message.endswith(
+        "has non-unique elements"
+    )
 
 
 def test_names_by_pattern_are_the_servers_to_check() -> None:
