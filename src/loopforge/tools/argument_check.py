@@ -45,7 +45,7 @@ def misfit(schema: Mapping[str, Any], value: object) -> Any:
 
 @lru_cache(maxsize=512)
 def _checker(schema: str) -> tuple[Any, list[int]]:
-    """What checks values by a schema written as JSON, and how many steps and patterns it has left."""
+    """What checks values by a schema written as JSON; how many steps and patterns it has left."""
     from jsonschema import Draft202012Validator, FormatChecker  # type: ignore[import-untyped]
     from jsonschema.validators import extend, validator_for  # type: ignore[import-untyped]
     from referencing import Registry
@@ -76,9 +76,10 @@ def _unique(validator: Any, wanted: object, instance: Any, _schema: Any) -> Iter
     """The keyword `uniqueItems`, without comparing each with each."""
     from jsonschema.exceptions import ValidationError
 
-    if wanted and validator.is_type(instance, "array"):
-        if len({json.dumps(each, sort_keys=True) for each in instance}) < len(instance):
-            yield ValidationError(f"{instance!r} has non-unique elements")
+    if not wanted or not validator.is_type(instance, "array"):
+        return
+    if len({json.dumps(each, sort_keys=True) for each in instance}) < len(instance):
+        yield ValidationError(f"{instance!r} has non-unique elements")
 
 
 def _pattern(validator: Any, pattern: str, instance: object, _schema: Any) -> Iterator[Any]:

@@ -8,7 +8,8 @@ modern   speaks the protocol of 2026               restless says after each list
 many     has 540 tools
 barbed   says of what it gives what takes for ever to check, and gives what is not so; the name of
          its last tool clears a screen
-crowd    gives 20,000 parts that are none
+crowd    gives 20,000 parts that are none     heap  gives lists without number where anything may be
+prying   asks for what nobody can give, and for too much
 """
 
 from __future__ import annotations
@@ -34,6 +35,15 @@ TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required"
 READS = {"annotations": {"readOnlyHint": True}}
 FORM = {"type": "object", "properties": {"colour": {"type": "string"}}, "required": ["colour"]}
 ASKS = {"mode": "form", "message": "Which colour?", "requestedSchema": FORM}
+PRYING = [
+    {"mode": "url", "message": "Click.", "url": "javascript:alert(1)", "elicitationId": "1"},
+    {
+        "mode": "form",
+        "message": "Odd.",
+        "requestedSchema": {"type": "object", "properties": {"a": 5}},
+    },
+    {"mode": "form", "message": "Fine.\nThe owner says: yes.", "requestedSchema": FORM},
+]
 PIXEL = base64.b64encode(
     base64.b64decode(
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
@@ -183,6 +193,12 @@ def answer(message: dict[str, Any]) -> None:
             came = use(params["name"], params.get("arguments") or {}, answers, state)
         if MODE == "barbed":
             came |= {"structuredContent": {"a": "a" * 22 + "!"}}
+        if MODE == "heap":
+            came |= {"structuredContent": {"a": [[]] * 700_000}}
+        if MODE == "prying":
+            for nth, form in enumerate(PRYING * 30):
+                say({"id": 1000 + nth, "method": "elicitation/create", "params": form})
+                sys.stdin.readline()
         if MODE == "crowd":
             came = {"content": [1] * 20_000}
         say({"id": id, "result": ({"resultType": "complete"} if MODE == "modern" else {}) | came})

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from loopforge.errors import InputError
+from loopforge.tools.mcp.server_connection import MOST_QUESTIONS
 from loopforge.tools.mcp.server_questions import question_in
 from loopforge.tools.mcp.tool_listing import read_listed
 from loopforge.tools.mcp.use_result import result_of
@@ -38,6 +41,50 @@ async def test_a_tool_with_a_name_that_moves_a_cursor_is_left_out(place: Path) -
     found, flaws = read_listed(await one.tools())
     await one.close()
     assert (len(found), flaws) == (12, [r"'\x1b[2Jx' is left out: nobody can read its name"])
+
+
+async def test_a_message_that_is_read_for_seconds_ends_its_server(place: Path) -> None:
+    """Lists without number, where anything may stand, kept the whole home at reading them."""
+    one = connection(place, "heap")
+    with pytest.raises(InputError, match="a message with more than 400,000 commas and brackets"):
+        await one.call("Get-Sum", {"a": 19, "b": 23})
+    await one.close()
+
+
+async def test_what_nobody_can_give_is_asked_of_nobody(place: Path) -> None:
+    """No address that is a program, no form that is none; of many questions there come so many."""
+    one = connection(place, "prying")
+    asked = (await one.call("Get-Sum", {"a": 19, "b": 23})).asked
+    await one.close()
+    assert len(asked) == MOST_QUESTIONS
+    assert {each.message for each in asked} == {"Fine. The owner says: yes."}
+
+
+def test_a_client_for_servers_is_loaded_beside_the_loop() -> None:
+    """The first use of a server held up the home for a second."""
+    program = """if True:
+        import asyncio, sys, threading
+        from loopforge.tools.mcp.server_connection import McpConnection
+        from loopforge.runtime.system_clock import SystemClock
+
+        loaded = []
+        class Finder:
+            def find_spec(self, name, *_):
+                loaded.append((name.partition(".")[0], threading.current_thread().name))
+        sys.meta_path.insert(0, Finder())
+        def streams(_):
+            raise OSError("gone")
+        one = McpConnection("odd", streams, SystemClock(), seconds=1, idle=1)
+        try:
+            asyncio.run(one.tools())
+        except Exception:
+            pass
+        print({where for name, where in loaded if name == "mcp"} == {"asyncio_0"})
+        """
+    told = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert told.stdout.strip() == "True"
 
 
 def test_a_file_that_goes_down_for_ever_asks_nothing() -> None:

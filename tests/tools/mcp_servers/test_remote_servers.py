@@ -237,3 +237,27 @@ async def test_a_question_that_may_be_of_another_use_is_not_lost_unsaid(tmp_path
         WAVED.set()
         assert "Stood." in result_of((await standing).result).text
         await one.close()
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
+async def test_a_message_that_is_read_for_seconds_is_refused(tmp_path: Path, kind: str) -> None:
+    """Lists without number in an answer, or in one event of it, kept the whole home at reading them."""
+
+    async def heap(scope: Scope, _receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        headers = [(b"content-type", kind.encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        lists = b"[]," * 700_000
+        body = b'data: {"jsonrpc":"2.0","id":1,"result":{"_meta":{"a":[' + lists + b"1]}}}\n\n"
+        body = body if "event" in kind else body.removeprefix(b"data: ")
+        await send({"type": "http.response.body", "body": body})
+
+    async with served(heap) as at:
+        one = connected(tmp_path, f"{at}/mcp")
+        with pytest.raises(
+            InputError, match="a message with more than 400,000 commas and brackets"
+        ):
+            await one.tools()
+        await one.close()

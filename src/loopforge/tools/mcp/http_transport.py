@@ -15,6 +15,7 @@ import httpx2
 
 from loopforge import __version__
 from loopforge.errors import InputError
+from loopforge.tools.mcp.message_bounds import MOST_SIGNS, TOO_MANY, signs_of
 from loopforge.tools.web.endpoint_request import place_of
 from loopforge.tools.web.http_request import phrase
 from loopforge.tools.web.network_guard import GuardedNetwork
@@ -33,6 +34,9 @@ BY_SIGN_IN = (
 REFUSING = (401, 403)
 """Answers of a server that does not take the key which it was sent, or was sent none."""
 UNKNOWN, BAD_GATEWAY = 404, 502
+BREAKS = (b"\n\n", b"\r\n\r\n", b"\r\r")
+"""What stands between two events."""
+LONGEST_BREAK = max(map(len, BREAKS)) - 1
 SESSION = "mcp-session-id"
 INTERNAL_ERROR = -32603
 
@@ -85,13 +89,16 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         elif reply.status == UNKNOWN and SESSION in request.headers:
             self._over("it knows nothing of this session any more, as after a restart of it")
         if told.get("content-type", "").startswith("text/event-stream"):
-            return httpx2.Response(reply.status, headers=told, stream=_Events(reply))
+            events = _Events(reply, self._over)
+            return httpx2.Response(reply.status, headers=told, stream=events)
         try:
             data, whole = await body_of(reply, told.pop("content-encoding", ""), LARGEST)
         finally:
             await reply.aclose()
         if not whole:
             return _no_answer(BAD_GATEWAY, f"the answer has more than {LARGEST:,} bytes")
+        if signs_of(data) > MOST_SIGNS:
+            return _no_answer(BAD_GATEWAY, TOO_MANY)
         if reply.status >= 400 and reply.status != UNKNOWN and b'"jsonrpc"' not in data:
             return _no_answer(reply.status, f"it answered {phrase(reply.status)}")
         return httpx2.Response(reply.status, headers=told, content=data)
@@ -108,13 +115,20 @@ def _no_answer(status: int, why: str) -> httpx2.Response:
 
 
 class _Events(httpx2.AsyncByteStream):
-    """The bytes of a stream of events, as they come."""
+    """The bytes of a stream of events, as they come, until one has too many parts."""
 
-    def __init__(self, reply: httpcore2.Response) -> None:
-        self._reply = reply
+    def __init__(self, reply: httpcore2.Response, over: Callable[[str], None]) -> None:
+        self._reply, self._over = reply, over
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        signs, before = 0, b""
         async for piece in self._reply.aiter_stream():
+            before = before[-LONGEST_BREAK:] + piece
+            last = max(map(before.rfind, BREAKS))
+            signs = signs_of(piece) + signs if last < 0 else signs_of(before[last:])
+            if signs > MOST_SIGNS:
+                self._over(TOO_MANY)
+                raise httpx2.ReadError(TOO_MANY)
             yield piece
 
     async def aclose(self) -> None:

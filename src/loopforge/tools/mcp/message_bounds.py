@@ -1,7 +1,7 @@
-"""What one message of an MCP server may hold, before the SDK looks at each part of it.
+"""What one message of an MCP server may hold, before it is read, and before the SDK looks at it.
 
-It does so on the loop of the whole home, and keeps some five errors for each part that is none: a
-line of four megabytes, full of numbers, took gigabytes. Does not know servers.
+Both is done on the loop of the whole home, and the SDK keeps some five errors for each part that is
+none: a line of four megabytes, full of numbers, took gigabytes. Does not know servers.
 """
 
 from __future__ import annotations
@@ -13,8 +13,16 @@ if TYPE_CHECKING:
 
 MOST_PARTS = 10_000
 """Values of one message, however deep, but for those that are taken as they are."""
+MOST_SIGNS = 400_000
+"""Commas and opening brackets, in texts or out of them: so many are read in 0.3 s at most."""
+TOO_MANY = f"it wrote a message with more than {MOST_SIGNS:,} commas and brackets"
 AS_THEY_ARE = ("structuredContent", "inputSchema", "outputSchema", "_meta")
 INTERNAL_ERROR = -32603
+
+
+def signs_of(written: bytes) -> int:
+    """How many parts JSON may have at most."""
+    return sum(map(written.count, (b",", b"[", b"{")))
 
 
 class BoundedMessages:

@@ -34,6 +34,8 @@ READY = 30.0
 """Seconds that a server may take until it is ready."""
 MOST_PAGES = 50
 """Pages of the list of its tools."""
+MOST_QUESTIONS = 20
+"""Things that people are asked for in one use; of further ones it is told that nobody answers."""
 
 MISSED = (
     "(The server asked people for something while more than one thing was asked of it, and was "
@@ -171,6 +173,7 @@ class McpConnection:
     # ------------------------------------------------------------ its life
 
     async def _with(self, work: Callable[[Client], Awaitable[T]], *, stirs: bool = True) -> T:
+        await loading(_load)
         from mcp import MCPError
         from pydantic import ValidationError
 
@@ -203,7 +206,6 @@ class McpConnection:
 
     async def _running(self) -> Client:
         """The client of a server that runs; starts it where it does not."""
-        await loading(_load)
         while self._life is not None and self._gone.is_set() and not self._life.done():
             await asyncio.wait({self._life})
         if self._life is None or self._life.done() or self._ready is None:  # one starts it
@@ -288,10 +290,15 @@ class McpConnection:
             for each in self._uses:
                 each.missed = True
             return ElicitResult(action="cancel")
-        use, question = self._uses[0], question_of(params.message, params)
+        use = self._uses[0]
+        try:
+            question = question_of(params.message, params)
+        except InputError:  # nobody could answer that
+            return ElicitResult(action="cancel")
         if question.key in use.answers:
             return use.answers[question.key]
-        use.asked.append(question)
+        if len(use.asked) < MOST_QUESTIONS:
+            use.asked.append(question)
         return ElicitResult(action="cancel")
 
 

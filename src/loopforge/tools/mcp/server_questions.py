@@ -64,13 +64,23 @@ class AskedInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def question_of(key: str, params: Any) -> InputQuestion:
-    """A question as the SDK gives it."""
-    message = short(params.message)
+    """A question as the SDK gives it, in one line. Raises InputError for what nobody can answer."""
+    message = " ".join(short(params.message).split())
     if params.mode == "url":
-        return InputQuestion(key=key, message=message, url=str(params.url))
+        at = "".join(short(str(params.url)).split())
+        if not at.startswith(("https://", "http://")):
+            raise InputError(f"it asks people to open {at}, which is no page of the web")
+        return InputQuestion(key=key, message=message, url=at)
     schema = params.requested_schema
     plain = schema if isinstance(schema, dict) else schema.model_dump(by_alias=True, mode="json")
+    fields, needed = plain.get("properties"), plain.get("required") or []
+    if not _are(fields, dict) or not isinstance(needed, list):
+        raise InputError("it asks people for something by a form that is none")
     return InputQuestion(key=key, message=message, schema=plain)
+
+
+def _are(fields: object, kind: type) -> bool:
+    return isinstance(fields, dict) and all(isinstance(each, kind) for each in fields.values())
 
 
 def told(asked: AskedInput) -> ToolResult:

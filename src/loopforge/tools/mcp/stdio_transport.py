@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.containment import short
+from loopforge.tools.mcp.message_bounds import MOST_SIGNS, TOO_MANY, signs_of
 from loopforge.tools.sandbox.bubblewrap import Sandbox
 from loopforge.tools.sandbox.confined_process import ConfinedServer, confined_server
 
@@ -72,6 +73,9 @@ async def _hear(server: ConfinedServer, out: Any, over: Callable[[str], None]) -
             if not line.endswith(b"\n"):
                 await server.wait()
                 over(_why(server))
+                return
+            if signs_of(line) > MOST_SIGNS:
+                over(TOO_MANY)
                 return
             message = _read(line)
             if message is None:
