@@ -10,9 +10,6 @@ leaves them alone.
 Several processes may use one folder: a lock on it keeps a sweep apart from what is being written.
 What is young is known to the process that put it, so only who holds the home may sweep it.
 
-obstore is asked in threads of Python's own: its asynchronous calls end in threads of Tokio, one of
-which may abort a process that is about to end (pyo3-async-runtimes, issue 40).
-
 Knows nothing of events, rooms or names of files. Does not cover: a store by URL that several
 processes use. A deleted file's blocks on the disk are the disk's business.
 """
@@ -27,14 +24,12 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
+from loopforge.artifacts.object_storage import ObjectStorage
 from loopforge.errors import ArtifactError, DamagedArtifact, InputError, Unknown
 from loopforge.runtime.installation.folder_lock import locked
 from loopforge.runtime.ports import Clock
-
-if TYPE_CHECKING:
-    from obstore.store import ObjectStore
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +64,7 @@ class Artifacts:
 
     def __init__(self, where: Path | str, clock: Clock) -> None:
         self._where, self._clock = where, clock
-        self._opened: ObjectStore | None = None
+        self._objects = ObjectStorage(where, self._tell)
         self._young: dict[str, list[float]] = {}
         self._still = asyncio.Lock()
         self.reading = asyncio.Semaphore(READING)
@@ -78,31 +73,24 @@ class Artifacts:
 
     async def put(self, data: bytes) -> str:
         """Keep the bytes; their hash. Raises ArtifactError (a full disk, say): nothing is kept."""
-        import obstore
-
         hash = await asyncio.to_thread(hash_of, data)
         self._young.setdefault(hash, []).append(self._clock.ticks())
         try:
             async with self._locked(fcntl.LOCK_SH):
-                await asyncio.to_thread(obstore.put, self._store(), _path(hash), data)
-        except BaseException as error:
+                await self._objects.put(_path(hash), data)
+        except BaseException:
             self.settle(hash)
-            self._tell(error, "written")
+            raise
         return hash
 
     async def get(self, hash: str) -> bytes:
         """The bytes. Raises Unknown, DamagedArtifact, or ArtifactError when out of reach."""
-        import obstore
-
         self._check(hash)
         try:
-            found = await asyncio.to_thread(obstore.get, self._store(), _path(hash))
-            data = bytes(await asyncio.to_thread(found.bytes))
+            data = await self._objects.get(_path(hash))
         except FileNotFoundError:
             gone = f"There is no kept file {hash[:12]}; it may have been forgotten."
             raise Unknown(gone) from None
-        except BaseException as error:
-            self._tell(error, "read")
         if await asyncio.to_thread(hash_of, data) != hash:
             log.warning("the kept file %s in %s is damaged", hash[:12], self._where)
             raise DamagedArtifact(
@@ -117,7 +105,7 @@ class Artifacts:
         from obstore.exceptions import BaseError
 
         try:
-            data = bytes(obstore.get(self._store(), _path(hash)).bytes())
+            data = bytes(obstore.get(self._objects.store(), _path(hash)).bytes())
         except FileNotFoundError:
             return ""
         except (BaseError, OSError, ValueError) as error:
@@ -131,31 +119,22 @@ class Artifacts:
 
         self._check(hash)
         try:
-            await asyncio.to_thread(obstore.head, self._store(), _path(hash))
+            await self._objects.told(
+                "read", lambda: obstore.head(self._objects.store(), _path(hash))
+            )
         except FileNotFoundError:
             return False
-        except BaseException as error:
-            self._tell(error, "read")
         return True
 
     async def drop(self, hash: str) -> None:
         """Let the bytes go for good, held or not; quiet when they are not there."""
         self._check(hash)
         async with self._locked(fcntl.LOCK_SH):
-            await self._drop(hash)
+            await self._objects.drop(_path(hash))
 
     async def hashes(self) -> list[str]:
         """The hashes of everything that is kept."""
-        import obstore
-
-        def listed() -> list[str]:
-            paths = [entry["path"] for batch in obstore.list(self._store()) for entry in batch]
-            return sorted(name for path in paths if (name := _name(path)))
-
-        try:
-            return await asyncio.to_thread(listed)
-        except BaseException as error:
-            self._tell(error, "read")
+        return sorted(filter(None, map(_name, await self._objects.paths())))
 
     # ------------------------------------------------------------ what nobody holds
 
@@ -188,19 +167,9 @@ class Artifacts:
             staying = young.union(await held())
             going = [hash for hash in stored if hash not in staying]
             for hash in going:
-                await self._drop(hash)
+                await self._objects.drop(_path(hash))
             await asyncio.to_thread(self._tidy)
         return going
-
-    async def _drop(self, hash: str) -> None:
-        import obstore
-
-        try:
-            await asyncio.to_thread(obstore.delete, self._store(), _path(hash))
-        except FileNotFoundError:
-            pass
-        except BaseException as error:
-            self._tell(error, "deleted")
 
     def _tidy(self) -> None:
         """Take away what a killed process was writing: `<hash>#<number>`, beside the files."""
@@ -224,16 +193,6 @@ class Artifacts:
                 except OSError as error:
                     self._tell(error, "written")
                 yield
-
-    def _store(self) -> ObjectStore:
-        if self._opened is None:
-            from obstore.store import LocalStore, from_url
-
-            if isinstance(self._where, Path):
-                self._opened = LocalStore(self._where, mkdir=True)
-            else:
-                self._opened = from_url(self._where)
-        return self._opened
 
     def _check(self, hash: str) -> None:
         if not is_hash(hash):

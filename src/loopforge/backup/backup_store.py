@@ -14,24 +14,18 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Callable
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import NoReturn
 
 import msgspec
 from msgspec import Struct
 
 from loopforge.artifacts.artifact_store import Artifacts, is_hash
+from loopforge.artifacts.object_storage import ObjectStorage
 from loopforge.errors import BackupError, LedgerBehind, Unknown
 from loopforge.runtime.ports import Clock
 
-if TYPE_CHECKING:
-    from obstore.store import ObjectStore
-
-T = TypeVar("T")
 MANIFEST, LEDGER, HOME = "backup.json", "ledger.jsonl.gz", "home.tar.gz"
 KEYS = "keys.age"
 FORMAT = 1
@@ -88,7 +82,7 @@ class BackupStore:
         self._root: Path | str = Path(where).expanduser().absolute() if local else where.rstrip("/")
         files = self._root / "files" if isinstance(self._root, Path) else f"{self._root}/files"
         self.files = Artifacts(files, clock)
-        self._opened: ObjectStore | None = None
+        self._objects = ObjectStorage(self._root, self._fault)
 
     async def names(self) -> list[str]:
         """Backups that are whole, oldest first."""
@@ -119,16 +113,15 @@ class BackupStore:
 
     async def read(self, path: str) -> bytes:
         """A small object. Raises FileNotFoundError."""
-        import obstore
-
-        return await self._told(lambda: bytes(obstore.get(self._store(), path).bytes()))
+        self._check()
+        return await self._objects.get(path)
 
     async def fetch(self, path: str, to: Path) -> None:
         """A large object into a file. Raises BackupError, also where that one's disk is full."""
         import obstore
 
         def copy() -> None:
-            pieces = obstore.get(self._store(), path).stream()
+            pieces = obstore.get(self._objects.store(), path).stream()
             try:
                 with to.open("wb") as file:
                     file.writelines(pieces)
@@ -138,35 +131,20 @@ class BackupStore:
                     f"{error.strerror or error}. Make room there, or name another folder by TMPDIR."
                 ) from error
 
+        self._check()
         try:
-            await self._told(copy)
+            await self._objects.told("read", copy)
         except FileNotFoundError:
             raise BackupError(f"{path} is gone from {self.where}.") from None
 
     async def write(self, path: str, data: bytes | Path) -> None:
         """Put bytes or a file there, whole or not at all. Raises BackupError."""
-        import obstore
-
-        def put() -> None:
-            if isinstance(self._root, Path):
-                self._root.mkdir(0o700, parents=True, exist_ok=True)
-            obstore.put(self._store(), path, data)
-
-        try:
-            await self._told(put)
-        except FileNotFoundError as error:  # there is no such bucket
-            raise self._fault(error) from error
+        await self._objects.put(path, data)
 
     async def drop(self, name: str) -> None:
         """Take a backup away, first what makes it one."""
-        import obstore
-
-        def delete(part: str) -> None:
-            obstore.delete(self._store(), f"{name}/{part}")
-
         for part in (MANIFEST, LEDGER, HOME, KEYS):
-            with suppress(FileNotFoundError):
-                await self._told(partial(delete, part))
+            await self._objects.drop(f"{name}/{part}")
         if isinstance(self._root, Path):
             await asyncio.to_thread(shutil.rmtree, self._root / name, ignore_errors=True)
 
@@ -190,41 +168,21 @@ class BackupStore:
         return found
 
     async def _paths(self, prefix: str | None = None) -> list[str]:
-        import obstore
+        self._check()
+        return await self._objects.paths(prefix)
 
-        def listed() -> list[str]:
-            batches = obstore.list(self._store(), prefix)
-            return [entry["path"] for batch in batches for entry in batch]
+    def _check(self) -> None:
+        if isinstance(self._root, Path) and not self._root.is_dir():
+            raise BackupError(f"There is no folder {self._root}, where backups could lie.")
 
-        return await self._told(listed)
-
-    async def _told(self, ask: Callable[[], T]) -> T:
-        """What the store answers, asked in a thread; its own errors as ours."""
-        try:
-            return await asyncio.to_thread(ask)
-        except (FileNotFoundError, BackupError):
-            raise
-        except Exception as error:
-            raise self._fault(error) from error
-
-    def _fault(self, error: Exception) -> BackupError:
+    def _fault(self, error: Exception, _done: str) -> NoReturn:
+        if isinstance(error, BackupError):
+            raise error
         said = str(error).partition("\n")[0].rstrip(".")
-        return BackupError(
+        raise BackupError(
             f"The backups in {self.where} cannot be reached: {said}. Check that this is there, and "
             "for a bucket its region and its keys."
-        )
-
-    def _store(self) -> ObjectStore:
-        if self._opened is None:
-            from obstore.store import LocalStore, from_url
-
-            if not isinstance(self._root, Path):
-                self._opened = from_url(self._root)
-            elif self._root.is_dir():
-                self._opened = LocalStore(self._root)
-            else:
-                raise BackupError(f"There is no folder {self._root}, where backups could lie.")
-        return self._opened
+        ) from error
 
 
 def _whole(path: str) -> bool:

@@ -12,22 +12,19 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import Literal, NoReturn
 
 import msgspec
 from msgspec import Struct
 
+from loopforge.artifacts.object_storage import ObjectStorage
 from loopforge.errors import ArtifactError, Unknown
 
-if TYPE_CHECKING:
-    from obstore.store import ObjectStore
-
 log = logging.getLogger(__name__)
-T = TypeVar("T")
 CHECKPOINT_TURNS = 5
 """A workspace is kept every so many turns of its task."""
 AT_ONCE = 8
@@ -82,18 +79,19 @@ class CheckpointArchive:
 
     def __init__(self, where: Path | str) -> None:
         self._where = where
-        self._opened: ObjectStore | None = None
+        retries = {"max_retries": TRIES, "retry_timeout": PATIENCE}
+        self._objects = ObjectStorage(where, self._fault, retry_config=retries)
 
     async def numbers(self, task: str) -> list[int]:
         """Those that a task has, the oldest first."""
-        paths = await self._paths(f"{task}/checkpoints")
+        paths = await self._objects.paths(f"{task}/checkpoints")
         stems = [path.rpartition("/")[2].removesuffix(".json") for path in paths]
         return sorted(int(stem) for stem in stems if stem.isdigit())
 
     async def load(self, task: str, number: int) -> WorkspaceCheckpoint:
         """One of them. Raises Unknown, and ArtifactError where it cannot be read."""
         try:
-            data = await self._read(_manifest(task, number))
+            data = await self._objects.get(_manifest(task, number))
             return msgspec.json.decode(data, type=WorkspaceCheckpoint)
         except FileNotFoundError:
             raise Unknown(f"There is no checkpoint {number} of this work.") from None
@@ -111,12 +109,12 @@ class CheckpointArchive:
             if entry.hash and entry.hash not in there
         }
         await self._put_all(task, missing, read)
-        await self._write(_manifest(task, made.number), msgspec.json.encode(made))
+        await self._objects.put(_manifest(task, made.number), msgspec.json.encode(made))
 
     async def fetch(self, task: str, hash: str) -> bytes:
         """The bytes of a file. Raises ArtifactError where they are gone, or are no longer those."""
         try:
-            data = await self._read(_file(task, hash))
+            data = await self._objects.get(_file(task, hash))
         except FileNotFoundError:
             raise ArtifactError(f"The file {hash[:12]} of a checkpoint is gone.") from None
         if await asyncio.to_thread(_hashed, data) != hash:
@@ -125,7 +123,7 @@ class CheckpointArchive:
 
     async def hashes(self, task: str) -> frozenset[str]:
         """The files of a task that are kept."""
-        paths = await self._paths(f"{task}/files")
+        paths = await self._objects.paths(f"{task}/files")
         return frozenset(path.rpartition("/")[2] for path in paths)
 
     async def prune(self, task: str, keep: int) -> None:
@@ -136,22 +134,22 @@ class CheckpointArchive:
             return
         kept = [await self.load(task, number) for number in numbers[len(going) :]]
         for number in going:
-            await self._drop(_manifest(task, number))
+            await self._objects.drop(_manifest(task, number))
         needed = frozenset[str]().union(*(each.hashes for each in kept))
         for hash in await self.hashes(task) - needed:
-            await self._drop(_file(task, hash))
+            await self._objects.drop(_file(task, hash))
 
     async def forget(self, task: str) -> None:
         """Let all go that is kept of a task; quiet where there is nothing."""
-        paths = await self._paths(task)
+        paths = await self._objects.paths(task)
         for path in sorted(paths, key=lambda path: "/checkpoints/" not in path):
-            await self._drop(path)
+            await self._objects.drop(path)
         if isinstance(self._where, Path):
             await asyncio.to_thread(_tidy, self._where / task)
 
     async def tasks(self) -> Collection[str]:
         """The tasks of which something is kept."""
-        return sorted({path.partition("/")[0] for path in await self._paths(None)})
+        return sorted({path.partition("/")[0] for path in await self._objects.paths()})
 
     async def _put_all(
         self, task: str, missing: Mapping[str, str], read: Callable[[str], bytes]
@@ -163,7 +161,7 @@ class CheckpointArchive:
                 data = await asyncio.to_thread(read, path)
                 if _hashed(data) != hash:
                     raise ArtifactError(f"{path} was changed while a checkpoint was made.")
-                await self._write(_file(task, hash), data)
+                await self._objects.put(_file(task, hash), data)
 
         ended = await asyncio.gather(
             *(put(hash, path) for hash, path in missing.items()), return_exceptions=True
@@ -172,65 +170,18 @@ class CheckpointArchive:
             if isinstance(error, BaseException):
                 raise error
 
-    # ------------------------------------------------------------ the store
-
-    async def _read(self, path: str) -> bytes:
-        import obstore
-
-        return await self._told(lambda: bytes(obstore.get(self._store(), path).bytes()))
-
-    async def _write(self, path: str, data: bytes) -> None:
-        import obstore
-
-        await self._told(lambda: obstore.put(self._store(), path, data))
-
-    async def _drop(self, path: str) -> None:
-        import obstore
-
-        with suppress(FileNotFoundError):
-            await self._told(lambda: obstore.delete(self._store(), path))
-
-    async def _paths(self, prefix: str | None) -> Sequence[str]:
-        import obstore
-
-        def listed() -> list[str]:
-            batches = obstore.list(self._store(), prefix)
-            return [entry["path"] for batch in batches for entry in batch]
-
-        return await self._told(listed)
-
-    async def _told(self, ask: Callable[[], T]) -> T:
-        """What the store answers, asked in a thread; its own errors as ours."""
-        try:
-            return await asyncio.to_thread(ask)
-        except FileNotFoundError:
-            raise
-        except Exception as error:
-            said = str(error).partition("\n")[0].rstrip(".")
-            if isinstance(self._where, Path):  # rooms are not told where the home lies
-                log.warning("the checkpoints in %s cannot be reached: %s", self._where, said)
-                raise ArtifactError(
-                    "The checkpoints of this home cannot be reached; the log says why. Check the "
-                    "disk, and try again."
-                ) from error
+    def _fault(self, error: Exception, _done: str) -> NoReturn:
+        said = str(error).partition("\n")[0].rstrip(".")
+        if isinstance(self._where, Path):  # rooms are not told where the home lies
+            log.warning("the checkpoints in %s cannot be reached: %s", self._where, said)
             raise ArtifactError(
-                f"The checkpoints in {self._where} cannot be reached: {said}. Check the disk or "
-                "the bucket, and try again."
+                "The checkpoints of this home cannot be reached; the log says why. Check the "
+                "disk, and try again."
             ) from error
-
-    def _store(self) -> ObjectStore:
-        if self._opened is None:
-            from obstore.store import LocalStore, from_url
-
-            if isinstance(self._where, Path):
-                self._where.mkdir(0o700, parents=True, exist_ok=True)
-                self._opened = LocalStore(self._where, mkdir=True)
-            else:
-                self._opened = from_url(
-                    self._where,
-                    retry_config={"max_retries": TRIES, "retry_timeout": PATIENCE},
-                )
-        return self._opened
+        raise ArtifactError(
+            f"The checkpoints in {self._where} cannot be reached: {said}. Check the disk or "
+            "the bucket, and try again."
+        ) from error
 
 
 def _hashed(data: bytes) -> str:
