@@ -9,8 +9,9 @@ from msgspec.structs import replace
 from loopforge.core.events import Event
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.mates.growth_claims import DecidedClaim, MergedClaim, TraitMovedClaim
-from loopforge.mates.growth_story import GrowthSentence, StoryReader, check, tell
+from loopforge.mates.growth_story import GrowthSentence, StoryReader, tell
 from loopforge.mates.version_history import STREAM
+from tests.mates.growth_checker import check
 from tests.mates.test_mate_growth import ADA, Nursery, home
 
 __all__ = ["home"]

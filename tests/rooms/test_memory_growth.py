@@ -15,7 +15,8 @@ from loopforge.core.room_vocabulary import LineEdited
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError
 from loopforge.ledger.erasure.text_erasure import Wish
-from loopforge.mates.growth_story import StoryReader, check
+from loopforge.mates.growth_story import StoryReader
+from tests.mates.growth_checker import check
 from tests.rooms.conftest import Home, living
 from tests.rooms.test_memory_items import TEA, heard, keep, private_room, usable
 

@@ -1,6 +1,6 @@
 """Claims of a mate's story: what a sentence may say, as facts, and the words for each.
 
-    claim -> sentence(claim, names), and whether the events that it cites bear it out (borne)
+    claim -> sentence(claim, names)
 
 Facts of a claim are read from events alone. Words that came from a talk (why a mate asked for
 something) are None where whoever reads may not know them. Knows no page.
@@ -16,10 +16,7 @@ from msgspec import Struct
 
 from loopforge.core.events import Event
 from loopforge.core.growth.growth_events import (
-    GrowthUndone,
-    MateForked,
     MateMerged,
-    TraitDecided,
     TraitProposed,
 )
 from loopforge.core.mates.mate_file import parse
@@ -31,7 +28,7 @@ from loopforge.core.memory.memory_vocabulary import (
     MemoryRestored,
     MemorySuperseded,
 )
-from loopforge.core.people_events import MateGone, MateWritten
+from loopforge.core.people_events import MateWritten
 from loopforge.core.text.spoken_lists import counted as many
 from loopforge.core.text.spoken_lists import listed
 from loopforge.errors import BadMate
@@ -252,7 +249,7 @@ def _asked(claim: AskedClaim) -> str:
     return f"It asked to have its {claim.trait} {claim.after} {now}{hidden}{why}"
 
 
-# ---------------------------------------------------------------- what bears a claim out
+# ---------------------------------------------------------------- what events say
 
 
 def moved_traits(before: MateWritten, after: MateWritten) -> list[TraitMovedClaim]:
@@ -279,45 +276,6 @@ def counted(before: MateWritten, after: MateWritten) -> tuple[int | None, int | 
         if tag != "equal":
             came, went = came + d - c, went + b - a
     return came, went
-
-
-def borne(claim: GrowthClaim, events: Sequence[Event], undone: Callable[[str], int]) -> bool:
-    """Whether these events, and they alone, say what a claim says.
-
-    `undone` gives the number of a change by the id of its event.
-    """
-    bodies = [event.body for event in events]
-    match claim, bodies:
-        case BeganClaim(by=by), [MateWritten(by=who)]:
-            return by == who
-        case RewroteClaim(by=by, came=came, went=went), [
-            MateWritten() as old,
-            MateWritten() as new,
-        ]:
-            return (by, came, went) == (new.by, *counted(old, new))
-        case TraitMovedClaim(), [MateWritten() as old, MateWritten() as new]:
-            return claim in moved_traits(old, new)
-        case GoneClaim(by=by), [MateGone()]:
-            return by == _by(events[0])
-        case ForkedClaim(), [MateForked() as fork]:
-            told = (claim.new, claim.source, claim.by) == (fork.mate, fork.source, fork.by)
-            return told and claim.mate in (fork.mate, fork.source)
-        case MergedClaim(), [MateMerged() as merge]:
-            return claim == merged_claim(merge)
-        case AskedClaim(), [TraitProposed() as asked]:
-            return claim in (asked_claim(asked, seen=True), asked_claim(asked, seen=False))
-        case DecidedClaim(approved=approved, by=by), [TraitDecided() as decided]:
-            return (approved, by) == (decided.approved, decided.by)
-        case UndoneClaim(number=number, by=by), [GrowthUndone() as back]:
-            return (number, by) == (undone(back.change), back.by)
-        case KeptClaim() | RewordedClaim() | MemoryTurnClaim(), _:
-            return claim in (memory_claim(events, seen=True), memory_claim(events, seen=False))
-        case AlongClaim(source=source, count=count), [MateForked() | MateMerged() as led, *rest]:
-            kept = [one for one in events[1:] if one.cause == events[0].id]
-            whole = len(kept) == len(rest) == count
-            return whole and led.source == source
-        case _:
-            return False
 
 
 def merged_claim(merge: MateMerged) -> MergedClaim:
@@ -365,7 +323,3 @@ def memory_claim(
             return MemoryTurnClaim(turn="back", words=words, hidden=hidden)
         case _:
             return None
-
-
-def _by(event: Event) -> str:
-    return event.actor.removeprefix("person:") if event.actor != "runtime" else ""

@@ -1,7 +1,6 @@
 """The story of a mate: how it grew, sentence by sentence, each citing the events that say so.
 
     story = tell("maya", events, reader)
-    problems = check(story, events)          # [] if every sentence is borne out
 
 The same events give the same sentences. What came from a talk is told to those alone who may see
 the lines behind it; `lines` of a sentence are the ids of those. Does not know where lines stand.
@@ -37,7 +36,6 @@ from loopforge.mates.growth_claims import (
     RewroteClaim,
     UndoneClaim,
     asked_claim,
-    borne,
     counted,
     memory_claim,
     merged_claim,
@@ -194,25 +192,3 @@ def _written(
 
 def _by(event: Event) -> str:
     return event.actor.removeprefix("person:") if event.actor != "runtime" else ""
-
-
-# ---------------------------------------------------------------- the checker
-
-
-def check(
-    mate: str, story: Sequence[GrowthSentence], events: Sequence[Event], names: Names
-) -> list[str]:
-    """What is wrong in a story, held against the events; nothing if all is borne out."""
-    known = {event.id: event for event in events}
-    numbers = {event.id: one.number for one in mate_changes(mate, events) for event in one.events}
-    problems = []
-    for one in story:
-        cited = [known[id] for id in one.events if id in known]
-        told = f"“{one.text[:60]}”"
-        if not one.events or len(cited) < len(one.events):
-            problems.append(f"{told}: it cites what is not on record.")
-        elif not borne(one.claim, cited, lambda change: numbers.get(change, 0)):
-            problems.append(f"{told}: the events do not bear it out.")
-        if one.text != sentence(one.claim, names):
-            problems.append(f"{told}: its words are not those of its claim.")
-    return problems
