@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Annotated, Any
 
 import msgspec
@@ -28,7 +29,7 @@ from loopforge.web.lab.city_map import city
 from loopforge.web.lab.lab_pages import RunLine, listed, look, others, source_of
 from loopforge.web.lab.robot_cast import RobotFigure, cast_of, heard_of, hearings, plain, standings
 from loopforge.web.rendering.live_hub import message
-from loopforge.web.room.event_stream import KEPT, PATIENCE, RETRY, CountedEvents
+from loopforge.web.room.event_stream import KEPT, PATIENCE, RETRY, CountedEvents, streamed
 from loopforge.web.server.access_guards import visitor_of
 from loopforge.web.server.page_context import Asked, Site, page
 
@@ -192,13 +193,7 @@ async def stream(
     """How far the run has come, from `after` steps on; ends when the run, or the session, does."""
     if not site.shifts.standing(run).state:
         await asyncio.to_thread(site.shifts.archive.index, run)
-    last = request.headers.get("last-event-id", "")
-    after = int(last) if last.isdecimal() and len(last) < 16 else after
-    return Stream(
-        _followed(request, site, run, after),
-        media_type="text/event-stream",
-        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
-    )
+    return streamed(request, after, partial(_followed, request, site, run))
 
 
 async def _followed(request: Asked, site: Site, run: str, after: int) -> AsyncIterator[bytes]:

@@ -8,7 +8,8 @@ that is new names the last one on it (`after`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Annotated
 
 from litestar import get
@@ -56,6 +57,14 @@ class CountedEvents:
             self._open -= Counter(whose)  # and those that are none any more go
 
 
+def streamed(request: Asked, after: int, events: Callable[[int], AsyncIterator[bytes]]) -> Stream:
+    """The events after this one, or after the last that a browser had which comes again."""
+    last = request.headers.get("last-event-id", "")
+    after = int(last) if last.isdecimal() and len(last) < 16 else after
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return Stream(events(after), media_type="text/event-stream", headers=headers)
+
+
 @get("/rooms/{room:str}/stream", middleware=[CountedEvents])
 async def stream(
     request: Asked,
@@ -64,13 +73,7 @@ async def stream(
     after: Annotated[int, Parameter(ge=0, le=2**53)] = 0,
 ) -> Stream:
     """The stream; ends when the room, the stay or the session does."""
-    last = request.headers.get("last-event-id", "")
-    after = int(last) if last.isdecimal() and len(last) < 16 else after
-    return Stream(
-        _events(request, site, place, after),
-        media_type="text/event-stream",
-        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
-    )
+    return streamed(request, after, partial(_events, request, site, place))
 
 
 async def _events(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Annotated
 
 from litestar import get
@@ -16,7 +17,7 @@ from litestar.response import Stream
 
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.rendering.live_hub import message
-from loopforge.web.room.event_stream import KEPT, PATIENCE, RETRY, CountedEvents
+from loopforge.web.room.event_stream import KEPT, PATIENCE, RETRY, CountedEvents, streamed
 from loopforge.web.server.access_guards import visitor_of
 from loopforge.web.server.page_context import Asked, Site
 from loopforge.web.work.task_access import access_to, task_access
@@ -38,13 +39,7 @@ async def follow_task(
 ) -> Stream:
     """How far the task has come, from event `after` on; ends when the session or the right does."""
     state = (await task_access(site, visitor, task)).state
-    last = request.headers.get("last-event-id", "")
-    after = int(last) if last.isdecimal() and len(last) < 16 else after
-    return Stream(
-        _followed(request, site, state, after),
-        media_type="text/event-stream",
-        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
-    )
+    return streamed(request, after, partial(_followed, request, site, state))
 
 
 async def _followed(
