@@ -221,21 +221,8 @@ def _as_of(standing: Sequence[KeptItem], every: Sequence[KeptItem], until: str) 
 def _copied(item: KeptItem, source: str) -> MemoryKept:
     """An item as another mate keeps it: the same words by reference, the same lines."""
     ended = item.until if item.state == "held" else None
-    return MemoryKept(
-        layer=item.layer,
-        text=item.text,
-        made_by="fork",
-        evidence=item.evidence,
-        about=item.about,
-        told_by=item.told_by,
-        subject=item.subject,
-        since=item.since,
-        until=ended,
-        room=item.room,
-        travels=item.travels,
-        trusted=item.trusted,
-        learned_by=item.learned_by or source,
-    )
+    learned = item.learned_by or source
+    return item.anew(made_by="fork", rests_on=(), until=ended, learned_by=learned)
 
 
 def _worded_by(every: Sequence[KeptItem]) -> dict[str, str]:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from msgspec.structs import asdict
 from sqlalchemy import BigInteger, Boolean, Column, Index, PrimaryKeyConstraint, Table, select
 from sqlalchemy.engine import Connection, Row
 
@@ -343,31 +344,19 @@ def _text(event: Event) -> Words:
 def _item(row: Row[Any], events: Mapping[str, Event]) -> KeptItem:
     kept = events[row.item].body
     assert isinstance(kept, MemoryKept)
+    now = asdict(kept) | {"text": _text(events[row.wording]), "until": _until(row, kept)}
     return KeptItem(
         id=row.item,
         mate=row.mate,
         seq=row.seq,
         at=events[row.item].at,
-        layer=kept.layer,
-        text=_text(events[row.wording]),
         state=row.state,
-        made_by=kept.made_by,
-        evidence=kept.evidence,
-        rests_on=kept.rests_on,
-        about=kept.about,
-        told_by=kept.told_by,
-        subject=kept.subject,
-        since=kept.since,
-        until=_until(row, kept),
         replaced=row.replaced,
-        room=kept.room,
-        travels=kept.travels,
-        trusted=kept.trusted,
         locked=row.locked,
         worded_by=row.worded_by,
         changed_by=row.changed_by,
         because=row.because,
-        learned_by=kept.learned_by,
+        **now,
     )
 
 

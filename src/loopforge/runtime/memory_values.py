@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
 from loopforge.core.events import Event
-from loopforge.core.memory.memory_vocabulary import EvidenceLine, Layer, Maker
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.memory.memory_vocabulary import MemoryKept
 
 
 class LineSearch(Struct, frozen=True, kw_only=True):
@@ -73,8 +72,8 @@ ItemState = Literal["held", "superseded", "invalidated", "dropped", "forgotten"]
 """What an item of memory is; only of the first two kinds one is ever recalled."""
 
 
-class KeptItem(Struct, frozen=True, kw_only=True):
-    """An item of a mate's memory as it stands now; see core/memory/memory_vocabulary.py.
+class KeptItem(MemoryKept, frozen=True, kw_only=True):
+    """An item of a mate's memory as it stands now: what is not said here is as in MemoryKept.
 
     `text` is what it says now, `until` when it ended or will end, `replaced` the item that holds in
     its place, `seq` its number in the mate's stream. `worded_by` is the person who corrected it;
@@ -85,26 +84,17 @@ class KeptItem(Struct, frozen=True, kw_only=True):
     mate: str
     seq: int
     at: datetime
-    layer: Layer
-    text: Words
     state: ItemState
-    made_by: Maker
-    evidence: tuple[EvidenceLine, ...] = ()
-    rests_on: tuple[str, ...] = ()
-    about: tuple[str, ...] = ()
-    told_by: str = ""
-    subject: Words = public("")
-    since: datetime | None = None
-    until: datetime | None = None
     replaced: str = ""
-    room: str = ""
-    travels: bool = False
-    trusted: bool = True
     locked: bool = False
     worded_by: str = ""
     changed_by: str = ""
     because: str = ""
-    learned_by: str = ""
+
+    def anew(self, **changed: Any) -> MemoryKept:
+        """What is to be kept that is as this item, but for what is `changed`."""
+        same = {name: getattr(self, name) for name in MemoryKept.__struct_fields__}
+        return MemoryKept(**(same | changed))
 
 
 class RecalledItem(Struct, frozen=True, kw_only=True):

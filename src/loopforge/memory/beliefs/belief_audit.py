@@ -25,7 +25,7 @@ from sqlalchemy import Row, select
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
-from loopforge.core.memory.memory_vocabulary import PREFIX, EvidenceLine, MemoryKept
+from loopforge.core.memory.memory_vocabulary import PREFIX, EvidenceLine
 from loopforge.core.room_vocabulary import Heard, LineEdited, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
@@ -168,20 +168,12 @@ class BeliefAudit:
             return False
         edit = found.event
         line = EvidenceLine(stream=edit.stream, seq=edit.seq, line=edit.id)
-        new = MemoryKept(
-            layer=item.layer,
+        new = item.anew(
             text=Words(text),
             made_by="idle",
             evidence=(*item.evidence, line),
-            rests_on=item.rests_on,
-            about=item.about,
-            told_by=item.told_by,
             subject=Words(str(item.subject)),
-            since=item.since,
-            until=item.until,
-            room=item.room,
-            trusted=item.trusted,
-            learned_by=item.learned_by,
+            travels=False,
         )
         kept = await self._store.keep(item.mate, [new], actor="runtime", cause=edit.id)
         if kept and (await self._store.item(item.id)).state == "held":
