@@ -7,8 +7,6 @@ and for the owner, who keeps house.
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from litestar import get, post
 from litestar.response import Redirect, Template
 from msgspec import Struct
@@ -16,7 +14,7 @@ from msgspec import Struct
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.chat.room.room_store import PREFIX, stream_of
-from loopforge.chat.service.failed_deliveries import OwedDelivery, Owing
+from loopforge.chat.service.failed_deliveries import OwedDelivery
 from loopforge.errors import InputError, Unknown
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.admin.hidden_rooms import veil_of
@@ -35,18 +33,13 @@ WHAT = {
 
 
 class OwedRow(Struct, frozen=True, kw_only=True):
-    """One thing that is owed, as a person may see it; `room` and `seq` lead to it, if they may."""
+    """One thing that is owed, as a person may see it; `room` leads to it, if they may."""
 
-    delivery: str
+    owed: OwedDelivery
     what: str
     who: str
     where: str
     platform: str
-    at: datetime
-    state: Owing
-    why: str
-    attempts: int
-    again: bool
     room: str = ""
     title: str = ""
 
@@ -111,16 +104,11 @@ def _row(site: Site, one: OwedDelivery, scene: Scene | None) -> OwedRow:
     if scene is not None and one.who:
         who = scene.mate(one.who).name if scene.has(one.who) else scene.person(one.who)
     return OwedRow(
-        delivery=one.delivery,
+        owed=one,
         what=WHAT[one.what],
         who=who,
         where=one.name if scene is not None else "",
         platform=site.surfaces.get(platform, platform.capitalize()),
-        at=one.at,
-        state=one.state,
-        why=one.why,
-        attempts=one.attempts,
-        again=one.again,
         room=scene.room if scene else "",
         title=(scene.title or scene.room) if scene else "",
     )
