@@ -8,11 +8,13 @@ import pytest
 
 from loopforge.core.work.work_vocabulary import (
     TaskEscalated,
+    TaskNudged,
     TaskProgressed,
     TaskSteered,
     TaskStopped,
 )
 from loopforge.models.scripted_model import ScriptedAnswer
+from loopforge.runtime.ports import Question
 from loopforge.work.task_transcript import lines_of
 from tests.work.conftest import Step, in_order, says, uses, working
 from tests.work.test_thread_tasks import commons
@@ -53,6 +55,28 @@ async def test_a_circle_is_told_first_and_then_brings_the_next_model(place: Path
         assert (first.reason, state.entries[0].kind) == ("stuck", "heard")
         assert "although it was told so" in str(first.why)
         assert sum(one.kind == "result" for one in state.entries) == 9
+
+
+async def test_turns_without_a_tool_are_a_circle(place: Path) -> None:
+    """In a task that need change no file, too: it is told after four, and replaced after eight."""
+    shown = list[str]()
+    answers = in_order(*[says("going", f"I think about it, {n}.") for n in range(8)])
+
+    def script(asked: Question) -> Step:
+        shown.append(str(asked.messages))
+        return answers(asked)
+
+    async with working(place, script, LADDER) as shop:
+        state = await shop.state(await shop.give("Deploy the server with docker"))
+        (told,) = await shop.bodies(state.id, TaskNudged)
+        assert "You used no tool in 4 turns" in str(told.what)
+        assert any("You used no tool in 4 turns" in one for one in shown)
+        (first, *_) = await shop.bodies(state.id, TaskEscalated)
+        assert (first.reason, first.after, state.escalated[0].turn) == (
+            "stuck",
+            "little",
+            state.progress[7].turn,
+        )
 
 
 async def test_waiting_for_what_takes_long_is_not_being_stuck(place: Path) -> None:

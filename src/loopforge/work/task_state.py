@@ -140,6 +140,7 @@ class TaskState(Struct, kw_only=True):
     nudged: int = 0
     model_since: int = 0
     uses_since: int = 0
+    steps_since: int = 0
     corrected: int = 0
     asked: TaskAsked | None = None
     halted: TaskStopped | None = None
@@ -264,11 +265,12 @@ class TaskState(Struct, kw_only=True):
                 self._enter("mine", self.task.mate, body.question, event)
             case TaskNudged():
                 self.nudged += 1
-                self.uses_since = len(self.uses)
+                self.uses_since, self.steps_since = len(self.uses), self.turns
                 self._enter("told", "", body.what, event)
             case TaskEscalated():
                 self.escalated.append(body)
                 self.model, self.model_since = body.after, self.turns
+                self.steps_since = self.turns
                 self.nudged, self.uses_since = 0, len(self.uses)
                 self.corrected = self.corrections
                 self._enter("told", "", body.why, event)

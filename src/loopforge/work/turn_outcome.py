@@ -25,7 +25,7 @@ from loopforge.core.work.model_escalation import (
     cause_of,
     next_model,
 )
-from loopforge.core.work.stuck_detection import BROKEN, SeenStep, circle_of
+from loopforge.core.work.stuck_detection import BROKEN, SeenStep, circle_of, idleness_of
 from loopforge.core.work.task_confidence import error_of, signals_of, weighed
 from loopforge.core.work.work_roles import role_of
 from loopforge.core.work.work_vocabulary import (
@@ -96,6 +96,7 @@ class _Turn:
     said: str = ""
     unused: str = ""
     admitted: str = ""
+    going: bool = False
     over: bool = False
 
     @property
@@ -218,6 +219,7 @@ class TurnOutcomes:
                 one.bodies.append(PlanSet(turn=one.id, steps=tuple(map(Words, steps))))
             case GoOn(did=did, estimate=estimate, unused=unused):
                 one.action, one.estimate = f"{did} {unused}".strip(), estimate
+                one.going = True
                 one.said, one.unused = "" if did == SILENT else did, unused
             case FinishWork(result=result, evidence=evidence, estimate=estimate):
                 one.action, one.estimate = "It says that it is done.", estimate
@@ -243,7 +245,7 @@ class TurnOutcomes:
             signals += weighed(["turn broke off"])
         elif trouble and trouble not in UNREACHED:
             signals += weighed(["answer was malformed"])
-        if circle_of(_steps(state)):
+        if _circle(one):
             signals += weighed(["in circles"])
         cost, tokens = _spent(one.ended)
         last = state.fresh[-1] if state.fresh else None
@@ -271,9 +273,8 @@ class TurnOutcomes:
         """How many turns of this model in a row came to nothing, this one included."""
         count = 1
         for before in reversed(one.state.progress):
-            names = {signal.name for signal in before.signals}
             theirs = before.nth <= one.state.model_since
-            if theirs or not names & {"turn broke off", "answer was malformed"}:
+            if theirs or not _came_to_nothing(before):
                 break
             count += 1
         return count
@@ -291,7 +292,7 @@ class TurnOutcomes:
     def _goes_on(self, one: _Turn) -> None:
         """Nudge who goes in circles; let another model go on where there is a reason."""
         state = one.state
-        circle = circle_of(_steps(state))
+        circle = _circle(one)
         if circle and not state.nudged and not one.admitted:
             one.bodies.append(TaskNudged(turn=one.id, what=Words(circle)))
             return
@@ -337,6 +338,29 @@ def _allowed(ended: TurnEnding, verdicts: Sequence[Verdict]) -> tuple[Act, ...]:
 
 def _error(use: ToolUse) -> str:
     return error_of(seen_use(use))
+
+
+def _circle(one: _Turn) -> str:
+    """In which circle it goes, as it is told; "" for none."""
+    return circle_of(_steps(one.state)) or idleness_of(_idle(one))
+
+
+def _idle(one: _Turn) -> int:
+    """How many turns in a row it used no tool and went on, since it was nudged or took over."""
+    state = one.state
+    if not one.going or state.fresh:
+        return 0
+    used, count = {use.turn for use in state.uses}, 1
+    for before in reversed(state.progress):
+        if before.nth <= state.steps_since or before.turn in used or _came_to_nothing(before):
+            break
+        count += 1
+    return count
+
+
+def _came_to_nothing(turn: TaskProgressed) -> bool:
+    names = {signal.name for signal in turn.signals}
+    return bool(names & {"turn broke off", "answer was malformed"})
 
 
 def _steps(state: TaskState) -> list[SeenStep]:

@@ -64,3 +64,13 @@ def circle_of(steps: Sequence[SeenStep]) -> str:
                 f"{last[0].action[:80]}; {last[1].action[:80]}. Neither changed anything."
             )
     return ""
+
+
+def idleness_of(turns: int) -> str:
+    """The same for turns in a row in which it went on and used no tool."""
+    if turns < SAME:
+        return ""
+    return (
+        f"You used no tool in {turns} turns, so nothing came of them. Use one, say that it is done "
+        "where it is, or ask."
+    )
