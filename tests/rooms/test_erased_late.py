@@ -19,6 +19,7 @@ from tests.rooms.conftest import Home, living, write_mates
 from tests.rooms.test_erased_elsewhere import deleted, told_line
 from tests.rooms.test_presence_attacks import WORD
 from tests.rooms.test_presence_in_turn import ASK, scene, telling
+from tests.still import still
 
 KILN = Tool(
     name="kiln",
@@ -72,25 +73,43 @@ async def test_what_a_tool_brings_later_goes_with_the_line(tmp_path: Path, head:
         assert (await home.app.ledger.verify()).findings == ()
 
 
+async def erased_beside(home: Home, hosted: bool) -> None:
+    """A line is erased by another process while the host's mate, which was shown it, is at work."""
+    line = await told_line(home)
+    await home.says("ana", ASK)
+    await home.clock.advance(10)
+    assert WORD in str(home.models.asked)
+    async with open_ledger_of(home.app.settings, home.clock) as other:
+        still(home.clock, other)
+        other.after_erasing = HostTurns(other, home.clock, lambda: hosted).look_again
+        erasing = asyncio.ensure_future(  # noqa: TID251
+            other.erase(Wish(events=(line.id,), by="owner"))
+        )
+        await home.clock.advance(2)
+        await home.app.ledger.follow()
+        await home.clock.until(erasing)
+
+
 async def test_an_erasure_beside_a_host_stays_for_its_turns(tmp_path: Path) -> None:
-    """What the host's mate, which was shown it before, writes down afterwards goes, too."""
+    """What the mate writes down afterwards goes, too."""
     async with scene(tmp_path, telling, keeps=False) as home:
-        line = await told_line(home)
-        await home.says("ana", ASK)
-        await home.clock.advance(10)
-        assert WORD in str(home.models.asked)
-        async with open_ledger_of(home.app.settings, home.clock) as other:
-            other.after_erasing = HostTurns(other, home.clock, lambda: True).look_again
-            erasing = asyncio.ensure_future(  # noqa: TID251
-                other.erase(Wish(events=(line.id,), by="owner"))
-            )
-            await home.clock.advance(2)
-            await home.app.ledger.follow()
-            await home.clock.until(erasing)
+        await erased_beside(home, hosted=True)
         assert await home.said()
         assert home.holding(WORD.encode()) == []
 
 
+@pytest.mark.postgres
+async def test_a_host_on_another_machine_is_known_by_its_claim(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    """Its turns are stayed for, too, where PostgreSQL holds the ledger."""
+    async with scene(tmp_path, telling, keeps=False, database_url=postgres_url) as home:
+        await erased_beside(home, hosted=False)
+        assert await home.said()
+        assert home.holding(WORD.encode()) == []
+
+
+@pytest.mark.sqlite
 async def test_nobody_is_waited_for_where_no_host_runs(tmp_path: Path) -> None:
     """A turn that was broken off by the host's end is no reason to wait."""
     async with scene(tmp_path, telling, keeps=False) as home:

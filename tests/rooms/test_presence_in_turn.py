@@ -67,7 +67,7 @@ def _say(text: str) -> dict[str, Any]:
 
 @asynccontextmanager
 async def scene(
-    path: Path, script: Callable[[Question], Answer], *, keeps: bool = True
+    path: Path, script: Callable[[Question], Answer], *, keeps: bool = True, **changes: Any
 ) -> AsyncIterator[Home]:
     """Ana told maya of her towers in private, and is in another private room with her now.
 
@@ -75,7 +75,7 @@ async def scene(
     """
     write_mates(path, (), maya=MATE)
     minds: list[Callable[[Question], Answer]] = [lambda _: {"say": "Hm."}]
-    async with living(path, lambda question: minds[-1](question)) as home:
+    async with living(path, lambda question: minds[-1](question), **changes) as home:
         await home.enter("ana", "bo")
 
         async def fire(_: ToolCall) -> str:

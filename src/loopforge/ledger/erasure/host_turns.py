@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Collection
+from functools import partial
 
 from sqlalchemy.engine import Connection
 
+from loopforge.ledger.storage.host_claim import claimed
 from loopforge.ledger.storage.open_effects import OpenEffects
 from loopforge.ledger.storage.process_follow import FOLLOW
 from loopforge.ledger.storage.row_codec import listed, within
@@ -28,7 +30,10 @@ PAUSE, PATIENCE = 0.5, 600
 
 
 class HostTurns:
-    """Waits for them. `hosted` says whether a host runs the home now."""
+    """Waits for them. `hosted` says whether a host runs the home on this machine now.
+
+    One elsewhere is known by its claim on PostgreSQL.
+    """
 
     def __init__(self, ledger: Tables, clock: Clock, hosted: Callable[[], bool]) -> None:
         self._ledger, self._clock, self._hosted = ledger, clock, hosted
@@ -39,18 +44,21 @@ class HostTurns:
         again: Callable[[], Awaitable[object]],
     ) -> None:
         """Have it done `again` when the host has ended what it is at in streams concerned."""
-        if not self._hosted():
+        if not await self._runs():
             return
         await self._clock.sleep(HEARD)
         streams, until = await concerned(), self._clock.ticks() + PATIENCE
         waited = await self._ledger.look(lambda found: under_way(found, streams))
-        while waited and self._hosted():
+        while waited and await self._runs():
             if self._clock.ticks() > until:
                 log.warning("what is under way in the host is not waited for any longer")
                 break
             await self._clock.sleep(PAUSE)
             waited &= await self._ledger.look(lambda found: under_way(found, streams))
         await again()
+
+    async def _runs(self) -> bool:
+        return self._hosted() or await self._ledger.look(partial(claimed, name="host"))
 
 
 def under_way(connection: Connection, streams: Collection[str]) -> set[str]:

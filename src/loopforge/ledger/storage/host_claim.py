@@ -109,6 +109,23 @@ async def claim(store: Store, name: str) -> Claim:
     return Claim(name, connection, ClaimFence(store, name, number))
 
 
+def claimed(connection: Connection, name: str) -> bool:
+    """Whether a process on whatever machine holds that name; False on SQLite, which cannot tell."""
+    if connection.dialect.name == "sqlite":
+        return False
+    held = (
+        "SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = database "
+        "WHERE datname = current_database() AND locktype = 'advisory' AND granted "
+        "AND ((classid::bigint << 32) | objid::bigint) = %s"
+    )
+    return connection.exec_driver_sql(held, (_key(name),)).first() is not None
+
+
+def _key(name: str) -> int:
+    digest = hashlib.sha256(f"loopforge:{name}".encode()).digest()
+    return int.from_bytes(digest[:8], "big", signed=True)
+
+
 def _numbers(name: str) -> str:
     """The sequence of whom this name was given to."""
     return f"loopforge_claims_{hashlib.sha256(name.encode()).hexdigest()[:16]}"
@@ -177,12 +194,10 @@ def _lock(store: Store, name: str) -> tuple[Connection, int]:
 
 def _locking(store: Store, name: str) -> tuple[Connection, bool]:
     """A connection of its own, and whether it holds the lock of that name now."""
-    digest = hashlib.sha256(f"loopforge:{name}".encode()).digest()
-    key = int.from_bytes(digest[:8], "big", signed=True)
     connection = store.reader.connect()
     try:
         connection.exec_driver_sql(LEASED, (f"{round(LEASE * 1000)}",)).all()
-        got = connection.exec_driver_sql("SELECT pg_try_advisory_lock(%s)", (key,)).scalar_one()
+        got = connection.exec_driver_sql("SELECT pg_try_advisory_lock(%s)", (_key(name),)).scalar_one()
     except BaseException:
         _let_go(connection)
         raise
