@@ -17,8 +17,10 @@ import pytest
 from msgspec.structs import replace
 
 from loopforge.core.factory_vocabulary import Decided
+from loopforge.core.statistics.rate_statistics import Interval
 from loopforge.errors import BadRun
 from loopforge.lab.report.html_report import report
+from loopforge.lab.report.number_format import spanned
 from loopforge.lab.run.run_log import LOG, lines_of, rows_of
 from loopforge.lab.sweeps.sweep_runner import sweep
 from loopforge.lab.world.scenario_file import open_scenario
@@ -100,6 +102,31 @@ def test_what_has_no_data_says_in_a_line_what_would_give_it(run: Report, bare: R
         assert {key for key, lines in told.items() if lines} == wanted
         for line in (line for lines in told.values() for line in lines):
             assert re.search(r"[Ss]weep|\[factors\]|\[\[hypothesis\]\]", line), line
+
+
+def test_three_doses_and_few_seeds_say_what_they_cannot(tmp_path: Path) -> None:
+    """No point is said to tip nowhere where no curve was drawn, and why not is said once.
+
+    Where no p-value could pass, the table that was looked at afterwards says so, too.
+    """
+    swept = tmp_path / "swept"
+    levels = {"policy": ["context", "stub"], "pressure": [0, 5, 10]}
+    sweep(laid(factors={**levels, "perception": ["accurate"]}, seeds=3), swept)
+    told = reported(swept)
+    assert told.page.count("A curve wants 4 doses; add some.") == 1
+    tips = next(each for each in told.leaf.tables if "trend and tipping point" in each.caption)
+    assert {row[-1] for row in tips.rows} <= {"not known", "no trend"}
+    assert "3 seeds cannot decide 4 differences at once" in told.page
+    rates = next(each for each in told.leaf.tables if each.caption.startswith("Both errors by"))
+    assert "over seeds 95%" in rates.head
+
+
+def test_numbers_that_stand_together_have_as_many_digits() -> None:
+    """An estimate and its limits, in whole numbers only where all three are whole."""
+    assert spanned(Interval(233.2, 231.0, 235.3, 8)) == "233.2 (231.0 to 235.3)"
+    assert spanned(Interval(9.5, 8.25, 12.0, 8)) == "9.5 (8.2 to 12.0)"
+    assert spanned(Interval(512.0, 512.0, 512.0, 8)) == "512 (512 to 512)"
+    assert spanned(Interval(0.5, 0.25, 1.0, 8)) == "0.50 (0.25 to 1.00)"
 
 
 def test_charts_have_tables_beside_them(any_report: Report) -> None:

@@ -217,4 +217,16 @@ def test_runs_of_other_beginnings_say_so(pair: tuple[Path, Path], tmp_path: Path
     assert (
         "the scenario has other perception (spin in the first, accurate in the second)" in because
     )
-    assert "Halide is decided for by stub/1 in the first, context/1 in the second" in because
+    crew = "Sprocket, Halide, Tumble, Mordant and Vesper"
+    assert f"{crew} are decided for by stub/1 in the first, context/1 in the second" in because
+
+
+def test_one_decision_and_one_incident_are_told_in_the_singular(pair: tuple[Path, Path]) -> None:
+    """One that came out otherwise was somebody's; one incident is no incidents."""
+    found = diff(*pair)
+    one = {**found.numbers, "incidents": (1, 2000)}
+    alone = replace(found, changed={"Halide": 1, "Vesper": 0}, numbers=one)
+    assert f"Of {found.beside} decisions 1 came out otherwise, Halide's." in alone.text
+    assert f"{found.first} came to 1 incident, {found.second} to 2,000." in alone.text
+    hers = replace(found, changed={"Halide": 4, "Vesper": 0})
+    assert "4 came out otherwise, all of them Halide's." in hers.text

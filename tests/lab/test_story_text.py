@@ -278,17 +278,15 @@ def test_robots_speak_with_their_voices_once() -> None:
 
 
 def test_words_for_numbers() -> None:
-    """Numbers and ordinals are said in words, as far as words go."""
-    said = ", ".join(number(n) for n in (0, 1, 21, 40, 100, 119, 1000))
-    assert said == "none, one, twenty-one, forty, one hundred, one hundred and nineteen, 1000"
+    """Up to a hundred numbers and ordinals are words; more is read off digits."""
+    said = " ".join(number(n) for n in (0, 1, 21, 40, 100, 119, 802, 1000, 50026))
+    assert said == "none one twenty-one forty one hundred 119 802 1,000 50,026"
     said = " ".join(ordinal(n) for n in (1, 2, 3, 5, 8, 9, 12, 20, 23, 99))
     assert said == (
         "first second third fifth eighth ninth twelfth twentieth twenty-third ninety-ninth"
     )
-    said = ", ".join(ordinal(n) for n in (100, 101, 112, 183))
-    assert said == (
-        "one hundredth, one hundred and first, one hundred and twelfth, one hundred and eighty-third"
-    )
+    said = " ".join(ordinal(n) for n in (100, 101, 102, 112, 183, 200))
+    assert said == "one hundredth 101st 102nd 112th 183rd 200th"
     assert [signed(n) for n in (-3, 0, 3)] == ["minus 3", "in sum nothing", "plus 3"]
     assert quote("a “b”\n c") == 'a "b" c'
     assert len(quote("x" * 999)) == 160

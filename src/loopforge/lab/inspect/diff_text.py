@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import Incident
 from loopforge.core.statistics.aligned_columns import columns
+from loopforge.core.text.spoken_lists import counted
 from loopforge.lab.inspect.decision_why import WhyLink
 from loopforge.lab.inspect.trait_drift import what_of
 
@@ -203,12 +204,12 @@ def _after(found: Diff) -> Iterator[str]:
         yield "Nobody did another thing for it."
     else:
         most = max(sorted(found.changed), key=lambda who: found.changed[who])
-        yield (
-            f"Of {found.beside} decisions {count} came out otherwise, most of them {most}'s "
-            f"({found.changed[most]})."
-        )
-    one, other = found.numbers["incidents"]
-    yield f"{found.first} came to {one:.0f} incidents, {found.second} to {other:.0f}."
+        whose = f"most of them {most}'s ({found.changed[most]})"
+        if count == found.changed[most]:
+            whose = f"{most}'s" if count == 1 else f"all of them {most}'s"
+        yield f"Of {counted(found.beside, 'decision')} {count} came out otherwise, {whose}."
+    one, other = (int(each or 0) for each in found.numbers["incidents"])
+    yield f"{found.first} came to {counted(one, 'incident')}, {found.second} to {other:,}."
 
 
 def _worst(found: Diff) -> list[Alone]:

@@ -109,10 +109,14 @@ def _because(one: Began, other: Began, first: Path, second: Path) -> Iterator[st
             plain = isinstance(had, str | int) and isinstance(has, str | int)
             told = f" ({had} in the first, {has} in the second)" if plain else ""
             yield f"the scenario has other {key.replace('_', ' ')}{told}"
+    changed: dict[tuple[str, str], list[str]] = {}
     for who in dict.fromkeys([*one.policies, *other.policies]):
         was, now = one.policies.get(who, "nobody"), other.policies.get(who, "nobody")
         if was != now:
-            yield f"{who} is decided for by {was} in the first, {now} in the second"
+            changed.setdefault((was, now), []).append(who)
+    for (was, now), crew in changed.items():
+        are = "is" if len(crew) == 1 else "are"
+        yield f"{listed(crew)} {are} decided for by {was} in the first, {now} in the second"
 
 
 def _forked(mine: Began, theirs: Began, place: Path, names: tuple[str, str]) -> Iterator[str]:

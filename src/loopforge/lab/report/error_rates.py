@@ -2,7 +2,7 @@
 
 Two intervals stand by a rate: Wilson's, which takes each moment as a trial of its own and is too
 narrow, since moments of a run hang together (it missed in 6 to 28 of 100 where it was tried); and
-that of the bootstrap over runs, which misses in 4 to 11 of 100 at thirty seeds, in 8 to 15 at ten.
+that of the bootstrap over seeds, which misses in 4 to 11 of 100 at thirty seeds, in 8 to 15 at ten.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ SIGNS = {"over_compliance": "s", "over_reach": "o"}
 HEAD = (
     "over-compliance",
     "Wilson 95%",
-    "over runs 95%",
+    "over seeds 95%",
     "kept, of wrong",
     "over-reach",
     "Wilson 95%",
-    "over runs 95%",
+    "over seeds 95%",
     "broke, of right",
 )
 MOST_BOUNDS = 6
@@ -77,7 +77,7 @@ def _sweep_rates(study: Study) -> Exhibit:
         groups = study.groups(factor)
         rows = [ChartLane(group.label, _dots(group.results)) for group in groups]
         title = f"Both errors by {named(factor)}" if factor else "Both errors, all runs"
-        note = "■ over-compliance, ● over-reach; 95% intervals of the bootstrap over runs."
+        note = "■ over-compliance, ● over-reach; 95% intervals of the bootstrap over seeds."
         told = "; ".join(f"{group.label}: {_spoken(group.results)}" for group in groups)
         svg = lanes(f"rates-{len(figures)}", title, told, rows, percent)
         figures.append(Figure(svg, title, note))

@@ -284,14 +284,14 @@ def _row(contrast: Contrast) -> tuple[str, ...]:
     )
 
 
-def too_few(declared: Sequence[Contrast]) -> str:
+def too_few(found: Sequence[Contrast], one: str = "hypothesis", several: str = "hypotheses") -> str:
     """A warning where no answer could be had from so few seeds, whatever came out; else ""."""
-    tested = [each.found.interval.n for each in declared if each.found]
+    tested = [each.found.interval.n for each in found if each.found]
     seeds = min(tested, default=EXACT + 1)
     least = 2 / 2**seeds * len(tested)
     if seeds > EXACT or least < SURE:
         return ""
-    many = counted(len(tested), "hypothesis", "hypotheses")
+    many = counted(len(tested), one, several)
     return (
         f"{counted(seeds, 'seed')} cannot decide {many} at once: the least p-value that they could "
         f"have after correction is {chance(min(1, least))}. Read the intervals, and run more seeds."

@@ -73,13 +73,15 @@ def report(folder: Path, out: Path, *, maker: Maker | None = None) -> tuple[Path
 def _data(study: Study, maker: Maker | None) -> dict[str, object]:
     """What the templates ask for: the study, what each section shows, and how words are put."""
     declared = contrasted(study, study.layout.experiment.hypotheses if study.layout else ())
+    looked = contrasted(study, undeclared(study))
     return {
         "sections": SECTIONS,
         "study": study,
         "declared": declared,
-        "looked": contrasted(study, undeclared(study)),
+        "looked": looked,
         "ablated": contrasted(study, ablations(study)),
         "too_few": too_few(declared),
+        "looked_at_few": too_few(looked, "difference", "differences"),
         "design": design(study),
         "unanswered": unanswered(study),
         "rates": rates(study),

@@ -43,16 +43,27 @@ def apart(found: Interval, *, rate: bool) -> str:
 
 def amount(value: float) -> str:
     """A number, as exact as is of use: 1234, 56.7, 0.89."""
-    size = abs(value)
-    places = 0 if size >= 1000 or value == int(value) else 1 if size >= 10 else 2
-    return f"{value:.{places}f}".replace("-", MINUS)
+    return _placed(value, _places(value))
 
 
 def spanned(found: Interval) -> str:
     """A number with its interval, 56.7 (51.2 to 60.1); by itself where nothing was resampled."""
     if found.n == 1:
         return amount(found.estimate)
-    return f"{amount(found.estimate)} ({amount(found.low)} to {amount(found.high)})"
+    places = _places(found.estimate, found.low, found.high)
+    low, told, high = (_placed(each, places) for each in three(found))
+    return f"{told} ({low} to {high})"
+
+
+def _places(*values: float) -> int:
+    """How many digits behind the point numbers that stand together have."""
+    size = max(map(abs, values))
+    whole = all(value == int(value) for value in values)
+    return 0 if size >= 1000 or whole else 1 if size >= 10 else 2
+
+
+def _placed(value: float, places: int) -> str:
+    return f"{value:.{places}f}".replace("-", MINUS)
 
 
 def chance(p: float) -> str:

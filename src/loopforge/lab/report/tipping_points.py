@@ -58,7 +58,7 @@ def doses(study: Study) -> dict[str, Exhibit | None]:
 
 def _dose(groups: Sequence[StudyGroup], factor: str) -> Exhibit | None:
     charts, rows = [], []
-    notes: list[str] = []
+    notes: dict[str, list[str]] = {}
     for rate in ERRORS:
         lines = []
         for group in groups:
@@ -69,7 +69,7 @@ def _dose(groups: Sequence[StudyGroup], factor: str) -> Exhibit | None:
             lines.append(_line(group, found))
             rows.append(_row(group, rate, found))
             if found.why and not found.why.startswith(NO_TREND):
-                notes.append(f"{group.label}, {CALLED[rate]}: {found.why}")
+                notes.setdefault(found.why, []).append(f"{group.label}, {CALLED[rate]}")
         if lines:
             charts.append(_curves(factor, rate, lines))
     if not charts:
@@ -77,7 +77,13 @@ def _dose(groups: Sequence[StudyGroup], factor: str) -> Exhibit | None:
     title = f"What {named(factor)} does: trend and tipping point"
     head = ("group", "error", "at the least dose", "at the most", "trend, p", "tips at, 95%")
     tips = Table(title, head, tuple(rows), words=(0, 1), folded=False)
-    return Exhibit(tuple(charts), (tips, _rates_by_dose(groups, factor)), tuple(notes))
+    told = tuple(_noted(why, of, len(rows)) for why, of in notes.items())
+    return Exhibit(tuple(charts), (tips, _rates_by_dose(groups, factor)), told)
+
+
+def _noted(why: str, of: Sequence[str], rows: int) -> str:
+    """Why there is no curve, and of what; of all that was looked at, by itself."""
+    return why if len(of) == rows else f"{'; '.join(of)}: {why}"
 
 
 def _by_dose(results: Results, factor: str, rate: str) -> dict[float, dict[int, Count]]:
@@ -119,7 +125,7 @@ def _curves(factor: str, rate: str, lines: Sequence[CurveLine]) -> Figure:
 
 def _row(group: StudyGroup, rate: str, found: Response) -> tuple[str, ...]:
     rates = list(found.rates.values())
-    tip = spanned(found.tipping) if found.tipping else "nowhere"
+    tip = spanned(found.tipping) if found.tipping else "not known"
     if found.why.startswith(NO_TREND):
         tip = "no trend"
     ends = (shared(rates[0]), shared(rates[-1]))
@@ -149,7 +155,7 @@ def trades(study: Study) -> Exhibit | None:
     if study.watched is not None:
         return None
     spots, by = _groups(study), named(study.lead) if study.lead else "all runs"
-    note = "Large: all runs, with 95% intervals of the bootstrap over runs."
+    note = "Large: all runs, with 95% intervals of the bootstrap over seeds."
     drawn = {cell.label for cell, _ in spots}
     found = [_trail(study, group) for group in study.groups() if group.label in drawn]
     trails = [trail for trail in found if len(trail.points) > 1]

@@ -33,20 +33,22 @@ ITS_OWN = frozenset({"the", "a", "an", "this", "that", "my", "our", "your", "its
 
 
 def number(count: int) -> str:
-    """A count in words up to 999 ("none" for 0); beyond that, digits."""
-    if not 0 <= count < 1000:
-        return str(count)
+    """A count in words up to a hundred ("none" for 0); beyond that, digits: 4,000."""
+    if not 0 <= count <= 100:
+        return f"{count:,}"
+    if count == 100:
+        return "one hundred"
     if count < len(SMALL):
         return SMALL[count]
-    if count >= 100:
-        hundreds, rest = divmod(count, 100)
-        return f"{SMALL[hundreds]} hundred" + (f" and {number(rest)}" if rest else "")
     ten, one = divmod(count, 10)
     return TENS[ten] + (f"-{SMALL[one]}" if one else "")
 
 
 def ordinal(count: int) -> str:
-    """Which one of less than a thousand, in words."""
+    """Which one: twelfth, 101st."""
+    if count > 100:
+        teen = count % 100 in (11, 12, 13)
+        return f"{count:,}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(count % 10, 'th')}"
     said = number(count)
     last = re.split("[ -]", said)[-1]
     head = said.removesuffix(last)
