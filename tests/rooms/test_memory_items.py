@@ -111,6 +111,18 @@ async def test_a_new_value_supersedes_the_old_one_which_stays(home: Home) -> Non
     ]
 
 
+async def test_of_two_meanings_of_a_word_that_are_kept_at_once_the_later_holds(
+    home: Home,
+) -> None:
+    """Just as where one was kept after the other: both are of one room."""
+    line = await home.hears("ana", "a zarquon is a tea; no, a coffee")
+    word = {"layer": "word", "subject": Words("zarquon"), "room": line.stream}
+    items = [item("A zarquon is a tea", line, **word), item("A zarquon is a coffee", line, **word)]
+    await home.app.memory.store.keep("maya", items, actor="runtime")
+    kept = await home.app.memory.store.items("maya")
+    assert [str(one.text) for one in kept if one.state == "held"] == ["A zarquon is a coffee"]
+
+
 async def test_keeping_twice_is_keeping_once(home: Home) -> None:
     """The same words of the same persons are one item, whoever keeps them again."""
     line = await home.hears("ana", "I like tea")

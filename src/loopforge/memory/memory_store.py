@@ -19,7 +19,7 @@ from datetime import datetime
 from functools import partial
 from typing import Protocol, TypeVar
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Body, Event, Fact
@@ -135,7 +135,8 @@ class MemoryStore:
                     body = MemorySuperseded(item=old.id, new=fact.id, when=item.since or fact.at)
                     facts.append(self._stamp.fact(body, actor=actor, cause=fact.id))
             known = [one for one in known if not _replaces(item, one)]
-            known.append(_as_kept(item, fact, mate))
+            held = KeptItem(id=fact.id, mate=mate, seq=0, at=fact.at, state="held", **asdict(item))
+            known.append(held)
         return ids, facts
 
     async def _known_there(self, known: Sequence[KeptItem], item: MemoryKept) -> str:
@@ -289,20 +290,4 @@ def _replaces(item: MemoryKept, old: KeptItem) -> bool:
         and set(item.about) == set(old.about)
         and not _says_the_same(old, item)
         and (item.layer != "word" or item.room == old.room)
-    )
-
-
-def _as_kept(item: MemoryKept, fact: Fact, mate: str) -> KeptItem:
-    return KeptItem(
-        id=fact.id,
-        mate=mate,
-        seq=0,
-        at=fact.at,
-        layer=item.layer,
-        text=item.text,
-        state="held",
-        made_by=item.made_by,
-        evidence=item.evidence,
-        about=item.about,
-        subject=item.subject,
     )
