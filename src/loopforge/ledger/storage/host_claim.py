@@ -197,7 +197,9 @@ def _locking(store: Store, name: str) -> tuple[Connection, bool]:
     connection = store.reader.connect()
     try:
         connection.exec_driver_sql(LEASED, (f"{round(LEASE * 1000)}",)).all()
-        got = connection.exec_driver_sql("SELECT pg_try_advisory_lock(%s)", (_key(name),)).scalar_one()
+        got = connection.exec_driver_sql(
+            "SELECT pg_try_advisory_lock(%s)", (_key(name),)
+        ).scalar_one()
     except BaseException:
         _let_go(connection)
         raise
