@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections import Counter
 from pathlib import Path
@@ -93,6 +94,29 @@ def test_parquet_has_typed_columns_and_the_same_rows(tmp_path: Path) -> None:
     assert broke.height == run.failings["over_reach"]
 
 
+def test_csv_has_the_same_rows(tmp_path: Path) -> None:
+    """A plain reader finds all columns, and in each what the JSON lines hold, of runs and of sweeps."""
+    run = played(tmp_path, no_plan)
+    swept = tmp_path / "swept"
+    factors = {"policy": ["stub", "guardrail"], "days": [1], "steps_per_day": [2]}
+    fields = {"name": "n", "question": "q?", "scenarios": ["first_shift"], "factors": factors}
+    experiment = Experiment.from_dict({**fields, "seeds": 2})
+    sweep(lay_out(experiment, scenarios_of(experiment)), swept)
+    for folder in (run.folder, swept):
+        with export(folder, "csv").path.open(encoding="utf-8", newline="") as file:
+            found = list(csv.DictReader(file))
+        lines = export(folder, "jsonl").path.read_bytes().splitlines()
+        wanted = [json.loads(line) for line in lines]
+        assert len(found) == len(wanted) > 0
+        for row, other in zip(found, wanted, strict=True):
+            assert row.keys() == other.keys()
+            for name, value in other.items():
+                if isinstance(value, str) or value is None:
+                    assert row[name] == (value or "")
+                else:
+                    assert json.loads(row[name]) == value
+
+
 def test_decisions_without_a_plan_are_rows_too(tmp_path: Path) -> None:
     """What came instead of a plan leaves its columns empty, in every format."""
     run = played(tmp_path, no_plan)
@@ -124,7 +148,7 @@ def test_a_sweep_is_exported_a_row_for_each_run(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- files
 
 
-@pytest.mark.parametrize("format", ["jsonl", "parquet"])
+@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet"])
 def test_an_export_is_the_same_each_time_and_leaves_the_log(tmp_path: Path, format: str) -> None:
     """Exported twice the bytes are the same, wherever they go, and the log is as it was."""
     run = played(tmp_path)
@@ -154,7 +178,7 @@ def test_what_cannot_be_exported_says_why_and_leaves_nothing(tmp_path: Path) -> 
         export(run.folder, "jsonl", run.folder / LOG)
     lines = (run.folder / LOG).read_bytes().splitlines(keepends=True)
     (run.folder / LOG).write_bytes(b"".join([*lines[:9], b"{}\n", *lines[9:]]))
-    for format in ("jsonl", "parquet"):
+    for format in ("jsonl", "csv", "parquet"):
         with pytest.raises(BadRun, match="line 10"):
             export(run.folder, format)
     assert {each.name for each in run.folder.iterdir()} == {LOG}

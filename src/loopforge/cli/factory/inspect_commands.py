@@ -349,7 +349,7 @@ def report(
 def export(
     context: typer.Context,
     folder: RunOrSweep,
-    format: Annotated[str, typer.Option("--format", help="jsonl or parquet.")] = "jsonl",
+    format: Annotated[str, typer.Option("--format", help="jsonl, csv or parquet.")] = "jsonl",
     output: Annotated[
         Path | None,
         typer.Option("-o", "--out", "--output", help="The file; else export.FORMAT in its folder."),

@@ -2,6 +2,7 @@
 
     jsonl     one object for each decision (of a sweep: for each run), flat
     parquet   the same as typed columns
+    csv       the same as text; yes and no and lists are JSON, what is empty (None) is nothing
 
 A file is written whole or not at all, and a run's own log is never written to. What was exported is
 a copy: the log stays what is verified.
@@ -9,6 +10,7 @@ a copy: the log stays what is verified.
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -26,7 +28,7 @@ from loopforge.runtime.installation.extras import require
 if TYPE_CHECKING:
     import polars as pl
 
-Format = Literal["jsonl", "parquet"]
+Format = Literal["jsonl", "csv", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 CHUNK = 20_000
 """Rows that are turned into columns at a time."""
@@ -73,7 +75,13 @@ def _write(folder: Path, format: str, path: Path, *, swept: bool) -> int:
     if swept:
         columns, found = table_columns.results(results_of(folder))
         rows = iter(found)
-    return _jsonl(path, rows) if format == "jsonl" else _parquet(path, rows, columns)
+    match format:
+        case "csv":
+            return _csv(path, rows, columns)
+        case "parquet":
+            return _parquet(path, rows, columns)
+        case _:
+            return _jsonl(path, rows)
 
 
 def _jsonl(path: Path, rows: Iterable[table_columns.Flat]) -> int:
@@ -82,6 +90,21 @@ def _jsonl(path: Path, rows: Iterable[table_columns.Flat]) -> int:
     with path.open("wb") as file:
         for row in rows:
             file.write(encode(row) + b"\n")
+            count += 1
+    return count
+
+
+def _csv(
+    path: Path, rows: Iterable[table_columns.Flat], columns: Mapping[str, table_columns.Kind]
+) -> int:
+    spelled = [name for name, kind in columns.items() if kind in ("bool", "texts")]
+    count = 0
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns)
+        writer.writeheader()
+        for row in rows:
+            told = {name: row[name] for name in spelled if row[name] is not None}
+            writer.writerow(row | {name: msgspec.json.encode(told[name]).decode() for name in told})
             count += 1
     return count
 
