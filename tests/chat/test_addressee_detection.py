@@ -241,3 +241,12 @@ def test_a_line_of_nothing_but_names_is_read_to_its_hundredth() -> None:
     """What stands around each is searched; thousands of them would hold up every room."""
     found = calls("so maya's " * 800, {"maya": "Maya"})
     assert len(found) == 100
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "line", ["@maya{gap}!", "maya{gap}x maya", "maya 以外{gap}!", "maya{gap},{gap}x maya"]
+)
+def test_a_gap_beside_a_name_is_read_once(line: str) -> None:
+    """Room for a comma was looked for at each sign of it anew: 8,000 blanks took fifteen seconds."""
+    assert calls(line.format(gap="\xa0" * 60_000), {"maya": "Maya"})

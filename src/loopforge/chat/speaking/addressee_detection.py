@@ -43,8 +43,8 @@ _NOT = re.compile(
 )
 _NOT_YOU = re.compile(rf"(?<!\w)(?:{_NO})\s+(?:{_YOU})\s*,?\s*\Z")
 _NOT_AFTER = re.compile(
-    rf"\s*,?\s*(?:{_NO})\s+(?:{_YOU})(?!\w)|\s*,?\s*(?:sen|siz)\s+değil"
-    r"|\s*,?\s*(?:a\s+)?(?:ti|tú|você|te)\s+(?:no|não)(?!\w)|\s*(?:じゃなくて?|ではなく|じゃない|말고|아니고)|\s+değil"
+    rf"\s*+(?:,\s*+)?(?:{_NO})\s+(?:{_YOU})(?!\w)|\s*+(?:,\s*+)?(?:sen|siz)\s+değil"
+    r"|\s*+(?:,\s*+)?(?:a\s+)?(?:ti|tú|você|te)\s+(?:no|não)(?!\w)|\s*(?:じゃなくて?|ではなく|じゃない|말고|아니고)|\s+değil"
 )
 _ALL = (
     r"(?:every(?:body|one)|any(?:body|one)|all(?:\s+of\s+you)?|you\s+all|mates|folks|alle|jeder|ihr\s+alle"
@@ -62,10 +62,10 @@ _EXCEPT = re.compile(
 _BUT_FIRST = re.compile(rf"\W*{_BUT}\s+(?:(?:a|o|la|el|le|der|die|den|il|al|à)\s+)?@?")
 _ANYWHERE = re.compile(rf"(?<!\w){_ALL}(?!\w)")
 _EXCEPT_AFTER = re.compile(
-    rf"\s*(?:hariç|dışında|以外の?|\s?빼고|\s?제외하고)\s*,?\s*(?={_ALL}|\w)", re.IGNORECASE
+    rf"\s*(?:hariç|dışında|以外の?|\s?빼고|\s?제외하고)\s*+(?:,\s*+)?(?={_ALL}|\w)", re.IGNORECASE
 )
 _JOINT = re.compile(
-    r"\s*(?:,|&|\+|/|、)?\s*(?:(?:and|und|et|y|e|en|och|og|or|oder|и|i|a|ve|с|со|z|ze)\s+|[と和]|랑\s*)?@?"
+    r"\s*+(?:[,&+/、]\s*+)?(?:(?:and|und|et|y|e|en|och|og|or|oder|и|i|a|ve|с|со|z|ze)\s+|[と和]|랑\s*)?@?"
 )
 _VERB = (
     "(?:always|never|often|already|also|probably|really|usually)"
