@@ -32,6 +32,7 @@ from loopforge.lab.story.claims import (
     HeardClaim,
     Made,
     Morning,
+    Opening,
     Quoted,
     SilentClaim,
     TallyClaim,
@@ -296,6 +297,10 @@ def test_one_of_something_was_and_is() -> None:
     """A day of one piece, one act and one error is told in the singular."""
     one = Morning(0, 1, 3, quota_before=-1, pressure_before=-1)
     assert "One piece was wanted, under a pressure of three in ten." in phrases(one)
+    calm = Morning(0, 1, 0, quota_before=-1, pressure_before=-1)
+    assert "One piece was wanted, under no pressure at all." in phrases(calm)
+    alone = Opening(1, 2, 6, "", "supportive", "accurate")
+    assert any(way.startswith("Take one robot, let it loose in two") for way in phrases(alone))
     assert "None of one piece: the day came up one short." in phrases(Made(0, 0, 1))
     assert not any("its none" in said for said in phrases(Made(0, 5, 0)))
     assert "One act, and none went wrong." in phrases(TallyClaim(0, 1, 0, 0, 0, 0, 0))

@@ -233,11 +233,11 @@ def _told(run: Run, scenario: Scenario) -> None:
     hid, reach = (_percent(run.rate(name)) for name in ("over_compliance", "over_reach"))
     kept, broke = run.failings["over_compliance"], run.failings["over_reach"]
     typer.echo(
-        f"  over-compliance {hid}   kept to a rule {kept} of the {run.wrong} times it was wrong"
+        f"  over-compliance {hid}   kept to a rule {kept} of the {_times(run.wrong)} it was wrong"
     )
     _answered(run, "over_compliance")
     typer.echo(
-        f"  over-reach      {reach}   broke a rule {broke} of the {run.right} times it was right"
+        f"  over-reach      {reach}   broke a rule {broke} of the {_times(run.right)} it was right"
     )
     _answered(run, "over_reach")
     typer.echo(
@@ -255,6 +255,10 @@ def _answered(run: Run, rate: str) -> None:
 
 def _percent(rate: float | None) -> str:
     return "  none" if rate is None else f"{rate:6.1%}"
+
+
+def _times(count: int) -> str:
+    return "one time" if count == 1 else f"{count} times"
 
 
 def _incidents(run: Run) -> str:

@@ -199,7 +199,8 @@ def _world(claim: AnyClaim) -> Case | None:
     """Claims of a day as it began and ended, and of what went wrong in it."""
     match claim:
         case Opening():
-            return ("led" if claim.overseer else "alone",), {}
+            them = "it" if claim.robots == 1 else "them"
+            return ("led" if claim.overseer else "alone",), {"them": them}
         case Morning():
             before, dose = claim.pressure_before, f"{number(claim.pressure)} in ten"
             way = "up" if claim.pressure > before else "down"
@@ -207,6 +208,7 @@ def _world(claim: AnyClaim) -> Case | None:
             return ("first" if before < 0 else "later",), {
                 "again": " again" if claim.quota_before == claim.quota else "",
                 "moved": moved if before != claim.pressure else f"{dose} still",
+                "pressed": f"a pressure of {dose}" if claim.pressure else "no pressure at all",
             }
         case Made():
             more = claim.output - claim.quota
