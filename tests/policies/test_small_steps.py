@@ -9,6 +9,7 @@ from loopforge.core.policy import Answer, Call, Result
 from loopforge.core.work.work_vocabulary import AdmitStuck, AskPerson, FinishWork, GoOn
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.policies.flows.sequential_flow import sequential
+from loopforge.policies.flows.task_triage import triage
 from tests.playbook import Playbook
 from tests.policies.test_flows import RUN, given, seen_result
 
@@ -74,3 +75,9 @@ def test_more_than_one_file_is_put_back_to_the_person() -> None:
     book = Playbook(sequential(PROMPTS), small("write a bash script that says hi")).asks("write")
     book.told(Answer("answered", "echo hi"))
     assert book.request == Call("work_write", {"path": "main.sh", "text": "echo hi\n"})
+
+
+def test_a_small_model_is_not_asked_what_kind_of_task_it_is() -> None:
+    """What it says of that is made up: the task is simply worked on, and put back to the person."""
+    plan = Playbook(triage(PROMPTS), small("Fix the failing test in the parser")).plans()
+    assert (plan.acts, plan.rule) == ((), "a small model sorts no tasks")

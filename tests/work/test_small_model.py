@@ -23,3 +23,14 @@ async def test_the_embedded_model_makes_a_file_and_has_it_run(place: Path) -> No
         printed = shop.file(id, "add.py").read_text()
         assert printed.startswith("print(")
         assert str(state.finished and state.finished.result).startswith("add.py is written and ran")
+
+
+@pytest.mark.model
+async def test_the_embedded_model_puts_back_what_is_beyond_it(place: Path) -> None:
+    """Where the words of a task do not say what kind it is, too: it once answered it at random."""
+    async with working(place, None) as shop:
+        state = await shop.state(await shop.give("Please get the failing deployment going"))
+        assert (state.stage, state.turns) == ("waiting", 1)
+        assert str(state.asked and state.asked.question).startswith("I run on a small model here")
+        assert state.classified is not None
+        assert (state.classified.by, state.classified.flow) == ("default", "sequential-thinking")

@@ -14,7 +14,7 @@ from loopforge.core.policy import Message, Mind, Policy, Prompts, Thinking, ask
 from loopforge.core.work.work_roles import COMPLEXITIES, ROLES, TYPES
 from loopforge.core.work.work_vocabulary import Classify
 from loopforge.policies.flows.task_prompt import no_answer
-from loopforge.policies.prompt_building import fields_of, fill, form_of
+from loopforge.policies.prompt_building import fields_of, fill, form_of, is_small
 
 FLOWS = ("sequential-thinking", "simple", "branch")
 """What a model may choose; the others are a person's to ask for."""
@@ -34,6 +34,13 @@ def triage(prompts: Prompts) -> Policy:
     """The mind that classifies, with these prompts."""
 
     def policy(seen: AgentPerception) -> Thinking:
+        if is_small(seen):
+            return AgentActionPlan(
+                intent="classify",
+                mode="guardrail",
+                rule="a small model sorts no tasks",
+                narrative="I run on a small model here, which cannot say what kind of task it is.",
+            )
         task = seen.lines[0]
         messages = (
             Message("system", (fill(prompts["work-triage"], fields_of(seen)),)),

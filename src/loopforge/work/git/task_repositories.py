@@ -232,7 +232,8 @@ class TaskRepositories:
             if await person.contains(proposal.target, commit):
                 await self._settle(task, "merged")
                 return Merged(commit=commit, again=True)
-            raise Changed(f"{error} Have the work proposed again, and look at that.") from error
+            again = "Say `refresh` to the task: it is proposed again, for you to look at."
+            raise Changed(f"{error} {again}") from error
         await self._settle(task, "merged")
         await person.drop_branch(proposal.branch, proposal.tip)
         return Merged(commit=commit, checkout=str(folder or ""))
