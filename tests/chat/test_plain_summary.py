@@ -117,7 +117,8 @@ def test_refusals_and_oddities_are_told() -> None:
 @pytest.mark.parametrize(
     ("outcome", "sentence"),
     [
-        ("timed_out", "Question 1 went wrong: the answer did not come in time."),
+        ("timed_out", "Question 1 went wrong: the model took too long."),
+        ("cancelled", "Question 1 went wrong: a person said stop."),
         ("", "To question 1 no answer is recorded."),
     ],
 )

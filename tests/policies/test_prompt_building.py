@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loopforge import AgentPerception
+from loopforge.core.model_trouble import OUTCOMES
 from loopforge.core.perception import Line
 from loopforge.core.policy import Answer, AnswerOutcome, Message
 from loopforge.core.room_vocabulary import Say, StaySilent
@@ -16,7 +17,6 @@ from loopforge.core.text.erasable_text import Words, refill
 from loopforge.core.text.prompt_rows import inert
 from loopforge.policies.answer_form import AnswerForm
 from loopforge.policies.prompt_building import (
-    TROUBLE,
     Transcripts,
     fill,
     mode_of,
@@ -130,13 +130,13 @@ def test_a_guardrail_needs_a_rule() -> None:
     assert mode_of(None) == ("context", "", "")
 
 
-@pytest.mark.parametrize("outcome", TROUBLE)
+@pytest.mark.parametrize("outcome", [*OUTCOMES, "cancelled"])
 def test_no_answer_is_never_dressed_up(outcome: AnswerOutcome) -> None:
     """A refusal is said in the model's own words, a cut answer with its cut; else silence."""
     answer = Answer(outcome, "My words")
     said = "My words" if outcome == "refused" else "My words …"
     plan = without_answer(answer, words_of(answer), "e1")
     assert plan.acts == (Say(text=said, reply_to="e1"),)
-    assert without_answer(answer).acts == (StaySilent(why=TROUBLE[outcome]),)
+    assert without_answer(answer).acts == (StaySilent(why=OUTCOMES.get(outcome, "it was stopped")),)
     assert plan.mode == ("guardrail" if outcome == "refused" else "context")
     assert bool(plan.rule) == (outcome == "refused")

@@ -116,7 +116,7 @@ async def test_another_model_begins_another_attempt(place: Path) -> None:
     [
         ({"LOOPFORGE_WORK_LEARNING": "off"}, {}, ""),
         ({}, ScriptedAnswer(outcome="failed", cause="unreachable"), "no model could be reached"),
-        ({}, ScriptedAnswer(outcome="malformed", text="hm"), "the answer could not be used"),
+        ({}, ScriptedAnswer(outcome="malformed", text="hm"), "the model's answer made no sense"),
     ],
 )
 async def test_without_a_look_back_the_score_stands(

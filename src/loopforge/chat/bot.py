@@ -51,7 +51,7 @@ from loopforge.core.events import Fact, Verdict
 from loopforge.core.limits.budget_limits import BudgetNote, stopping
 from loopforge.core.limits.turn_bounds import strictest
 from loopforge.core.mates.mate_file import Mate
-from loopforge.core.model_trouble import MEND, Delay, Trouble, for_everybody, worst
+from loopforge.core.model_trouble import MEND, OUTCOMES, Delay, Trouble, for_everybody, worst
 from loopforge.core.perception import Line
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import ConversationBegan, Noted, Said, Schedule
@@ -65,13 +65,7 @@ from loopforge.runtime.world import OVERTAKEN, Applied, OpeningView, Senses, Tak
 
 LOST = "{name} meant to send the file {file}, but {why}."
 BROKEN = "My last turn broke off half way; what I did then may or may not have happened."
-TROUBLE = {
-    "failed": "no model could be reached",
-    "timed_out": "the model took too long",
-    "malformed": "the model's answer made no sense",
-    "refused": "the model would not answer",
-    "silence": "nothing was said in it that the model made out",
-}
+TROUBLE = OUTCOMES | {"silence": "nothing was said in it that the model made out"}
 UNREACHED = ("failed", "timed_out")
 """Troubles of a turn that mean that no model could be reached."""
 

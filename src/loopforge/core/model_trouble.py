@@ -93,6 +93,13 @@ EVERYBODY: dict[str, str] = {
     "budget": "the budget is used up",
 }
 MEND = "the owner of this home has to mend something"
+OUTCOMES = {
+    "failed": "no model could be reached",
+    "timed_out": "the model took too long",
+    "malformed": "the model's answer made no sense",
+    "refused": "the model would not answer",
+}
+"""What came of a question that has no answer, in words for anybody."""
 
 
 Trouble = tuple[str, ...]
@@ -107,13 +114,13 @@ def worst(causes: Iterable[str]) -> str:
 
 def for_everybody(cause: str) -> str:
     """Why there is no answer, in words for anybody."""
-    return MEND if cause in MENDED_BY_OWNER else EVERYBODY.get(cause, "no model could be reached")
+    return MEND if cause in MENDED_BY_OWNER else EVERYBODY.get(cause, OUTCOMES["failed"])
 
 
 def for_anybody(outcome: str, cause: str, detail: str) -> str:
     """What came of one attempt, in words for anybody: the error as it came is the owner's alone."""
     if outcome == "refused":
-        return "the model would not answer"
+        return OUTCOMES[outcome]
     return for_everybody(cause) if cause or outcome in ("failed", "timed_out") else detail
 
 

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from loopforge.core.action_plan import MODES, AgentActionPlan, Mode
 from loopforge.core.mates.mate_file import dialogue, for_capable
+from loopforge.core.model_trouble import OUTCOMES
 from loopforge.core.perception import AgentPerception, Line, ToolOffer
 from loopforge.core.policy import Answer, Asking, Fits, Message, Prompts, Role, ask
 from loopforge.core.room_vocabulary import Say, StaySilent
@@ -378,15 +379,6 @@ def silent(why: str) -> AgentActionPlan:
     return AgentActionPlan(intent="listen", mode="context", narrative=narrative, acts=acts)
 
 
-TROUBLE = {
-    "malformed": "the model's answer had not the form it was asked for",
-    "timed_out": "the model took too long",
-    "failed": "no model could be reached",
-    "refused": "the model would not answer",
-    "cancelled": "it was stopped",
-}
-
-
 def words_of(answer: Answer) -> str:
     """What had come of an answer in plain words, aloud; a sign shows that it is not all."""
     text = answer.text.strip()
@@ -395,7 +387,7 @@ def words_of(answer: Answer) -> str:
 
 def without_answer(answer: Answer, said: str = "", to: str = "") -> AgentActionPlan:
     """The plan when a model gave no proper answer. `said` is what had come of its words, if any."""
-    why = TROUBLE.get(answer.outcome, answer.outcome)
+    why = OUTCOMES.get(answer.outcome, "it was stopped")
     refused = answer.outcome == "refused"
     return AgentActionPlan(
         intent="talk" if said else "listen",

@@ -15,7 +15,7 @@ from loopforge.core.action_plan import Act
 from loopforge.core.events import Answered, Body, Fact, Returned, Verdict
 from loopforge.core.limits.budget_limits import stopping
 from loopforge.core.limits.money_amounts import dollars
-from loopforge.core.model_trouble import Trouble, for_everybody, worst
+from loopforge.core.model_trouble import OUTCOMES, Trouble, for_everybody, worst
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.core.text.spoken_lists import listed
 from loopforge.core.work import task_confidence
@@ -75,10 +75,7 @@ TROUBLES = {
     BROKE_OFF: "It broke off.",
 }
 """What stands in place of what it did in a turn."""
-UNREACHED = {
-    "failed": "no model could be reached",
-    "timed_out": "the model took too long",
-}
+UNREACHED = ("failed", "timed_out")
 
 
 @dataclass(kw_only=True)
@@ -183,7 +180,7 @@ class TurnOutcomes:
             self._halt(one, "budget", stopping(note))
         else:
             cause = worst(each[1] for each in one.troubles)
-            why = for_everybody(cause) if cause else UNREACHED[named]
+            why = for_everybody(cause) if cause else OUTCOMES[named]
             self._halt(one, "model", f"{why}; `resume` tries again", one.troubles)
         return True
 

@@ -21,6 +21,7 @@ from loopforge.chat.why.flight_record import (
     SpeakerCandidate,
     TurnRecord,
 )
+from loopforge.core.model_trouble import OUTCOMES
 from loopforge.core.text.spoken_lists import counted, listed
 
 SUMMONS = {
@@ -34,13 +35,6 @@ SUMMONS = {
     "silence": "was the last for so long that {name} was woken, to speak up or not",
     "hour": "was the last before an hour at which {name} is woken, to speak up or not",
     "alone": "could only be meant for {name}, the one mate here with the one person",
-}
-OUTCOMES = {
-    "refused": "the model would not answer",
-    "malformed": "the answer was not of the form it had been asked for",
-    "timed_out": "the answer did not come in time",
-    "failed": "no model could be reached",
-    "cancelled": "a person said stop",
 }
 PURPOSES = {
     "decide": "whether it has anything to say",
@@ -173,7 +167,9 @@ def _thought(record: TurnRecord) -> Iterator[str]:
         whom = f"the language model “{model}”" if model else "a language model"
         yield f"It asked {whom} {what}."
     for one in asked:
-        if trouble := OUTCOMES.get(one.outcome):
+        if one.outcome == "cancelled":
+            yield f"Question {one.nth} went wrong: a person said stop."
+        elif trouble := OUTCOMES.get(one.outcome):
             yield f"Question {one.nth} went wrong: {trouble}."
         elif not one.outcome:
             yield f"To question {one.nth} no answer is recorded."

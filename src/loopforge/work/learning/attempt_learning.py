@@ -18,6 +18,7 @@ from msgspec import structs
 
 from loopforge.core.events import Fact
 from loopforge.core.mates.mate_file import Mate
+from loopforge.core.model_trouble import OUTCOMES
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.core.work.attempt_trace import ReflectionMade
@@ -54,11 +55,6 @@ LONGEST = 1500
 """Characters of a result that is shown to who looks back."""
 ENOUGH = 60.0
 """Completion from which on a simple task is not looked back on."""
-TROUBLES = {
-    "failed": "no model could be reached",
-    "timed_out": "the model took too long",
-    "refused": "the model would not",
-}
 
 
 class AttemptLearning:
@@ -221,7 +217,7 @@ def _checked(state: TaskState, said: LookBack) -> tuple[ReflectionClaim, ...]:
 def _trouble(ended: TurnEnding) -> str:
     """Why there is nothing, in words."""
     named = str(ended.plan.meta.get("trouble", "")) if ended.plan is not None else ended.outcome
-    return TROUBLES.get(named, "the answer could not be used")
+    return OUTCOMES.get(named, "the answer could not be used")
 
 
 def _results(state: TaskState, nth: int) -> list[Line]:
