@@ -85,6 +85,8 @@ async def test_of_two_who_take_a_merge_back_at_once_one_does(place: Path, projec
         )
         done, late = sorted(came, key=lambda one: isinstance(one, Changed))
         assert done == "The merge was taken back by a commit of its own."
+        (undone,) = [one for one in await shop.events(id) if one.kind == "task.undone"]
+        assert lines_of(undone) == ["The merge was taken back."]
         assert isinstance(late, Changed)
         assert "return 2" in shop.file(id, "repo/app.py").read_text()
 

@@ -109,6 +109,8 @@ def _task(body: WorkEvent) -> list[str]:
             return [f"Approved and merged as {merged[:12]}." if merged else "Approved."]
         case ResultRejected():
             return ["Rejected."]
+        case ChangeUndone(checkpoint=""):
+            return ["The merge was taken back."]
         case ChangeUndone(nth=nth):
             return [f"Taken back to turn {nth}."]
         case AttemptScored():

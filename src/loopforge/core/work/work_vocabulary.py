@@ -282,7 +282,10 @@ class ResultRejected(Struct, frozen=True, tag="task.rejected", kw_only=True):
 
 
 class ChangeUndone(Struct, frozen=True, tag="task.undone", kw_only=True, omit_defaults=True):
-    """The last change of files, and the conversation with it, was taken back to turn `nth`."""
+    """The last change of files, and the conversation with it, was taken back to turn `nth`.
+
+    Without a `checkpoint` it was the merge.
+    """
 
     by: str
     nth: int

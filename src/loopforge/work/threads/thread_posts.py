@@ -378,6 +378,8 @@ def told_of(event: Event, state: TaskState) -> str:
             return f"Approved and merged as {merged[:12]}." if merged else "Approved."
         case ResultRejected():
             return "Rejected."
+        case ChangeUndone(checkpoint=""):
+            return "The merge was taken back, by a commit of its own."
         case ChangeUndone(nth=nth):
             return f"Taken back: it is as it was after turn {nth}."
         case _:
