@@ -15,6 +15,8 @@ from loopforge.lab.world.scenario_file import open_scenario, shipped_scenarios
 from loopforge.web.lab.city_map import CELL, City, city, city_of
 from loopforge.web.lab.robot_cast import CALM, MOODS, mood, slots
 from tests.examples import few
+from tests.web.conftest import Town, words
+from tests.web.labs import until
 
 
 @st.composite
@@ -113,3 +115,28 @@ def test_robots_stand_side_by_side() -> None:
         assert len(set(places)) == count
         first = [x for x, y in places if y == places[0][1]]
         assert sum(first) == 0
+
+
+ALONE = """
+question = "Who looks after whom?"
+name = "alone"
+days = 1
+steps_per_day = 1
+place = [{ name = "hall", kind = "line" }]
+robot = [{ name = "Ada", role = "operator", round = ["hall"] }]
+"""
+
+
+async def test_a_city_without_a_supervisor_has_none_on_its_pages(site: Town) -> None:
+    """No style of one who is not there is told, and one day of one step is told as such."""
+    owner = await site.owner()
+    (site.path / "scenarios").mkdir(exist_ok=True)
+    (site.path / "scenarios" / "alone.toml").write_text(ALONE)
+    assert "alone · yours · 1 day of 1 step · accurate " in words(await owner.get("/lab"))
+    answer = await owner.post("/lab", {"scenario": "alone", "policy": "stub"})
+    run = answer.url.path.rpartition("/")[2]
+    await until(owner, run, "finished")
+    page = words(await owner.get(f"/lab/{run}"))
+    assert "no Supervisor" in page
+    assert "supportive" not in page
+    assert "alone · stub · accurate · pressure" in words(await owner.get("/lab"))
