@@ -50,6 +50,19 @@ async def buttons(room: Commons, line: str) -> list[str]:
     return [one.label for one in await room.app.front.commands.routed.buttons(event)]
 
 
+async def test_the_repository_may_stand_before_the_mate(place: Path, project: Path) -> None:
+    """Whoever is named after it is meant: somebody else took it up, with the name in the task."""
+    home = place / "home"
+    home.mkdir()
+    async with commons(home, in_order(*FIX)) as room:
+        registered = room.shop.tasks.places.repositories.registered
+        repo = (await registered.register(project)).name
+        assert await room.does("work", f"repo:{repo} maya: {TASK}") == "Maya takes it up."
+        (task,) = await room.tasks()
+        given = (await room.shop.state(task)).task
+        assert (given.mate, str(given.text), given.repo) == ("maya", TASK, repo)
+
+
 async def test_a_yes_is_for_what_was_shown(place: Path, project: Path) -> None:
     """Not for what is offered since, nor for what had not arrived; the newest is taken, once."""
     home = place / "home"

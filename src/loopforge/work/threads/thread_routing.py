@@ -221,26 +221,32 @@ class ThreadRouting:
             raise NotLetIn("Guests cannot give work in this home; ask somebody who is no guest.")
         if not may_give(order.tools):
             raise NotLetIn("You may not have tools used here, so you cannot give work.")
-        mate, text = self._chosen(order)
-        repo = ""
-        if found := _REPO.fullmatch(text):
-            repo, text = found["repo"], found["rest"]
-            if not order.owner:
-                raise NotLetIn("Work on a repository is for the owner of this home to give.")
+        repo, text = _repository(order.argument)
+        mate, text = self._chosen(order.here, text)
+        if not repo:  # whom it is for may stand first
+            repo, text = _repository(text)
+        if repo and not order.owner:
+            raise NotLetIn("Work on a repository is for the owner of this home to give.")
         if going(await self._store.of_thread(order.stream)) is not None:
             raise InputError(BUSY)
         await self._open(order, text, mate, line=order.line, repo=repo)
         return f"{self._mates[mate].name} takes it up."
 
-    def _chosen(self, order: RoomOrder) -> tuple[str, str]:
+    def _chosen(self, present: Sequence[str], text: str) -> tuple[str, str]:
         """Which mate is to do it, and what. Raises InputError."""
-        here = [mate for mate in order.here if mate in self._mates]
+        here = [mate for mate in present if mate in self._mates]
         if not here:
             raise InputError("No mate is here that could do it.")
-        found = _CHOSEN.fullmatch(order.argument)
+        found = _CHOSEN.fullmatch(text)
         if found and (meant := called(found["mate"], [self._mates[mate] for mate in here])):
             return meant.handle, found["rest"]
-        return next((mate for mate in here if self._works(mate)), here[0]), order.argument
+        return next((mate for mate in here if self._works(mate)), here[0]), text
+
+
+def _repository(text: str) -> tuple[str, str]:
+    """The repository that stands at the beginning, "" for none; and what follows."""
+    found = _REPO.fullmatch(text)
+    return (found["repo"], found["rest"]) if found else ("", text)
 
 
 def going(tasks: Sequence[TaskState]) -> TaskState | None:
