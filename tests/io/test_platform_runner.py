@@ -17,6 +17,7 @@ from loopforge.app import App, open_app
 from loopforge.cli import main
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
+from loopforge.errors import SendFailed
 from loopforge.host import connected
 from loopforge.io import platform_runner as module
 from loopforge.io.platform_runner import Platforms
@@ -24,11 +25,13 @@ from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
 from loopforge.io.platforms.surface_plugin import Surfaces
 from loopforge.io.session import Sessions
 from loopforge.models.scripted_model import ScriptedModels
+from loopforge.runtime.ports import Outgoing
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings
 from tests.discord.conftest import city as discord_city  # noqa: F401  a fixture
 from tests.discord.twin import Twin as Discord
 from tests.elsewhere import elsewhere
+from tests.io.test_terminal_wording import event
 from tests.rooms.conftest import write_mates
 from tests.telegram.city import City
 from tests.telegram.conftest import city, twin  # noqa: F401  fixtures
@@ -210,6 +213,54 @@ async def test_what_is_being_sent_is_sent(
             await SystemClock().sleep(0.02)
         assert kinds.count("delivery.attempting") == 1
         assert len(await city.lines(chat, by=maya)) == 1
+
+
+class Leaving:
+    """A surface that takes a while to close."""
+
+    name = "leaving"
+
+    def __init__(self) -> None:
+        self.closing, self.go, self.got = asyncio.Event(), asyncio.Event(), list[Outgoing]()
+
+    async def run(self) -> None:
+        """Nobody runs it."""
+
+    async def close(self) -> None:
+        """Close, as soon as it may."""
+        self.closing.set()
+        await self.go.wait()
+
+    def attend(self, room: str) -> None:
+        """It shows nothing."""
+
+    def states(self) -> Mapping[str, str]:
+        """It has no account."""
+        return {}
+
+    async def send(self, out: Outgoing) -> str:
+        """Take it."""
+        self.got.append(out)
+        return "1"
+
+    async def sent(self, out: Outgoing) -> str | None:
+        """Nothing is there."""
+
+
+async def test_nothing_is_sent_by_what_is_being_closed() -> None:
+    """What comes while a surface closes stays owed, for certain unsent: its connections are going."""
+    surface = Leaving()
+    attached = module.Attached(surface)
+    line = event(Heard(person="p", text=Words("hello"), surface="terminal"))
+    out = Outgoing(delivery="d1", stream="room:tea", place="leaving:1", what="line", event=line)
+    assert await attached.send(out) == "1"
+    ending = asyncio.ensure_future(attached.end())  # noqa: TID251
+    await surface.closing.wait()
+    with pytest.raises(SendFailed) as refused:
+        await attached.send(out)
+    assert (refused.value.unsent, refused.value.final, surface.got) == (True, False, [out])
+    surface.go.set()
+    await ending
 
 
 async def test_one_conversation(tmp_path: Path, twin: Twin, city: City) -> None:  # noqa: F811

@@ -15,7 +15,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 
-from loopforge.errors import BadSettings, LedgerError
+from loopforge.errors import BadSettings, LedgerError, SendFailed
 from loopforge.io.platforms.bot_tokens import EVERYBODY, BotAccount, BotTokens
 from loopforge.io.platforms.incoming_lines import Reception
 from loopforge.io.platforms.place_allowlist import ServedPlaces
@@ -46,12 +46,14 @@ class Attached:
     def __init__(self, surface: RunningSurface) -> None:
         self.name, self.states = surface.name, surface.states
         self.run, self.close, self.attend = surface.run, surface.close, surface.attend
-        self._surface, self._sending = surface, 0
+        self._surface, self._sending, self._leaving = surface, 0, False
         self._idle = asyncio.Event()
         self._idle.set()
 
     async def send(self, out: Outgoing) -> str:
-        """Send it. Raises SendFailed."""
+        """Send it; once it leaves, nothing. Raises SendFailed."""
+        if self._leaving:
+            raise SendFailed("it is just being closed", unsent=True)
         self._sending += 1
         self._idle.clear()
         try:
@@ -72,6 +74,7 @@ class Attached:
                 await self._idle.wait()
         except TimeoutError:
             log.info("%s was still sending when it ended", self.name)
+        self._leaving = True
         await self.close()
 
 
