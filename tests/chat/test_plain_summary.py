@@ -83,6 +83,13 @@ def test_without_a_call_the_points_are_told() -> None:
     assert "Otto was weighed and passed over." in text
 
 
+def test_a_turn_of_work_has_words_of_its_own() -> None:
+    """In a task nobody calls, and a turn that uses tools does not fall silent."""
+    text = told(summons="task", caller=None)
+    assert text.startswith("Maya was at work on a task, and took its next turn.")
+    assert "said nothing" not in text
+
+
 def test_what_was_let_go_is_told() -> None:
     """Lines that left the window are named with their number and the reason."""
     edit = Departure(

@@ -36,6 +36,14 @@ SUMMONS = {
     "hour": "was the last before an hour at which {name} is woken, to speak up or not",
     "alone": "could only be meant for {name}, the one mate here with the one person",
 }
+UNCALLED = {
+    "title": "The room wanted a name for this conversation, so it sat down and thought of one.",
+    "transcript": "A line came with a voice note, so the room had what is said in it written down.",
+    "triage": "{name} was given a task, and looked at what kind of task it is.",
+    "task": "{name} was at work on a task, and took its next turn.",
+    "reflect": "{name} looked back on how a task had gone.",
+}
+"""Turns for which nobody called, and in which nothing is said."""
 PURPOSES = {
     "decide": "whether it has anything to say",
     "talk": "what to say",
@@ -77,11 +85,8 @@ def span(ms: int) -> str:
 
 def _cause(record: TurnRecord, zone: tzinfo) -> Iterator[str]:
     name, own = record.name, record.own
-    if record.summons == "title":
-        yield "The room wanted a name for this conversation, so it sat down and thought of one."
-        return
-    if record.summons == "transcript":
-        yield "A line came with a voice note, so the room had what is said in it written down."
+    if uncalled := UNCALLED.get(record.summons):
+        yield uncalled.format(name=name)
         return
     if record.summons == "continue":
         last = record.shown.lines[-1].kind if record.shown.lines else ""
@@ -214,7 +219,7 @@ def _mind(record: TurnRecord) -> Iterator[str]:
 def _end(record: TurnRecord) -> Iterator[str]:
     if not record.outcome:
         yield "The turn is still going on, or was broken off."
-    elif record.outcome == "done" and not record.deeds:
+    elif record.outcome == "done" and not record.deeds and record.summons not in UNCALLED:
         yield "In the end it said nothing."
     elif record.outcome != "done":
         why = f": {record.why.rstrip('.')}" if record.why else ""
