@@ -14,11 +14,10 @@ from markdown_it.token import Token
 from msgspec import Struct
 from rich.cells import cell_len
 
+from loopforge.core.limits.markdown_bounds import wild
+
 WIDEST = 100
 """Columns of letters; a wider table is laid out without padding, which no screen would show."""
-LONGEST = 20_000
-WILDEST = 1_500
-"""Letters, and opening brackets, beyond which a text is not read as Markdown: it takes long."""
 
 Rows = tuple[tuple[str, ...], ...]
 """The cells of a table as plain text, its head first."""
@@ -48,11 +47,6 @@ def grid(rows: Sequence[Sequence[str]]) -> str:
         if n == 0:
             lines.append("  ".join("-" * w for w in wide) if padded else "-" * 12)
     return "\n".join(lines)
-
-
-def wild(text: str) -> bool:
-    """Whether reading this as Markdown would be more work than it is worth."""
-    return len(text) > LONGEST or text.count("[") > WILDEST
 
 
 def tables(text: str) -> list[MarkdownTable]:

@@ -14,7 +14,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from msgspec import Struct
 
-from loopforge.io.text.markdown_tables import grid, rows, wild
+from loopforge.core.limits.markdown_bounds import wild
+from loopforge.io.text.markdown_tables import grid, rows
 from loopforge.io.text.message_split import VOID
 
 RULE = "─" * 12

@@ -142,7 +142,7 @@ def _rows(lines: Sequence[str]) -> list[list[str]]:
 
 def _parted(lines: Sequence[str], parting: str) -> list[list[str]]:
     """The cells; where a quotation mark is never closed, it is a sign like any other."""
-    csv.field_size_limit(sum(map(len, lines)) + len(lines))
+    csv.field_size_limit(max(csv.field_size_limit(), sum(map(len, lines)) + len(lines)))
     rows = [f"{line}\n" for line in lines]  # a cell in quotation marks may go on in the next
     form: dict[str, Any] = {"delimiter": parting, "skipinitialspace": True}
     try:

@@ -27,6 +27,7 @@ from markupsafe import Markup, escape
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.texmath import texmath_plugin
 
+from loopforge.core.limits.markdown_bounds import wild
 from loopforge.web.rendering import code_colours, formula_html
 from loopforge.web.rendering.code_colours import CLASSES, coloured
 from loopforge.web.rendering.formula_html import formula
@@ -34,10 +35,6 @@ from loopforge.web.rendering.formula_html import formula
 Names = tuple[tuple[str, str], ...]
 """Who may be mentioned: what stands behind the @, and the class of the span ("" for none)."""
 
-LONGEST = 20_000
-"""Characters that are read as Markdown; a longer text is shown as it is."""
-WILDEST = 1_500
-"""Opening brackets, the dearest mark to read: about 12 microseconds each, if hostile."""
 DEEPEST = 12
 """Quotes and lists within each other."""
 FORMULAS, TEX = 100, 3_000
@@ -71,7 +68,7 @@ def render(text: str, names: Names = (), *, growing: bool = False) -> Markup:
     Of one that is still `growing`, and rendered again with each word, code has no colours yet.
     """
     text = _STRANGE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    if wild(text):
+    if too_wild(text):
         return plain(text)
     env = {"names": names, "tex": TEX, "code": 0 if growing else code_colours.LONGEST}
     html = _MARKDOWN.render(text, env)
@@ -89,11 +86,9 @@ def forget_all() -> None:
     render.cache_clear()
 
 
-def wild(text: str) -> bool:
-    """Whether reading this as Markdown would be more work than a line is worth."""
-    if len(text) > LONGEST or text.count("[") > WILDEST:
-        return True
-    if len(_TEX.findall(text)) > 2 * FORMULAS:
+def too_wild(text: str) -> bool:
+    """Whether reading this as Markdown would be more work than a line is worth, formulas too."""
+    if wild(text) or len(_TEX.findall(text)) > 2 * FORMULAS:
         return True
     return any(len(_MARK.findall(found[0])) > DEEPEST for found in _NESTING.finditer(text))
 

@@ -1,0 +1,29 @@
+"""Bounds of Markdown: what is read as it, and what is shown as it was written.
+
+    wild("|" * 100 + ...)  ->  True: reading it would hold up the whole home
+
+Does not know who reads it, nor what they do with it.
+"""
+
+from __future__ import annotations
+
+LONGEST = 20_000
+"""Characters."""
+WILDEST = 1_500
+"""Opening brackets, the dearest mark to read: about 12 microseconds each, if hostile."""
+MOST_CELLS = 10_000
+"""Of a table, each some 20 microseconds: rows are filled up to the width of their head."""
+
+
+def wild(text: str) -> bool:
+    """Whether reading this as Markdown would be more work than it is worth."""
+    return len(text) > LONGEST or text.count("[") > WILDEST or _cells(text) > MOST_CELLS
+
+
+def _cells(text: str) -> int:
+    """How many cells tables in it may have at most: its rows, by the widest line under a head."""
+    if "|" not in text or "-" not in text:
+        return 0
+    rows = [row for row in text.splitlines() if row.strip()]
+    rules = (row.count("|") + 1 for row in rows if not row.strip("|:-> \t"))
+    return len(rows) * max(rules, default=0)
