@@ -248,7 +248,7 @@ class Leaving:
 
 
 async def test_nothing_is_sent_by_what_is_being_closed() -> None:
-    """What comes while a surface closes stays owed, for certain unsent: its connections are going."""
+    """What comes while a surface closes stays owed; nor is it asked whether it is there already."""
     surface = Leaving()
     attached = module.Attached(surface)
     line = event(Heard(person="p", text=Words("hello"), surface="terminal"))
@@ -256,9 +256,11 @@ async def test_nothing_is_sent_by_what_is_being_closed() -> None:
     assert await attached.send(out) == "1"
     ending = asyncio.ensure_future(attached.end())  # noqa: TID251
     await surface.closing.wait()
-    with pytest.raises(SendFailed) as refused:
-        await attached.send(out)
-    assert (refused.value.unsent, refused.value.final, surface.got) == (True, False, [out])
+    for asked in (attached.send, attached.sent):
+        with pytest.raises(SendFailed) as refused:
+            await asked(out)
+        assert (refused.value.unsent, refused.value.final) == (True, False)
+    assert surface.got == [out]
     surface.go.set()
     await ending
 

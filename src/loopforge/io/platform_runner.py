@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from loopforge.errors import BadSettings, LedgerError, SendFailed
 from loopforge.io.platforms.bot_tokens import EVERYBODY, BotAccount, BotTokens
@@ -52,20 +53,26 @@ class Attached:
 
     async def send(self, out: Outgoing) -> str:
         """Send it; once it leaves, nothing. Raises SendFailed."""
+        with self._at_it():
+            return await self._surface.send(out)
+
+    async def sent(self, out: Outgoing) -> str | None:
+        """Whether it is there already. Raises SendFailed, also once it leaves."""
+        with self._at_it():
+            return await self._surface.sent(out)
+
+    @contextmanager
+    def _at_it(self) -> Iterator[None]:
         if self._leaving:
             raise SendFailed("it is just being closed", unsent=True)
         self._sending += 1
         self._idle.clear()
         try:
-            return await self._surface.send(out)
+            yield
         finally:
             self._sending -= 1
             if not self._sending:
                 self._idle.set()
-
-    async def sent(self, out: Outgoing) -> str | None:
-        """Whether it is there already. Raises SendFailed."""
-        return await self._surface.sent(out)
 
     async def end(self) -> None:
         """Close it, once what it is sending is sent; what takes too long is found again later."""

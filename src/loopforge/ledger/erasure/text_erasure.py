@@ -17,9 +17,9 @@ named is forgotten. The name of somebody else is never a quote: Ana Maria stays 
 A reader looks for all of this, and the writing thread only in what came meanwhile
 (erasure_search.py). There it happens in one transaction; what is very much, in several, with what
 was named in the last: cut off in between, it can be asked for again. Cleaning the file comes after
-it. What is left then: PostgreSQL's own write-ahead log until it is recycled, backups, and files
-that sinks and exports wrote. Events themselves stay: who, when, which kind, and plain strings such
-as ids.
+it. What is left then: PostgreSQL's pages until a host's next start, and its own write-ahead log
+until that is recycled; backups, and files that sinks and exports wrote. Events themselves stay:
+who, when, which kind, and plain strings such as ids.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ class Erasure(Struct, frozen=True, kw_only=True):
 
     `resting` is how many texts rested on those, such as memories of mates; `shown` are the other
     streams in which minds were shown something of it. `events` are the Erased events. `clean` says
-    whether nothing is left in the database's files either; if not, a reader was in the way, and the
-    same erasure asked again does it.
+    whether nothing is left that a query or, on SQLite, the file could tell; if not, somebody was in
+    the way, and the same erasure asked again does it.
     """
 
     texts: dict[str, tuple[str, ...]]
