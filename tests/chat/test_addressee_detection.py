@@ -57,6 +57,10 @@ def verdicts(text: str, people: int = 3, mates: int = 3) -> dict[str, set[str]]:
         ("please, maya, stay", "maya"),
         ("Maya and Merlin, what do you say?", "maya merlin"),
         ("maya & zoë: hello", "maya zoe"),
+        ("What is 17 times 23? Merlin, you first, then Maya.", "maya merlin"),
+        ("Maya first, then Merlin", "maya merlin"),
+        ("Maya zuerst, dann Merlin!", "maya merlin"),
+        ("Maya d'abord, puis Zoë", "maya zoe"),
         ("I am here. Maya, are you?", "maya"),
         ("hey merlin! is zoë here?", "merlin"),
         ("ask them @merlin", "merlin"),
@@ -105,6 +109,7 @@ def test_who_is_called_speaks(text: str, who: str) -> None:
         ("je crois que merlin dort", "merlin"),
         ("creo que maya duerme", "maya"),
         ("Maya et moi", "maya"),
+        ("we saw the tower, then Maya, then the river", "maya"),
         ("merlin, is maya asleep?", "maya"),
     ],
 )

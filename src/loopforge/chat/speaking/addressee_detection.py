@@ -155,6 +155,11 @@ _ASIDE = re.compile(
 """What a name is the object of; no cause to ask who bears it."""
 _ASIDE_AFTER = re.compile(r"['’](?!s(?!\w))\w+|[にとのへを](?!\s*[?？])|から|より|한테|에게|의|랑")
 _REPORTED = re.compile(r"[\"“„«「『](?P<said>[^\"“”„«»「」『』\n]+)[\"”“»」』]")
+_NEXT = re.compile(
+    r"[,;:、，–—-]\s*(?:and\s+|und\s+|et\s+|y\s+|e\s+|i\s+|и\s+|en\s+)?(?:then|next|after\s+(?:that|her|him|them)|dann|danach|ensuite|puis|luego|después|poi|dopo|depois"
+    r"|potem|potom|потом|затем|dan|daarna|sedan|sonra|然后|그다음)\s*\Z"
+)
+"""What stands before who is to speak after somebody that was called: "Maya first, then Merlin"."""
 _OPEN = re.compile(r"[\s\"'“”‘’«»(\[*_~>¿¡\-–—]*\Z")
 _TITLE = "(?:さん|ちゃん|くん|たん|様|님|씨|야|아|君|先生|酱|宝贝)?"
 _CLOSED = re.compile(_TITLE + r"[\s\"'”’»)\]*_~]*(?:\Z|[,;:!?.…–—、。！？，：〜～~]|-\s)")
@@ -356,7 +361,7 @@ def _hailed(text: str, span: _Span, begun: int, *, hailed: bool) -> bool:
         return False
     if _OPEN.fullmatch(before) or _HAIL.search(before):
         return closed or before.strip() == "" or not _OF.search(before)
-    if _PAUSE.search(before) and closed:
+    if closed and (_PAUSE.search(before) or (hailed and _NEXT.search(before))):
         return True
     at_end = bool(_ENDED.match(after))
     if not at_end or hailed or _OF.search(before):
