@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from loopforge.core.mates.file_merge import CHARACTER, merge_files, settle
 from loopforge.core.mates.mate_file import parse
 
@@ -90,3 +92,14 @@ def test_what_the_other_took_away_goes_if_it_was_not_touched() -> None:
         "sage",
         "",
     )
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("unit", ["\n", "x\n\n", "a\nb\n"])
+def test_no_file_of_a_mate_takes_long_to_be_merged(unit: str) -> None:
+    """A stranger's of 8 kB of two kinds of lines held up the home for a minute, one of 250 kB for good."""
+    base = "---\nname: Maya\n---\nYou are Maya.\n" + unit * (240_000 // len(unit)) + "The end.\n"
+    merged = merge_files(f"{base}slugs\n", base.replace("You are Maya.", "You garden."), base)
+    assert merged.conflicts == ()
+    assert "You garden." in merged.text
+    assert merged.text.endswith("slugs\n")

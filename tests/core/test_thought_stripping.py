@@ -46,3 +46,11 @@ def test_other_texts_pass_unchanged(pieces: list[str]) -> None:
     text = "".join(pieces)
     if not text.lstrip().startswith("<think>"):
         assert heard(pieces) == text
+
+
+@pytest.mark.timeout(30)
+def test_blanks_before_an_answer_are_looked_at_once() -> None:
+    """All of them were at each that came: 40,000, sign by sign, took five seconds of the home."""
+    text = " " * 400_000
+    assert heard([*text, "Hello."]) == f"{text}Hello."
+    assert heard([*text, "<think>", "Hm.", "</think>", *text, "Hello."]) == "Hello."

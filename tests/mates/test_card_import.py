@@ -144,3 +144,13 @@ def test_any_text_of_a_card_stays_text(texts: dict[str, str], lore: str) -> None
     mate = parse(made(**texts, **book), "x.md")
     assert mate.tools == ()
     assert len(mate.lore) <= 1
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("blank", ["\n", "\n\n ", " \r\n", "\x0b"])
+def test_blank_lines_in_examples_are_read_once(blank: str) -> None:
+    """Forty kilobytes of them took ten seconds: each was the beginning of all behind it."""
+    mes_example = f"{{{{user}}}}: hi\n{blank * (39_000 // len(blank))}\n{{{{char}}}}: Beans."
+    card = json.dumps(CARD | {"mes_example": mes_example}).encode()
+    for _ in range(8):
+        assert "> hi\nBeans." in import_card(card).text

@@ -9,7 +9,6 @@ something) are None where whoever reads may not know them. Knows no page.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from difflib import SequenceMatcher
 from typing import Literal
 
 from msgspec import Struct
@@ -19,6 +18,7 @@ from loopforge.core.growth.growth_events import (
     MateMerged,
     TraitProposed,
 )
+from loopforge.core.limits.line_matching import LineMatcher
 from loopforge.core.mates.mate_file import parse
 from loopforge.core.memory.memory_vocabulary import (
     MemoryCorrected,
@@ -272,7 +272,7 @@ def counted(before: MateWritten, after: MateWritten) -> tuple[int | None, int | 
         return None, None
     old, new = before.text.text.splitlines(), after.text.text.splitlines()
     came = went = 0
-    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for tag, a, b, c, d in LineMatcher(old, new).get_opcodes():
         if tag != "equal":
             came, went = came + d - c, went + b - a
     return came, went

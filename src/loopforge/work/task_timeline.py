@@ -8,7 +8,6 @@ result alone.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
@@ -18,6 +17,7 @@ from msgspec import Struct, field
 
 from loopforge.core.effect_states import EffectApproved, EffectEnd, EffectProposed
 from loopforge.core.events import Answered, Event, Perceived, Planned, Returned, TurnEnded
+from loopforge.core.limits.line_matching import unified
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.work.task_confidence import exit_code
 from loopforge.core.work.work_vocabulary import (
@@ -255,7 +255,7 @@ def diff_rows(diff: str) -> list[DiffRow]:
 
 def _between(old: str, new: str) -> list[DiffRow]:
     """What becomes of a text."""
-    rows = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=3)
+    rows = unified(old.splitlines(), new.splitlines())
     kinds = KINDS | {"@": "at"}
     return [DiffRow(kinds.get(row[:1], "same"), row) for row in list(rows)[2:]]
 

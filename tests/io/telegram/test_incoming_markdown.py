@@ -11,6 +11,7 @@ from loopforge.io.telegram.text.outgoing_markdown import Rendered, pieces, rende
 from loopforge.io.text.message_split import VOID
 from telegram import MessageEntity as Entity
 from telegram import User
+from tests.work_count import calls_of
 
 WORDS = st.text("abc𝔸é名", min_size=1, max_size=6)
 BITS = st.one_of(
@@ -266,3 +267,10 @@ def test_a_table_that_grows_too_wide_is_cut() -> None:
     assert len(found) > 1
     assert all(units(piece.text) <= 110 for piece in found)
     assert "e" * 60 in "".join(piece.text for piece in found)
+
+
+def test_a_text_that_is_dear_to_read_is_shown_as_it_was_written() -> None:
+    """Each message of it was bounded and not all of them: eight of brackets held the home a second."""
+    text = ("![" * 1400 + "x" * 1200 + "\n\n") * 8
+    assert "".join(piece.text for piece in pieces(text)).replace("\n", "") == text.replace("\n", "")
+    assert calls_of(lambda: pieces(text)) < 100_000

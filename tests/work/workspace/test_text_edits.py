@@ -7,6 +7,7 @@ import pytest
 from loopforge.errors import InputError
 from loopforge.work.workspace.text_edits import edited, recounted
 from loopforge.work.workspace.workspace_tools import lines_from
+from tests.work_count import calls_of
 
 TEXT = "def f(x):\n    return x + 1\n\n\ndef g(x):\n    return x + 1\n"
 
@@ -70,3 +71,14 @@ def test_a_file_with_both_line_ends_is_edited_in_either_part() -> None:
     """Each part keeps its own; words of the other one did not stand there."""
     assert edited("a\nb\nc\r\nd\r\n", "a\nb", "A\nB") == "A\nB\nc\r\nd\r\n"
     assert edited("a\nb\nc\r\nd\r\n", "c\nd", "C\nD") == "a\nb\nC\r\nD\r\n"
+
+
+def test_lines_that_are_nearly_alike_cost_little() -> None:
+    """A line of thousands of two letters took minutes, and so did thousands of such lines."""
+    line = "ab" * 2000
+
+    def refused() -> None:
+        with pytest.raises(InputError, match="Most like them, from line 1"):
+            edited("\n".join([line] * 1000), "ba" * 2000 + "x", "pass")
+
+    assert calls_of(refused) < 4_000_000

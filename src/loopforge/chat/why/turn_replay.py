@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 
 from msgspec import Struct
 
 from loopforge.chat.turns.turn_trace import events_of, turn_of
 from loopforge.core.events import Event, Perceived, Planned
+from loopforge.core.limits.line_matching import unified
 from loopforge.core.policy import Policy
 from loopforge.runtime.containment import MindFailed
 from loopforge.runtime.exchange_replay import Diverged, Gone, Onward, Same, exchange_of, replay
@@ -79,7 +79,4 @@ async def _replayed(
 
 
 def _difference(recorded: str, now: str) -> str:
-    lines = difflib.unified_diff(
-        recorded.splitlines(), now.splitlines(), "recorded", "now", lineterm="", n=1
-    )
-    return "\n".join(lines)
+    return "\n".join(unified(recorded.splitlines(), now.splitlines(), "recorded", "now", 1))

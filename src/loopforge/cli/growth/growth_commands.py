@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from loopforge.cli import Handle, Json, listed, on_app, print_json
+from loopforge.core.limits.line_matching import unified
 from loopforge.errors import InputError, Unknown
 
 if TYPE_CHECKING:
@@ -103,15 +104,9 @@ def diff(
     if as_json:
         print_json(found)
         return
-    lines = unified(found["before"], found["after"], f"{handle} {found['from']}", str(found["to"]))
+    before, after = found["before"].splitlines(), found["after"].splitlines()
+    lines = unified(before, after, f"{handle} {found['from']}", str(found["to"]))
     typer.echo("\n".join(lines) or "Nothing is different.")
-
-
-def unified(before: str, after: str, one: str, other: str) -> list[str]:
-    """Two texts as a unified diff."""
-    from difflib import unified_diff
-
-    return list(unified_diff(before.splitlines(), after.splitlines(), one, other, lineterm=""))
 
 
 def undo(

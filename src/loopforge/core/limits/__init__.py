@@ -1,1 +1,1 @@
-"""What may be taken: amounts of money exactly, budgets, bounds of turns and of markup. All pure."""
+"""What may be taken: amounts of money exactly, budgets, bounds of turns, markup and diffs. Pure."""

@@ -17,7 +17,12 @@ MOST_CELLS = 10_000
 
 def wild(text: str) -> bool:
     """Whether reading this as Markdown would be more work than it is worth."""
-    return len(text) > LONGEST or text.count("[") > WILDEST or _cells(text) > MOST_CELLS
+    return len(text) > LONGEST or dear(text)
+
+
+def dear(text: str) -> bool:
+    """Whether there is too much in it that is dear to read, however it is cut before."""
+    return text.count("[") > WILDEST or _cells(text) > MOST_CELLS
 
 
 def _cells(text: str) -> int:

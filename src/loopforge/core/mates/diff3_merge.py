@@ -10,8 +10,9 @@ Pure. Knows nothing of what the lines mean.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
 from typing import NamedTuple
+
+from loopforge.core.limits.line_matching import LineMatcher
 
 Lines = tuple[str, ...]
 
@@ -56,8 +57,8 @@ def merge3(
 
 def _anchors(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> Iterator[_Anchor]:
     """Runs of lines that stand in all three, in order; the last is empty, at their ends."""
-    mine = SequenceMatcher(None, base, ours, autojunk=False).get_matching_blocks()
-    other = SequenceMatcher(None, base, theirs, autojunk=False).get_matching_blocks()
+    mine = LineMatcher(base, ours).get_matching_blocks()
+    other = LineMatcher(base, theirs).get_matching_blocks()
     n = m = 0
     while n < len(mine) and m < len(other):
         one, two = mine[n], other[m]

@@ -32,6 +32,7 @@ class Thoughts:
     """A filter for one answer: `feed` each piece, then take the `rest`."""
 
     def __init__(self) -> None:
+        self._blanks: list[str] = []
         self._held = ""
         self._endings: tuple[str, ...] = ()
         self._begun = self._after = False
@@ -45,6 +46,10 @@ class Thoughts:
             if self._endings and not self._closed():
                 return ""
             begun = self._held.lstrip("\ufeff \t\r\n")
+            if not begun:
+                self._blanks.append(self._held)
+                self._held = ""
+                return ""
             opening = next((one for one in OPENINGS if begun.startswith(one)), "")
             if opening:
                 self._begun, self._held = True, begun[len(opening) :]
@@ -52,7 +57,7 @@ class Thoughts:
             elif any(one.startswith(begun) for one in OPENINGS):
                 return ""  # it may still become a thought
             else:
-                self._after, held, self._held = True, self._held, ""
+                held, self._after = self.rest(), True
                 return begun if self._begun else held
 
     def _closed(self) -> bool:
@@ -67,6 +72,6 @@ class Thoughts:
 
     def rest(self) -> str:
         """What was held back and is no thought after all, once the answer has ended."""
-        held = "" if self._endings else self._held
-        self._held = ""
+        held = "" if self._endings else "".join((*self._blanks, self._held))
+        self._blanks, self._held = [], ""
         return held.lstrip() if self._begun else held

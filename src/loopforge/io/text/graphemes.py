@@ -22,9 +22,12 @@ def measure(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def within(text: str, at: int) -> bool:
-    """Whether a cut before the character at `at` would part what is one for a reader."""
-    if not 0 < at < len(text):
+def within(text: str, at: int, since: int = 0) -> bool:
+    """Whether a cut before the character at `at` would part what is one for a reader.
+
+    What is read begins at `since`.
+    """
+    if not since < at < len(text):
         return False
     left, right = text[at - 1], text[at]
     if left < "\u0300" and right < "\u0300":
@@ -36,7 +39,9 @@ def within(text: str, at: int) -> bool:
     if unicodedata.combining(left) == _VIRAMA and unicodedata.category(right) == "Lo":
         return True
     start = at - 1
-    while start and text[start] >= "\u0300" and (start > at - _NEAR or _flag(text[start - 1])):
+    while start > since and text[start] >= "\u0300":
+        if start <= at - _NEAR and not _flag(text[start - 1]):
+            break
         start -= 1
     while start < at:
         start = _grapheme().match(text, start, at + 1).end()

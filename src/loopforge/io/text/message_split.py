@@ -152,15 +152,16 @@ class _Cutter:
             for at in places:
                 if at - start < least * full or at <= start:
                     break
-                if self._tidy(at) and (made := self._made(start, at)):
+                if self._tidy(at, start) and (made := self._made(start, at)):
                     return made
         return self._hard(start, far)
 
     def _hard(self, start: int, far: int) -> MessagePiece:
         """Cut where nothing invites it: as late as possible, within a grapheme if it must be."""
         places = range(far, start, -1)
-        between = (at for at in places if not within(self.text, at))
-        for chosen in (filter(self._tidy, places), between, places):
+        tidy = (at for at in places if self._tidy(at, start))
+        between = (at for at in places if not within(self.text, at, start))
+        for chosen in (tidy, between, places):
             for at in chosen:
                 if made := self._made(start, at):
                     return made
@@ -228,9 +229,12 @@ class _Cutter:
         block = self._block(start)
         return _again(block.fence, self.limit) if block else ""
 
-    def _tidy(self, at: int) -> bool:
-        """Whether a cut here leaves no empty block, makes none, and parts no grapheme."""
-        if within(self.text, at):
+    def _tidy(self, at: int, start: int) -> bool:
+        """Whether a cut here leaves no empty block, makes none, and parts no grapheme.
+
+        The piece begins at `start`: a flag is told from the next one by its place behind it.
+        """
+        if within(self.text, at, start):
             return False
         block = self._block(at)
         if block is None:

@@ -167,7 +167,9 @@ def _examples(text: str, name: str) -> list[str]:
     found: list[str] = []
     for block in re.split(r"<START>", text, flags=re.IGNORECASE):
         said: list[str] = []
-        turns = re.split(r"^\s*(\{\{user\}\}|<USER>|\{\{char\}\}|<BOT>)\s*:", block, flags=_LINES)
+        turns = re.split(
+            r"^[^\S\n]*(\{\{user\}\}|<USER>|\{\{char\}\}|<BOT>)\s*:", block, flags=_LINES
+        )
         for who, words in zip(turns[1::2], turns[2::2], strict=True):
             plain = " ".join(filled(_unaddressed(words), name, "you").split()).lstrip("> ")
             if "user" in who.lower():

@@ -8,12 +8,12 @@ Each use of such a tool is a program (python_tool.py): its calls are judged one 
 from __future__ import annotations
 
 import ast
-import difflib
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from loopforge.core.egress.hidden_signs import spelled_out
+from loopforge.core.limits.line_matching import unified
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolResult, ToolWork
 from loopforge.tools.programs.python_tool import ran
@@ -152,9 +152,7 @@ def _fields(fields: Mapping[str, Any], optional: Collection[str]) -> Iterator[st
 def _changes(before: WrittenVersion, code: str) -> list[str]:
     """How the code differs from the version before."""
     was = f"changes to the code of version {before.number}, by {before.mate}:"
-    diff = list(difflib.unified_diff(LINE.split(before.code), LINE.split(code), lineterm="", n=2))[
-        2:
-    ]
+    diff = list(unified(LINE.split(before.code), LINE.split(code), around=2))[2:]
     return [was, *(f"  {visible(line)}" for line in diff or ["(none)"])]
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 from typing import NamedTuple
 
+from loopforge.core.limits.line_matching import LineMatcher
 from loopforge.core.mates.mate_file import Mate, check, parse
 from loopforge.errors import BadMate
 from loopforge.mates.mate_roster import Roster, RosterStanding
@@ -96,7 +96,7 @@ def compared(old: str, new: str) -> list[EditorRow]:
     """The lines of two texts: what was taken away, what was added, and a few around each."""
     before, after = old.splitlines(), new.splitlines()
     rows: list[EditorRow] = []
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    matcher = LineMatcher(before, after)
     for group in matcher.get_grouped_opcodes(AROUND):
         if rows or group[0][1]:
             rows.append(EditorRow("…", 0, 0, ""))

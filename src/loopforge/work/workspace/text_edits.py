@@ -9,7 +9,9 @@ unified patches, the counts of lines are set right, which models get wrong.
 
 from __future__ import annotations
 
+import heapq
 import re
+from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 
 from loopforge.errors import InputError
@@ -17,6 +19,8 @@ from loopforge.errors import InputError
 SHOWN = 12
 """Lines that are shown of what is nearly the wanted words."""
 NEARLY = 0.6
+BEGINNING, WEIGHED = 200, 40
+"""Of a line, how many signs are held against the wanted ones; and of how many lines exactly."""
 _HUNK = re.compile(r"@@ -(?P<old>\d+)(?:,\d+)? \+(?P<new>\d+)(?:,\d+)? @@(?P<rest>.*)")
 
 
@@ -55,23 +59,28 @@ def _nearest(text: str, old: str) -> str:
     first = next((line.strip() for line in wanted if line.strip()), "")
     if not first or not lines:
         return "Read the file first."
-    scored = [(_alike(line.strip(), first), -at) for at, line in enumerate(lines)]
-    score, place = max(scored)
+    score, place = _most_alike(lines, first)
     if score < NEARLY:
         return "Nothing there is like them; read the file first."
     lead = next(nth for nth, line in enumerate(wanted) if line.strip())
-    at = max(0, -place - lead)
+    at = max(0, place - lead)
     shown = "\n".join(lines[at : at + min(len(wanted), SHOWN)])
     return f"Most like them, from line {at + 1}:\n{shown}"
 
 
-def _alike(one: str, other: str) -> float:
-    if one == other:
-        return 1.0
-    matcher = SequenceMatcher(None, one, other, autojunk=False)
-    if matcher.real_quick_ratio() < NEARLY or matcher.quick_ratio() < NEARLY:
-        return 0.0
-    return matcher.ratio()
+def _most_alike(lines: Sequence[str], wanted: str) -> tuple[float, int]:
+    """How like it the line is that is most so, and which; of a line, its beginning counts."""
+    matcher = SequenceMatcher(None, "", wanted[:BEGINNING], autojunk=False)
+
+    def score(at: int, ratio: Callable[[], float]) -> float:
+        matcher.set_seq1(lines[at].strip()[:BEGINNING])
+        return ratio() if matcher.real_quick_ratio() >= NEARLY else 0.0
+
+    places = heapq.nlargest(
+        WEIGHED, range(len(lines)), lambda at: (score(at, matcher.quick_ratio), -at)
+    )
+    best = max(places, key=lambda at: (score(at, matcher.ratio), -at))
+    return score(best, matcher.ratio), best
 
 
 def text_lines(text: str) -> list[str]:

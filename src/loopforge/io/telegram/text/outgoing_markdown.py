@@ -3,6 +3,7 @@
 Nothing is left for Telegram to parse, so nothing can fail to parse.
 
 A text is cut before it is rendered: markup that a cut parts is shown as it was written.
+So is all of a text that would take long to read.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from msgspec import Struct
 
+from loopforge.core.limits.markdown_bounds import dear
 from loopforge.io.text.graphemes import measure
 from loopforge.io.text.message_split import LEAST, VOID, split
 from loopforge.io.text.styled_text import reader, styled
@@ -54,12 +56,11 @@ def pieces(markdown: str, limit: int = LIMIT) -> tuple[Rendered, ...]:
 
     Raises InputError for a limit under 40.
     """
+    cut = split(markdown, limit) if markdown.strip(VOID) else ()
     found: list[Rendered] = []
-    for piece in split(markdown, limit) if markdown.strip(VOID) else ():
+    for piece in () if dear(markdown) else cut:
         found += _fitting(piece.text, limit)
-    if not found and markdown.strip(VOID):
-        return tuple(Rendered(piece.text) for piece in split(markdown, limit))
-    return tuple(found)
+    return tuple(found) or tuple(Rendered(piece.text) for piece in cut)
 
 
 def _fitting(markdown: str, limit: int) -> list[Rendered]:
