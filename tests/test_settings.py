@@ -152,7 +152,10 @@ def test_relative_paths_lie_in_the_home(tmp_path: Path) -> None:
         ("max_steps = ", "is not TOML"),
         (f"backup_keep = '{'9' * 5000} days'", "it must be such as 7 days, 4 weeks"),
         (f"max_steps = {'9' * 5000}", "is not TOML: Exceeds the limit (4300 digits)"),
-        (f"max_steps = {'[' * 5000}", "is not TOML: maximum recursion depth"),
+        (
+            f"max_steps = {'[' * 5000}",
+            "is not TOML: it has tables or lists within each other, too deep",
+        ),
         ("metrics_token = ['secret']", "`metrics_token` (loopforge.toml, line 1) must be text."),
         ("web_address = 'mates.example.org'", "must be http:// or https:// and a name"),
         ("web_address = 'http://[::1'", "such as https://mates.example.org"),

@@ -34,11 +34,11 @@ from loopforge.host_lock import lock_home
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.installation.browser_launch import open_page
 from loopforge.runtime.installation.heap_trim import give_back_freed
+from loopforge.runtime.installation.home_files import write_private
 from loopforge.runtime.installation.library_loading import load
 from loopforge.runtime.installation.log_file import open_log
 from loopforge.runtime.installation.network_addresses import is_loopback
 from loopforge.runtime.installation.open_files import raise_limit
-from loopforge.runtime.installation.private_file import write_private
 from loopforge.runtime.plugins.setting_checks import trusted
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.setting_defaults import Settings

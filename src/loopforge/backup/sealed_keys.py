@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from loopforge.errors import BackupError
-from loopforge.runtime.installation.private_file import write_private
+from loopforge.runtime.installation.home_files import write_private
 
 NAMES = ("keys.json", "accounts.json")
 """Files of the home's data that hold keys of services and tokens of bots."""

@@ -15,6 +15,7 @@ from loopforge.core.mates.mate_file import Mate, check
 from loopforge.core.mates.unprompted_times import said
 from loopforge.errors import BadMate, Unknown
 from loopforge.mates.mate_roster import Roster, RosterStanding
+from loopforge.runtime.installation.home_files import bytes_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -109,7 +110,7 @@ def examine(roster: Roster, what: str = "") -> list[BadMate]:
     for path in (Path(what), roster.path(what)):
         if path.is_file():
             try:
-                data = path.read_bytes()
+                data = bytes_of(path)
             except OSError as error:
                 return [BadMate(str(path), 0, f"it cannot be read ({error.strerror or error})")]
             same = path.parent.resolve() == roster.folder.resolve()

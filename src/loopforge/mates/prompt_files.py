@@ -8,6 +8,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from loopforge.runtime.installation.home_files import text_of
 from loopforge.runtime.ports import Clock
 from loopforge.runtime.ttl_cache import TtlCache
 
@@ -41,7 +42,7 @@ class PromptBook(Mapping[str, str]):
             with suppress(OSError, UnicodeDecodeError):
                 changed = path.stat().st_mtime_ns
                 if path not in self._read or self._read[path][0] != changed:
-                    self._read[path] = (changed, path.read_text("utf-8"))
+                    self._read[path] = (changed, text_of(path))
                 if len(text := self._read[path][1]) <= LONGEST:
                     found[path.stem] = text
         return found

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from loopforge.core.mates.mate_file import Mate, parse
 from loopforge.errors import BadMate, InputError, Unknown
 from loopforge.mates.mate_roster import Roster
+from loopforge.runtime.installation.home_files import bytes_of
 
 FOLDER = "retired"
 
@@ -93,7 +94,7 @@ def _move(path: Path, place: Path) -> None:
 
 def _mate(path: Path) -> Mate | None:
     try:
-        return parse(path.read_bytes(), path.name)
+        return parse(bytes_of(path), path.name)
     except (BadMate, OSError):
         return None
 

@@ -27,6 +27,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Changed, InputError, Unknown
 from loopforge.mates import retired_mates
 from loopforge.mates.mate_roster import News, Roster
+from loopforge.runtime.installation.home_files import bytes_of
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
 
@@ -285,7 +286,7 @@ class Chronicle:
         Signs that are not UTF-8 are shown as such.
         """
         try:
-            return (self._roster.folder / file).read_bytes().decode("utf-8", "replace")
+            return bytes_of(self._roster.folder / file).decode("utf-8", "replace")
         except OSError:
             return None
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Container
 from functools import partial
 from typing import NamedTuple
 
+from loopforge.core.limits.toml_reading import toml_of
 from loopforge.errors import BadSettings
+from loopforge.runtime.installation.home_files import text_of
 from loopforge.runtime.plugins.setting_declarations import PluginSettings
 from loopforge.runtime.ports import Tool, ToolWork
 from loopforge.tools.mcp.server_options import McpServer, is_server, read_server
@@ -36,7 +37,7 @@ def described(settings: PluginSettings, taken: Container[str] = ()) -> Described
         try:
             if path.stem in taken:
                 raise BadSettings(f"{path.name}: another tool is called {path.stem}; rename it.")
-            written = tomllib.loads(path.read_text("utf-8"))
+            written = toml_of(text_of(path))
             if is_server(written):
                 server = read_server(path.stem, written, settings.environ)
                 found.servers[path.stem] = server.filled(settings.environ)
@@ -46,7 +47,7 @@ def described(settings: PluginSettings, taken: Container[str] = ()) -> Described
             found.tools.append(
                 service_tool(path.stem, service, settings.environ, partial(_network, service))
             )
-        except (BadSettings, OSError, ValueError, RecursionError) as error:
+        except (BadSettings, OSError, ValueError) as error:
             said = str(error)
             named = said if said.startswith(path.name) else f"{path.name}: {said}"
             found.flaws.append(named)

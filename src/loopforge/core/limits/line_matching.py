@@ -25,13 +25,13 @@ class LineMatcher(SequenceMatcher[str]):
 
     def __init__(self, a: Sequence[str], b: Sequence[str]) -> None:
         super().__init__(None, a, b, autojunk=False)
+        self._a, self._b, self._found = a, b, list[Match]()
         self._left = MOST_WORK
 
     def get_matching_blocks(self) -> list[Match]:
         """The runs of lines that stand in both, in order; the last is empty, at their ends."""
-        if not self.matching_blocks:
-            self.matching_blocks = list(self._blocks())
-        return self.matching_blocks
+        self._found = self._found or list(self._blocks())
+        return self._found
 
     def _blocks(self) -> Iterator[Match]:
         """Runs that follow on each other are one."""
@@ -45,10 +45,10 @@ class LineMatcher(SequenceMatcher[str]):
             last = one
         if last.size:
             yield last
-        yield Match(len(self.a), len(self.b), 0)
+        yield Match(len(self._a), len(self._b), 0)
 
     def _runs(self) -> Iterator[Match]:
-        a, b = self.a, self.b
+        a, b = self._a, self._b
         if self._affordable(0, len(a), 0, len(b)):
             yield from self._small(0, len(a), 0, len(b))
             return
@@ -71,8 +71,8 @@ class LineMatcher(SequenceMatcher[str]):
 
     def _affordable(self, n: int, end: int, m: int, other: int) -> bool:
         """Whether difflib may match these, at the worst; what it may take is taken."""
-        counts = Counter(self.b[m:other])
-        pairs = sum(counts[line] for line in self.a[n:end])
+        counts = Counter(self._b[m:other])
+        pairs = sum(counts[line] for line in self._a[n:end])
         work = (pairs + end - n) * min(end - n, other - m)
         if work > self._left:
             return False
@@ -81,18 +81,18 @@ class LineMatcher(SequenceMatcher[str]):
 
     def _small(self, n: int, end: int, m: int, other: int) -> Iterator[Match]:
         if n < end and m < other:
-            inner = SequenceMatcher(None, self.a[n:end], self.b[m:other], autojunk=False)
+            inner = SequenceMatcher(None, self._a[n:end], self._b[m:other], autojunk=False)
             for one in inner.get_matching_blocks()[:-1]:
                 yield Match(n + one.a, m + one.b, one.size)
 
     def _single(self, begin: int, last: int, other: int) -> list[tuple[int, int]]:
         """Lines that stand once in either part, as many of them as stand in one order."""
-        mine, its = Counter(self.a[begin:last]), Counter(self.b[begin:other])
-        place = {line: m for m, line in enumerate(self.b[begin:other], begin) if its[line] == 1}
+        mine, its = Counter(self._a[begin:last]), Counter(self._b[begin:other])
+        place = {line: m for m, line in enumerate(self._b[begin:other], begin) if its[line] == 1}
         ends: list[int] = []
         chains: list[tuple[int, int, int]] = []
         tips: list[int] = []
-        for n, line in enumerate(self.a[begin:last], begin):
+        for n, line in enumerate(self._a[begin:last], begin):
             if mine[line] == 1 and (m := place.get(line)) is not None:
                 at = bisect_left(ends, m)
                 chains.append((n, m, tips[at - 1] if at else -1))

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.errors import BadSettings, Unknown
-from loopforge.runtime.installation.private_file import alone, write_private
+from loopforge.runtime.installation.home_files import alone, write_private
 
 EVERYBODY = "*"
 """Stands for all mates of the home."""

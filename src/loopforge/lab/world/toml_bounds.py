@@ -6,31 +6,31 @@ error in one line. What the tables say is for scenario_file.py and experiment_fi
 
 from __future__ import annotations
 
-import tomllib
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from loopforge.core.limits.toml_reading import toml_of
 from loopforge.errors import BadScenario
 from loopforge.lab.world.protocols import quoted
 
-LONGEST_LINE, MOST_DOTS = 2000, 20_000
-"""Characters of a line, and dots in all: reading a dotted key takes the square of its parts."""
+LONGEST_LINE = 2000
+"""Characters."""
 
 
 def tables(text: str, source: str, biggest: int) -> dict[str, Any]:
     """The tables of a TOML text of at most `biggest` bytes. Raises BadScenario."""
     if len(text.encode("utf-8", "replace")) > biggest:
         raise BadScenario(f"{source} has more than {biggest // 1024} kB; it should be a page.")
-    if any(len(line) > LONGEST_LINE for line in text.split("\n")) or text.count(".") > MOST_DOTS:
+    if any(len(line) > LONGEST_LINE for line in text.split("\n")):
         raise BadScenario(
-            f"{source} has a line of more than {LONGEST_LINE} characters, or too many dots; "
+            f"{source} has a line of more than {LONGEST_LINE} characters; "
             "write long lists on several lines."
         )
     try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # ValueError: a number of thousands of digits
+        return toml_of(text)
+    except ValueError as error:
         raise BadScenario(quoted(f"{source} is no TOML: {error}.")) from error
 
 

@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from threading import Thread
 
-from loopforge.runtime.installation.private_file import write_private
+from loopforge.runtime.installation.home_files import write_private
 
 PAGE = """\
 <!doctype html><meta charset="utf-8"><title>Loopforge</title>

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from loopforge.errors import BadSettings, LoopforgeError
-from loopforge.runtime.installation.private_file import alone, write_private
+from loopforge.runtime.installation.home_files import alone, bytes_of, write_private
 
 SETTINGS, KEYS = "settings.json", "keys.json"
 
@@ -19,10 +19,10 @@ SETTINGS, KEYS = "settings.json", "keys.json"
 def read_saved(path: Path) -> dict[str, Any]:
     """What is saved there; nothing where there is no file. Raises BadSettings."""
     try:
-        found = json.loads(path.read_bytes() or b"{}")
+        found = json.loads(bytes_of(path) or b"{}")
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BadSettings(
             f"{path} cannot be read: {error}. Mend it, or move it away: what was set in the "
             "browser then no longer holds."

@@ -6,15 +6,19 @@ Knows no setting; what a value means, and whether it is allowed, is known where 
 from __future__ import annotations
 
 import difflib
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from loopforge.core.egress.hidden_signs import spelled_out
+from loopforge.core.limits.toml_reading import toml_of
 from loopforge.errors import BadSettings
+from loopforge.runtime.installation.home_files import text_of
 from loopforge.runtime.plugins.setting_declarations import keys_within, line_of
 
 FILE = "loopforge.toml"
+LONGEST = 80
+"""Characters of what no setting is called, as it is told and looked for; none has as many."""
 RAW_TABLES = ("models", "tiers")
 """Tables that are passed on as they are."""
 
@@ -22,19 +26,19 @@ RAW_TABLES = ("models", "tiers")
 def read_file(path: Path) -> tuple[str, dict[str, Any]]:
     """The file's text, and what it holds; nothing where there is none. Raises BadSettings."""
     try:
-        text = path.read_text("utf-8")
-        return text, tomllib.loads(text)
+        text = text_of(path)
+        return text, toml_of(text)
     except FileNotFoundError:
         return "", {}
     except (OSError, UnicodeDecodeError) as error:
         raise BadSettings(f"{path} cannot be read: {error}.") from error
-    except (ValueError, RecursionError) as error:  # ValueError: a number of thousands of digits
+    except ValueError as error:
         raise BadSettings(f"{path} is not TOML: {error}.") from error
 
 
 def placed(text: str, key: str) -> str:
     """Where a key stands in the file, for people."""
-    line = line_of(text, key)
+    line = line_of(text, key) if len(key) <= LONGEST else 0
     return f"{FILE}, line {line}" if line else FILE
 
 
@@ -49,16 +53,16 @@ def refuse_strangers(
     for key, value in written.items():
         if key in names and not isinstance(value, dict):
             continue
-        where = f"{path.parent / placed(text, key)}"
+        where, told = f"{path.parent / placed(text, key)}", spelled_out(key[:LONGEST])
         if isinstance(value, dict):
             raise BadSettings(
-                f"{where}: there is no table [{key}]. Settings stand at the top, without a table; "
+                f"{where}: there is no table [{told}]. Settings stand at the top, without a table; "
                 f"the tables are {' and '.join(f'[{table}]' for table in RAW_TABLES)}."
             )
         near = difflib.get_close_matches(key, names, 1)
         newer = "docs/settings.md lists them all; a newer Loopforge may know it: install that one."
         hint = f"Did you mean `{near[0]}`?" if near else newer
-        raise BadSettings(f"{where}: there is no setting `{key}`. {hint}")
+        raise BadSettings(f"{where}: there is no setting `{told}`. {hint}")
     for table, value in raw.items():
         if not isinstance(value, dict):
             raise BadSettings(f"{path.parent / placed(text, table)}: `{table}` must be a table.")

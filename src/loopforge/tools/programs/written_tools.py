@@ -18,12 +18,15 @@ from typing import Any
 import msgspec
 
 from loopforge.errors import InputError, Unknown
+from loopforge.runtime.installation.home_files import bytes_of
 from loopforge.runtime.ports import Clock, Tool
 from loopforge.runtime.ttl_cache import TtlCache
 from loopforge.tools.programs.python_tool import LIMIT
 
 log = logging.getLogger(__name__)
 FOLDER = "tools/written"
+LARGEST = 64 << 20
+"""Bytes of a tool with all its versions."""
 
 
 class WrittenVersion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -163,7 +166,7 @@ class WrittenTools:
 def _read(path: Path) -> WrittenTool | str:
     """A tool, or what is wrong with its file."""
     try:
-        tool = msgspec.json.decode(path.read_bytes(), type=WrittenTool)
+        tool = msgspec.json.decode(bytes_of(path, LARGEST), type=WrittenTool)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         return f"{path.name}: {error}"
     for one in tool.versions:

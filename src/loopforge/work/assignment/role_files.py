@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from loopforge.core.mates.mate_file import Mate, parse
 from loopforge.core.mates.sandbox_profile import narrowest
 from loopforge.errors import BadMate
+from loopforge.runtime.installation.home_files import bytes_of
 
 FOLDER = "roles"
 
@@ -49,7 +50,7 @@ class RoleFiles:
             changed = path.stat().st_mtime_ns
             known = self._read.get(handle)
             if known is None or known[0] != changed:
-                known = self._read[handle] = changed, parse(path.read_bytes(), path.name)
+                known = self._read[handle] = changed, parse(bytes_of(path), path.name)
             return known[1]
         except (OSError, BadMate):
             return self._shipped(handle)
@@ -58,7 +59,7 @@ class RoleFiles:
         """What is wrong with the home's own file of a role, as a sentence; "" for nothing."""
         path = self._own / f"{handle}.md"
         try:
-            parse(path.read_bytes(), f"{FOLDER}/{path.name}")
+            parse(bytes_of(path), f"{FOLDER}/{path.name}")
         except BadMate as error:
             return str(error)
         except OSError:

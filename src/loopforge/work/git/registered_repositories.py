@@ -12,14 +12,15 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import tomllib
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
+from loopforge.core.limits.toml_reading import toml_of
 from loopforge.core.mates.mate_file import slug
 from loopforge.errors import BadSettings, InputError, RepositoryError, Unknown
+from loopforge.runtime.installation.home_files import text_of
 from loopforge.tools.sandbox.call_workspace import FOLDER as WORKSPACES
 from loopforge.work.git.host_git import HostGit
 
@@ -96,7 +97,7 @@ class RegisteredRepositories:
             for key, value in (("path", made.path), ("branch", target))
         )
         try:
-            tomllib.loads(written)
+            toml_of(written)
             data = written.encode()
         except ValueError:
             raise InputError(f"{str(place)!r} has signs that no file of settings holds.") from None
@@ -135,8 +136,8 @@ class RegisteredRepositories:
 
     def _read(self, path: Path) -> Repository:
         try:
-            written = msgspec.convert(tomllib.loads(path.read_text("utf-8")), _Written)
-        except (OSError, ValueError, RecursionError) as error:
+            written = msgspec.convert(toml_of(text_of(path)), _Written)
+        except (OSError, ValueError) as error:
             raise BadSettings(
                 f"{FOLDER}/{path.name} cannot be read: {error}. It holds `path` and `branch`, two "
                 "texts; mend it, or delete it and register the repository again."
