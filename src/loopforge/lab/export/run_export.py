@@ -2,7 +2,8 @@
 
     jsonl     one object for each decision (of a sweep: for each run), flat
     parquet   the same as typed columns
-    csv       the same as text; yes and no and lists are JSON, what is empty (None) is nothing
+    csv       the same as text; yes and no and lists are JSON, what is empty (None) is nothing, and
+              a text that spreadsheets would take for a formula stands behind an apostrophe
 
 A file is written whole or not at all, and a run's own log is never written to. What was exported is
 a copy: the log stays what is verified.
@@ -10,7 +11,6 @@ a copy: the log stays what is verified.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import msgspec
 
+from loopforge.core.egress.csv_cells import csv_lines
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.export import table_columns
 from loopforge.lab.run.run_log import LOG, began_of, no_log, rows_of
@@ -98,13 +99,15 @@ def _csv(
     path: Path, rows: Iterable[table_columns.Flat], columns: Mapping[str, table_columns.Kind]
 ) -> int:
     spelled = [name for name, kind in columns.items() if kind in ("bool", "texts")]
-    count = 0
+
+    def told(row: table_columns.Flat) -> table_columns.Flat:
+        given = {name: row[name] for name in spelled if row[name] is not None}
+        return row | {name: msgspec.json.encode(given[name]).decode() for name in given}
+
+    count = -1  # the first line names the columns
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns)
-        writer.writeheader()
-        for row in rows:
-            told = {name: row[name] for name in spelled if row[name] is not None}
-            writer.writerow(row | {name: msgspec.json.encode(told[name]).decode() for name in told})
+        for line in csv_lines(list(columns), map(told, rows)):
+            file.write(line)
             count += 1
     return count
 

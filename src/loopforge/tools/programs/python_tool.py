@@ -7,8 +7,6 @@ Does not know who may use what: each call of a tool goes by the door, as an effe
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import zlib
 from collections.abc import Sequence
@@ -16,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from loopforge.core.egress.csv_cells import csv_lines
 from loopforge.errors import InputError
 from loopforge.runtime.plugins.setting_declarations import SettingsPart, setting
 from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolHome, ToolResult, tool_work
@@ -175,11 +174,8 @@ def kept(value: Any, text: str) -> ToolFile:
     if isinstance(value, str):
         return ToolFile(name="value.txt", data=text.encode())
     if columns := _columns(value):
-        table = io.StringIO()
-        writer = csv.DictWriter(table, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(value)
-        return ToolFile(name="value.csv", data=table.getvalue().encode(), media="text/csv")
+        data = "".join(csv_lines(columns, value)).encode()
+        return ToolFile(name="value.csv", data=data, media="text/csv")
     return ToolFile(name="value.json", data=text.encode(), media="application/json")
 
 
