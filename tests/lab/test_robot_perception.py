@@ -86,6 +86,7 @@ def test_every_departure_from_what_was_sensed_is_an_edit(mode: str) -> None:
             now = sensed.shown.context[what]
             for edit in edits:
                 assert edit.true == now
+                assert edit.shown != edit.true
                 assert edit.by
                 assert edit.why
                 now = edit.shown

@@ -88,8 +88,7 @@ def _altered(case: Case) -> str:
     for what in ("sign", "cue"):
         band = case.seen.shown.context[what]
         for edit in (each for each in row.edits if each.what == what):
-            moved = edit.true != edit.shown or edit.kind == "fabricated"
-            if edit.true != band or not moved:
+            if edit.true != band or edit.shown == band:
                 return f"the {what} was {band}, and an edit says {edit.true} to {edit.shown}"
             band = edit.shown
         if band != row.shown.context.get(what, ""):

@@ -173,11 +173,12 @@ def _shape(
         cue = -1
     elif voice.heard in ("deny", "blame") and thousandth(more, 48) < voice.heard_strength // 3:
         away = voice.heard == "deny"
-        rumour = told(rule.cue[0 if away else 2], agent.at)
-        shown = 100 if away else 900
-        true = BAND_OF[cue]
-        edits.append(Shaped("cue", true, BAND_OF[shown], "fabricated", "supervisor", voice.heard))
-        cue = shown
+        true, shown = BAND_OF[cue], 100 if away else 900
+        if BAND_OF[shown] != true:
+            rumour = told(rule.cue[0 if away else 2], agent.at)
+            made_up = Shaped("cue", true, BAND_OF[shown], "fabricated", "supervisor", voice.heard)
+            edits.append(made_up)
+            cue = shown
     return sign, cue, tuple(edits), rumour
 
 
