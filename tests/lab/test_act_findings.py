@@ -16,7 +16,13 @@ from hypothesis import given, settings
 from hypothesis.strategies import DataObject, data, sampled_from
 from msgspec.structs import replace
 
-from loopforge.core.factory_vocabulary import Decided, Reflected, Row, Stepped
+from loopforge.core.factory_vocabulary import (
+    Decided,
+    Reflected,
+    Row,
+    Stepped,
+    SupervisorVoice,
+)
 from loopforge.core.text.quantity_bands import BANDS
 from loopforge.lab.story import act_findings as found
 from loopforge.lab.story.claims import (
@@ -69,7 +75,7 @@ UNSAID: dict[type[Any], tuple[str, ...]] = {
     Did: ("truth.right",),
     Unseen: ("outcome.seen_good", "truth.right"),
     Gap: ("truth.case",),
-    HeardClaim: ("voice.heard_strength",),
+    HeardClaim: ("voice",),
     Bent: ("edits",),
 }
 """Fields that a claim rests on and does not repeat."""
@@ -105,6 +111,14 @@ def altered(value: Any, path: str = "") -> Any:
         case tuple() | list() if part:
             at = int(part)
             return (*value[:at], altered(value[at], rest), *value[at + 1 :])
+        case SupervisorVoice():
+            swapped = {
+                "heard_strength": value.meant_strength,
+                "meant_strength": value.heard_strength,
+            }
+            return replace(
+                value, **(swapped if not part else {part: altered(getattr(value, part))})
+            )
         case msgspec.Struct() if part:
             return replace(value, **{part: altered(getattr(value, part), rest)})
         case bool():
@@ -154,6 +168,7 @@ def derived(claim: AnyClaim, row: Decided, scenario: Scenario) -> dict[str, Any]
             harder = row.voice.heard_strength > row.voice.meant_strength
             return {"by": scenario.overseer, "harder": harder}
         case Bent():
+            first = next(each for each in row.edits if each.what == claim.what)
             edit = next(
                 e for e in row.edits if (e.what, e.kind, e.by) == (claim.what, claim.edit, claim.by)
             )
@@ -163,7 +178,7 @@ def derived(claim: AnyClaim, row: Decided, scenario: Scenario) -> dict[str, Any]
             ]
             ends = [
                 three[(0, 0, 1, 2, 2)[BANDS.index(band)]] if band else ""
-                for band in (edit.true, edit.shown)
+                for band in (first.true, edit.shown)
             ]
             shown = "" if edit.kind == "withheld" else ends[1]
             return {

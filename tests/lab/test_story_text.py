@@ -41,6 +41,7 @@ from loopforge.lab.story.claims import (
     Unseen,
     when,
 )
+from loopforge.lab.story.moment_watching import level
 from loopforge.lab.story.number_wording import articled, direction, number, ordinal, quote, signed
 from loopforge.lab.story.story_checker import check
 from loopforge.lab.story.story_teller import tell
@@ -51,6 +52,7 @@ from loopforge.lab.world.scenario_file import open_scenario
 from tests.lab.shelf import cut, rows, run, story
 
 SPUN: dict[str, Any] = {"seed": 7, "perception": "spin", "supervisor": "punitive"}
+REPOSITORY = Path(__file__).parents[2]
 RUNS: list[dict[str, Any]] = [
     SPUN,
     {"seed": 1, "perception": "partial", "supervisor": "gaslighting"},
@@ -134,6 +136,24 @@ def test_bent_perceptions_show_in_the_story() -> None:
         Quoted,
         TallyClaim,
     } <= kinds
+
+
+def test_what_a_story_says_was_shown_was_shown_in_the_end() -> None:
+    """A cue that was bent, and then made up, is told from what there was to what was shown."""
+    told = 0
+    for seed in range(1, 11):
+        chosen: dict[str, Any] = {"seed": seed, "perception": "spin", "supervisor": "gaslighting"}
+        acts = {row.n: row for row in rows(run(**chosen)) if isinstance(row, Decided)}
+        for sentence in story(**chosen).sentences:
+            if isinstance(claim := sentence.claim, Bent) and claim.edit != "withheld":
+                row = acts[claim.row]
+                first = next(edit for edit in row.edits if edit.what == claim.what)
+                rule = open_scenario("first_shift").rules[row.truth.rule]
+                three = rule.sign if claim.what == "sign" else rule.cue
+                assert claim.shown in row.shown.local_events
+                assert claim.true == three[level(first.true)].replace("{place}", row.at)
+                told += sum(edit.what == claim.what for edit in row.edits) > 1
+    assert told
 
 
 def test_a_thread_of_causes_leads_back_to_an_act() -> None:
@@ -276,6 +296,52 @@ def test_robots_speak_with_their_voices_once() -> None:
     assert (
         direction("Short sentences. Counts bolts. I hum.") == "short sentences; counts bolts; I hum"
     )
+
+
+@pytest.mark.parametrize("name", ["rules_in_blood", "a_name_by_evening", "night_shift"])
+def test_a_long_story_does_not_say_the_same_again_and_again(name: str) -> None:
+    """Of 200 steps, no sentence is told more than three times, of quotes neither."""
+    text = story(name, days=10, steps_per_day=20).text(ids=False)
+    said = Counter(
+        sentence
+        for line in text.splitlines()
+        if line and line[0] not in "#>*"
+        for sentence in re.split(r"(?<=[.!?”:]) ", line)
+    )
+    assert {each: times for each, times in said.items() if times > 3} == {}
+
+
+def test_a_story_blames_no_act_for_what_came_of_itself() -> None:
+    """Incidents that the log names nobody for are counted beside what went wrong, not as of it."""
+    chosen: dict[str, Any] = {"days": 2, "steps_per_day": 20}
+    broke = [
+        each
+        for row in rows(run("quota_week", **chosen))
+        if isinstance(row, Stepped)
+        for each in row.incidents
+    ]
+    tallies = [
+        s for s in story("quota_week", **chosen).sentences if isinstance(s.claim, TallyClaim)
+    ]
+    assert any(not each.who for each in broke)
+    assert tallies[-1].claim.incidents == len(broke)  # type: ignore[union-attr]
+    assert not [each.text for each in tallies if "of it" in each.text]
+
+
+def test_the_pages_quote_the_story_as_it_is_told() -> None:
+    """Every line with a mark in the README and the Factory's page stands in the story of its run."""
+    told = " ".join(story(seed=7).text().split())
+    quoted = [
+        " ".join(paragraph.removeprefix("> ").replace("\n> ", "\n").split())
+        for page in (REPOSITORY / "README.md", REPOSITORY / "docs" / "factory.md")
+        for paragraph in page.read_text("utf-8").split("\n\n")
+        if re.search(r"\. \[r\d+\]", paragraph)
+    ]
+    assert len(quoted) == 3
+    for paragraph in quoted:
+        assert (
+            paragraph.strip("`$. ").removeprefix("loopforge lab story shift --day 1 ... ") in told
+        )
 
 
 def test_words_for_numbers() -> None:

@@ -116,15 +116,15 @@ def gap(seen: StoryWatch, row: Decided, *, widest: bool = False) -> Told:
     return claim, ids(row.n)
 
 
-def heard(seen: StoryWatch, row: Decided) -> Told | None:
-    """What the Supervisor said, and how it was taken."""
+def heard(seen: StoryWatch, row: Decided, *, words: bool = True) -> Told | None:
+    """What the Supervisor said (in its `words`, or not), and how it was taken."""
     voice = row.voice
     if voice.heard == "silence":
         return None
     claim = HeardClaim(
         **_moment(seen, row),
         by=seen.scenario.overseer,
-        text=row.shown.recent_supervisor_text,
+        text=row.shown.recent_supervisor_text if words else "",
         meant=voice.meant,
         heard=voice.heard,
         harder=voice.heard_strength > voice.meant_strength,

@@ -56,7 +56,7 @@ from loopforge.lab.story.number_wording import (
 )
 from loopforge.lab.world.robot_perception import BAND_OF
 
-BARE, FAR = 2, 3
+BARE, FAR = 4, 3
 """The first phrases of a Did tell no time: what came before them told it. The next ones tell of the
 far end of a thread."""
 

@@ -19,7 +19,7 @@ from loopforge.lab.story import act_findings as found
 from loopforge.lab.story import day_findings as days
 from loopforge.lab.story.act_findings import Evening, Told
 from loopforge.lab.story.claims import EVER, AnyClaim
-from loopforge.lab.story.moment_watching import Accounts, StoryWatch, Today
+from loopforge.lab.story.moment_watching import Accounts, StoryWatch, Today, departures
 
 
 class ClaimEvidence:
@@ -65,8 +65,9 @@ class ClaimEvidence:
         self._acts[row.n] = row
         yield from (found.did(watch, row), found.met(watch, row), found.unseen(watch, row))
         yield from (found.turned(watch, row, watch.ended), found.silent(watch, row))
-        yield from (found.heard(watch, row), found.reason(watch, row), found.gap(watch, row))
-        yield from (found.bent(watch, row, edit) for edit in row.edits)
+        yield from (found.heard(watch, row), found.heard(watch, row, words=False))
+        yield from (found.reason(watch, row), found.gap(watch, row))
+        yield from (found.bent(watch, row, edit) for edit in departures(row))
 
     def _of_day(self, today: Today) -> Iterator[Told | None]:
         watch, counts = self.watch, today.counts

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from msgspec.structs import replace
+
 from loopforge.core.factory_vocabulary import (
     Began,
     Believed,
@@ -364,13 +366,25 @@ def saw_through(row: Decided) -> bool:
     return abs(sign - LEVEL[row.truth.case]) == 2 and level(row.outcome.belief) != sign
 
 
+def departures(row: Decided) -> tuple[Shaped, ...]:
+    """How sign and cue were shown in the end, and what there was at first: an edit for each.
+
+    It is of the kind, by whom and why the last one was that was made of it.
+    """
+    ended: dict[str, Shaped] = {}
+    for edit in row.edits:
+        first = ended.get(edit.what, edit)
+        ended[edit.what] = replace(edit, true=first.true)
+    return tuple(each for each in ended.values() if each.true != each.shown)
+
+
 def misleading(row: Decided) -> Shaped | None:
-    """The edit that turned what was shown into its opposite, where the act went wrong by it.
+    """The departure that turned what was shown into its opposite, where the act went wrong by it.
 
     What was withheld counts where it would have told. What the lab itself withheld does not.
     """
     wanted = 2 if row.outcome.kept else 0
-    for edit in reversed(row.edits):
+    for edit in reversed(departures(row)):
         true, shown = level(edit.true), level(edit.shown)
         if edit.by == "lab" or true != 2 - wanted:
             continue

@@ -9,6 +9,7 @@ thrown over the row ids choose.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -69,11 +70,14 @@ def tell(folder: Path) -> Story:
 class StoryPen:
     """Puts claims into words: the freshest phrase, never the shape of the sentence before.
 
+    Rather one that says nothing in the same words once more.
+
     Common names of `places` get their article.
     """
 
     places: tuple[str, ...] = ()
     used: Counter[str] = field(default_factory=Counter[str])
+    said: Counter[str] = field(default_factory=Counter[str])
     last: str = ""
     word: str = ""
     luck: Luck = field(default_factory=lambda: Luck(0))
@@ -87,16 +91,23 @@ class StoryPen:
             ways = ways[:BARE] if bare else ends if far else ways[BARE + FAR :]
         kind = str(claim.__struct_config__.tag)
 
-        def stale(way: tuple[int, str]) -> tuple[bool, bool, int, int]:
+        def stale(way: tuple[int, str]) -> tuple[bool, int, bool, int, int]:
             nth, text = way
             shape = f"{kind}.{nth}"
+            worn = max(self.said[part] for part in _parts(text))
             dice = self.luck.throw(rows[0], shape, str(rows[-1]))
-            return shape == self.last, _opens(text) == self.word, self.used[shape], dice
+            return shape == self.last, worn, _opens(text) == self.word, self.used[shape], dice
 
         nth, text = min(ways, key=stale)
         self.last, self.word = f"{kind}.{nth}", _opens(text)
         self.used[self.last] += 1
+        self.said.update(_parts(text))
         return Sentence(articled(text, self.places), rows, claim)
+
+
+def _parts(text: str) -> list[str]:
+    """The sentences of a phrase, and of what is quoted in it."""
+    return re.split(r"(?<=[.!?”:]) ", text)
 
 
 def _opens(text: str) -> str:
@@ -279,7 +290,7 @@ class StoryTeller:
                 return [found.gap(watch, row)]
             case "twist":
                 self.told[fresh] += 1
-                return [found.heard(watch, row)]
+                return [found.heard(watch, row, words=self.told[fresh] == 1)]
             case "silent":
                 return [found.silent(watch, row)]
             case _:
