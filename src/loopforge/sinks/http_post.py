@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from loopforge.core.limits.retry_after import retry_after
 from loopforge.errors import SendFailed
 from loopforge.runtime.ports import Clock
 from loopforge.runtime.system_clock import SystemClock
@@ -67,18 +66,8 @@ class HttpPost:
         status, wait = answer.status_code, answer.headers.get("retry-after", "")
         if not answer.is_success:
             said, final = f"the address answered {status}.", status in REFUSING
-            raise SendFailed(said, final=final, after=self._seconds(wait))
-
-    def _seconds(self, wait: str) -> float:
-        """A Retry-After in seconds, which may be a date; none: 0."""
-        if wait.isascii() and wait.isdigit():
-            return min(float(wait), LONGEST)
-        try:
-            until = parsedate_to_datetime(wait)
-        except ValueError:
-            return 0.0
-        zoned = until if until.tzinfo else until.replace(tzinfo=UTC)
-        return min(max((zoned - self.clock.now()).total_seconds(), 0.0), LONGEST)
+            after = retry_after(wait, self.clock.now()) or 0.0
+            raise SendFailed(said, final=final, after=min(after, LONGEST))
 
     async def close(self) -> None:
         """Let the connections go."""

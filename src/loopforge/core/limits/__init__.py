@@ -1,1 +1,1 @@
-"""What may be taken: amounts of money exactly, budgets, bounds of turns, markup and diffs. Pure."""
+"""What may be taken: money, budgets, bounds of turns, markup, diffs and mappings, waits. Pure."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from loopforge.core.limits.retry_after import retry_after
 from loopforge.errors import ModelError
 from loopforge.models.providers.model_spec import Secret
 from loopforge.models.providers.provider_client import TooMuch, http_client
@@ -83,7 +84,8 @@ class EmbeddingsEndpoint:
                 return None
             if response.status_code not in BUSY or not left:
                 break
-            await self._clock.sleep(_wait(response.headers.get("retry-after", "")))
+            wait = retry_after(response.headers.get("retry-after", ""), self._clock.now())
+            await self._clock.sleep(1.0 if wait is None else min(wait, PATIENCE))
         said = short(response.text)
         if response.status_code in (401, 403):
             raise self._wrong(f"key is refused ({said}); set embeddings_key")
@@ -123,11 +125,3 @@ class EmbeddingsEndpoint:
 
     def _wrong(self, what: str) -> ModelError:
         return ModelError(f"Embeddings of {self.name}: its {what}.")
-
-
-def _wait(told: str) -> float:
-    """Seconds to wait for a busy server, by its Retry-After."""
-    try:
-        return min(max(float(told), 0.0), PATIENCE)
-    except ValueError:  # a date, or nothing
-        return 1.0

@@ -23,7 +23,9 @@ from urllib.parse import urljoin, urlsplit
 
 from msgspec import Struct
 
+from loopforge.core.limits.retry_after import retry_after
 from loopforge.errors import LoopforgeError, ModelError
+from loopforge.runtime.system_clock import SystemClock
 
 TRIES = 5
 """Requests in a row that may bring nothing before it is given up."""
@@ -201,8 +203,8 @@ async def _patient(send: Callable[[], Any], url: str) -> Any:
         if response.status_code not in (429, 503):
             return response
         await response.aclose()
-        wait = response.headers.get("retry-after", "")
-        seconds = float(wait) if wait.isdigit() else 5.0
+        wait = retry_after(response.headers.get("retry-after", ""), SystemClock().now())
+        seconds = 5.0 if wait is None else wait
         if seconds > LONGEST_WAIT:
             raise ModelError(
                 f"{_host(url)} wants to be asked again in {seconds / 60:.0f} minutes; what came so "

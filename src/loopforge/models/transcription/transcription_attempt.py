@@ -17,6 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from loopforge.core.events import Usage
+from loopforge.core.limits.retry_after import retry_after
 from loopforge.errors import LoopforgeError
 from loopforge.models.providers.answer_cost import cost, of_minutes
 from loopforge.models.providers.attempt_outcome import Tried
@@ -131,7 +132,8 @@ class Transcriber:
         status = answer.status_code
         if not answer.is_success:
             detail = f"{status}: {' '.join(answer.text.split())[:1000]}"
-            return _refused(status, detail, _wait(answer.headers.get("retry-after", "")))
+            wait = retry_after(answer.headers.get("retry-after", ""), self._clock.now())
+            return _refused(status, detail, wait)
         try:
             told = msgspec.json.decode(answer.content)
         except (msgspec.DecodeError, UnicodeDecodeError):
@@ -171,10 +173,3 @@ def _refused(status: int, detail: str, wait: float | None) -> Tried:
             return Tried("failed", detail, ours=True, cause="rejected")
     again = status >= 500 or status in (408, 409, 425)
     return Tried("failed", detail, again=again, wait=wait, cause="broken")
-
-
-def _wait(told: str) -> float | None:
-    try:
-        return max(0.0, float(told))
-    except ValueError:
-        return None

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 import aiohttp
 
 import discord
+from loopforge.core.limits.retry_after import retry_after
 from loopforge.errors import InputError, SendFailed
 
 _HOOK = re.compile(r"(webhooks/\d+/)[\w-]+")
@@ -135,8 +136,6 @@ def foreign(error: discord.HTTPException) -> bool:
 
 def _patience(error: discord.HTTPException) -> float:
     """Seconds that the answer's header asks for, at most an hour; a few if it does not say."""
-    try:
-        asked = float(error.response.headers.get("Retry-After", ""))
-    except ValueError:
-        return 5.0
-    return min(max(asked, 1.0), 3600.0)
+    said = error.response.headers.get("Retry-After", "")
+    asked = retry_after(said, discord.utils.utcnow())
+    return 5.0 if asked is None else min(max(asked, 1.0), 3600.0)

@@ -21,6 +21,7 @@ import aiohttp
 from msgspec import Struct, field
 
 import discord
+from loopforge.core.limits.retry_after import retry_after
 from loopforge.errors import SendFailed
 from loopforge.io.discord.connection.api_errors import Broken, scrub
 from loopforge.io.discord.connection.bot_accounts import Crowd
@@ -57,9 +58,10 @@ async def once(
         response.release()
         raise Broken(f"status {response.status}")
     asked = response.headers.get("Retry-After", "") if response.status == 429 else ""
-    if asked.isdecimal() and int(asked) > PATIENCE:
+    wait = retry_after(asked, discord.utils.utcnow())
+    if wait is not None and wait > PATIENCE:
         response.release()
-        raise discord.RateLimited(float(asked))
+        raise discord.RateLimited(wait)
     return response
 
 

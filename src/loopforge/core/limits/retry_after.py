@@ -1,0 +1,20 @@
+"""How long a server asks to wait, by the header Retry-After of its answer (RFC 9110)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from math import isfinite
+
+
+def retry_after(said: str, now: datetime) -> float | None:
+    """Seconds from `now`, told as a number or as a date; None where it is neither."""
+    try:
+        seconds = float(said)
+    except ValueError:
+        try:
+            until = parsedate_to_datetime(said)
+        except ValueError:
+            return None
+        seconds = ((until if until.tzinfo else until.replace(tzinfo=UTC)) - now).total_seconds()
+    return max(seconds, 0.0) if isfinite(seconds) else None
