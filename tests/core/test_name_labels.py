@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.core.text.name_labels import LONGEST_NAME, SOMEBODY, one_line, row_name, unseen
+from loopforge.core.text.name_labels import (
+    LONGEST_NAME,
+    SOMEBODY,
+    clipped,
+    one_line,
+    row_name,
+    unseen,
+)
 
 
 @given(st.text(max_size=80), st.integers(1, 60))
@@ -17,6 +24,17 @@ def test_a_label_is_one_line_of_what_can_be_seen(text: str, longest: int) -> Non
     assert len(line.splitlines()) <= 1
     assert line == line.strip()
     assert not any(unseen(sign) for sign in line.replace("\u200d", ""))
+
+
+@given(st.text(max_size=80), st.integers(1, 60))
+def test_a_clipped_text_says_that_it_is(text: str, most: int) -> None:
+    """What fits stays as it is; of the rest stands the beginning, and a sign that there is more."""
+    short = clipped(text, most)
+    assert len(short) <= most
+    if short != text:
+        assert len(text) > most
+        assert short.endswith("…")
+        assert text.startswith(short[:-1])
 
 
 @given(st.text(max_size=80))

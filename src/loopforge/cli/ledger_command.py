@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 
 from loopforge.cli import Yes, existing, new_file, settings
+from loopforge.core.text.name_labels import clipped
 from loopforge.errors import HostTaken, InputError, Unknown
 
 if TYPE_CHECKING:
@@ -112,8 +113,7 @@ def brief(event: Event) -> str:
     fields.pop("type", None)
     text = fields.get("text")
     said = repr(text) if text else " ".join(f"{k}={_short(v)}" for k, v in fields.items())
-    said = "".join(sign if sign.isprintable() else " " for sign in said)
-    return said if len(said) <= WIDE else said[: WIDE - 1] + "…"
+    return clipped("".join(sign if sign.isprintable() else " " for sign in said), WIDE)
 
 
 def _short(value: object) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from loopforge.core.text.name_labels import clipped
 from loopforge.errors import InputError
 from loopforge.runtime.memory_values import LineSearch
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, tool_work
@@ -45,7 +46,7 @@ async def room_history(home: ToolHome, call: ToolCall) -> str:
     found = await home.history.lines(call, wanted)
     rows = [
         f"- {line.at.astimezone(zone):%Y-%m-%d %H:%M} {line.who}: "
-        f"{_short(line.text)} ({line.address})"
+        f"{clipped(' '.join(line.text.split()), LONGEST)} ({line.address})"
         for line in found
     ]
     if not rows:
@@ -71,8 +72,3 @@ def wanted_lines(call: ToolCall, zone: ZoneInfo) -> LineSearch:
 
 def _time(text: object, zone: ZoneInfo) -> datetime | None:
     return moment(str(text), zone) if text else None
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST else f"{line[:LONGEST].rstrip()}…"

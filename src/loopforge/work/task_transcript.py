@@ -6,6 +6,7 @@ from loopforge.core.effect_states import EffectEnd, EffectProposed
 from loopforge.core.egress.hidden_signs import spelled_out
 from loopforge.core.events import Event
 from loopforge.core.model_trouble import for_owner
+from loopforge.core.text.name_labels import clipped
 from loopforge.core.text.spoken_lists import counted
 from loopforge.core.work.work_vocabulary import (
     AttemptScored,
@@ -190,5 +191,4 @@ def _offered(body: ResultOffered) -> list[str]:
 
 
 def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= LONGEST else f"{flat[: LONGEST - 1]}…"
+    return clipped(" ".join(text.split()), LONGEST)

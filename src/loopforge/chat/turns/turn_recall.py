@@ -32,6 +32,7 @@ from loopforge.core.memory.memory_vocabulary import Layer
 from loopforge.core.perception import Line
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.name_labels import clipped
 from loopforge.core.text.topics import folded
 from loopforge.errors import LoopforgeError
 from loopforge.runtime.memory_values import EVER, KeptItem, RecalledItem, RecalledLine, RecallQuery
@@ -316,7 +317,7 @@ def _grounds(one: RecalledItem | RecalledLine) -> Sequence[str]:
 def _short(text: Words) -> Words:
     """The text itself; of a long one a copy of its beginning, which is erased with its record."""
     whole = text.text or ""
-    return text if len(whole) <= LONGEST_ROW else Words(f"{whole[:LONGEST_ROW].rstrip()}…")
+    return text if len(whole) <= LONGEST_ROW else Words(clipped(whole, LONGEST_ROW))
 
 
 def _name(state: RoomState, person: str) -> Words:

@@ -40,7 +40,7 @@ from loopforge.core.mates.lorebook import LoreEntry
 from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.core.mates.unprompted_times import UnpromptedTimes
 from loopforge.core.mates.yaml_reader import Field, HeadFlaw
-from loopforge.core.text.name_labels import one_line
+from loopforge.core.text.name_labels import clipped, one_line
 from loopforge.core.text.quantity_bands import BANDS, Band
 from loopforge.errors import BadMate
 
@@ -204,7 +204,7 @@ def _values(fields: dict[str, Field], flaws: list[HeadFlaw]) -> Iterator[tuple[s
 
 
 def _unknown(key: str) -> str:
-    shown = key if len(key) <= 40 else key[:40] + "…"
+    shown = clipped(key, 40)
     if key.lower() in FIELDS:
         return f"`{shown}` is written small here: `{key.lower()}`"
     near = get_close_matches(key.lower()[:80], [*FIELDS, *_MISTAKEN], 1, 0.7)

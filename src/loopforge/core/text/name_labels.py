@@ -39,6 +39,11 @@ def one_line(text: str, longest: int) -> str:
     return " ".join(seen.split())[:longest].strip()
 
 
+def clipped(text: str, most: int) -> str:
+    """The text; where it has more than so many characters, its beginning and "…"."""
+    return text if len(text) <= most else f"{text[: max(0, most - 1)].rstrip()}…"
+
+
 def _goes(text: str, place: int) -> bool:
     if text[place] != _JOINER:
         return unseen(text[place])

@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from json.encoder import encode_basestring
 from typing import Literal
 
-from loopforge.core.text.name_labels import one_line, row_name
+from loopforge.core.text.name_labels import clipped, one_line, row_name
 
 Form = Literal[".", "t", "n", "q", "j"]
 PLAIN: Form = "."
@@ -56,8 +56,7 @@ def barred(text: str) -> str:
 def quote(text: str, longest: int = LONGEST_QUOTE) -> str:
     """A text, short and in one line, as it stands between quotation marks: it cannot end them."""
     bare = _MARKS.sub("'", text[: 8 * longest])
-    short = one_line(bare, longest + 1)
-    return short if len(short) <= longest else short[: longest - 1].rstrip() + "…"
+    return clipped(one_line(bare, longest + 1), longest)
 
 
 def inert(text: str) -> str:

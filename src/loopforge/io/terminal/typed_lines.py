@@ -14,6 +14,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from loopforge.core.text.name_labels import clipped
+
 LONGEST = 256 * 1024
 """Bytes of one line from a pipe; far above what a room takes, and far below a frame."""
 
@@ -56,8 +58,7 @@ def visible(text: str) -> str:
 
 def one_line(text: str, most: int) -> str:
     """A text on one line, at most so many characters of it."""
-    flat = " ".join(visible(text).split())
-    return flat if len(flat) <= most else flat[: most - 1].rstrip() + "…"
+    return clipped(" ".join(visible(text).split()), most)
 
 
 def blank(text: str) -> bool:

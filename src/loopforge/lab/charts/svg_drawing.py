@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import TypeAlias
 
+from loopforge.core.text.name_labels import clipped
+
 Point: TypeAlias = tuple[float, float]
 Unit: TypeAlias = Callable[[float], str]
 
@@ -174,8 +176,7 @@ def printable(text: str) -> str:
 
 def short(text: str, most: int) -> str:
     """Text as a label: no longer than this."""
-    line = printable(text)
-    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+    return clipped(printable(text), most)
 
 
 def spread(wanted: Sequence[float], height: float, step: float) -> list[float]:

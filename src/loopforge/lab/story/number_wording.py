@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
+from loopforge.core.text.name_labels import clipped
+
 UNDER_TWENTY = """none one two three four five six seven eight nine ten eleven twelve thirteen
 fourteen fifteen sixteen seventeen eighteen nineteen"""
 SMALL = UNDER_TWENTY.split()
@@ -139,7 +141,7 @@ def quote(text: object) -> str:
         return ""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     line = re.sub("[“”]", '"', line)
-    return line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1].rstrip() + "…"
+    return clipped(line, LONGEST_QUOTE)
 
 
 def direction(voice: str) -> str:

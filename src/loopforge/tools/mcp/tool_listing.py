@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from loopforge.core.egress.egress_filter import clean
+from loopforge.core.text.name_labels import clipped
 from loopforge.runtime.ports import Tool
 from loopforge.tools.mcp.server_options import McpServer
 
@@ -135,8 +136,7 @@ def read_listed(tools: Sequence[Any]) -> tuple[list[ListedMcpTool], list[str]]:
 
 def summary_of(text: str) -> str:
     """What a tool says of itself, in one line of bounded length."""
-    words = " ".join(clean(text[: SUMMARY * 4]).split())
-    return words if len(words) <= SUMMARY else f"{words[: SUMMARY - 1].rstrip()}…"
+    return clipped(" ".join(clean(text[: SUMMARY * 4]).split()), SUMMARY)
 
 
 def offered(name: str, server: McpServer, tool: ListedMcpTool) -> Tool:

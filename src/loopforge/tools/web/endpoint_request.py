@@ -13,6 +13,7 @@ from html import unescape
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from loopforge.core.text.name_labels import clipped
 from loopforge.errors import InputError
 from loopforge.runtime.containment import short
 from loopforge.tools.web.network_guard import GuardedNetwork
@@ -63,5 +64,4 @@ def untagged(text: object) -> str:
 
 def one_row(text: object, most: int) -> str:
     """Words of an answer in one line, of at most so many characters."""
-    words = " ".join(visible(str(text or "")).split())
-    return words if len(words) <= most else f"{words[:most].rstrip()}…"
+    return clipped(" ".join(visible(str(text or "")).split()), most)

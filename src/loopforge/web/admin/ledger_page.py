@@ -20,6 +20,7 @@ from msgspec import Struct
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.core.events import Body, Event
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.name_labels import clipped
 from loopforge.errors import LoopforgeError
 from loopforge.ledger.chain_verify import Verified
 from loopforge.ledger.newest_events import EventListing, newest_events
@@ -84,7 +85,8 @@ def entry(event: Event, veil: RoomNameVeil, names: Mapping[str, str], *, open: b
         kind=event.kind,
         actor=names.get(event.actor, event.actor),
         at=event.at,
-        brief=short(veil.over(brief(event))) if open else HIDDEN,
+        # names are veiled before it is clipped: half of one would not be found
+        brief=clipped(veil.over(brief(event)), BRIEF) if open else HIDDEN,
         hidden=not open,
         why=f"/rooms/{room}/why/{event.id}" if told and veil.here(event.stream) else "",
     )
@@ -102,11 +104,6 @@ def brief(event: Event) -> str:
             f"{name}={told}" for name, value in fields.items() if (told := _told(value, words))
         )
     return "".join(sign if sign.isprintable() else " " for sign in said)
-
-
-def short(said: str) -> str:
-    """A line that is not too long. Names are veiled before: half of one would not be found."""
-    return said if len(said) <= BRIEF else said[: BRIEF - 1] + "…"
 
 
 def _told(value: object, words: bool) -> str:

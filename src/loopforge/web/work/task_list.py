@@ -16,6 +16,7 @@ from litestar.response import Redirect, Template
 from msgspec import Struct
 
 from loopforge.core.limits.money_amounts import rounded
+from loopforge.core.text.name_labels import clipped
 from loopforge.core.work.first_tier import advice_of
 from loopforge.core.work.task_lifecycle import TaskStage
 from loopforge.errors import BadLine, BadSettings, InputError, NotLetIn
@@ -86,8 +87,7 @@ def filter_of(state: TaskState) -> str:
 
 def title_of(state: TaskState) -> str:
     """What a task is called: the beginning of what was asked for."""
-    line = " ".join(str(state.task.text).split())
-    return line if len(line) <= 110 else f"{line[:109].rstrip()}…"
+    return clipped(" ".join(str(state.task.text).split()), 110)
 
 
 def who_does(site: Site, state: TaskState) -> str:

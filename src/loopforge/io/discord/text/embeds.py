@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import urlsplit
 
 import discord
-from loopforge.core.text.name_labels import one_line
+from loopforge.core.text.name_labels import clipped, one_line
 
 BEGIN = "> [embed"
 EACH, ALL = 600, 1500
@@ -70,8 +70,7 @@ def _texts(components: Sequence[object]) -> Iterator[str]:
 
 def _clipped(said: Iterable[str | None], most: int) -> str:
     """These words in one row of so many characters."""
-    words = " · ".join(filter(None, (_plain(each, EACH) for each in said if each)))
-    return words if len(words) <= most else f"{words[: max(0, most - 1)].rstrip()}…"
+    return clipped(" · ".join(filter(None, (_plain(each, EACH) for each in said if each))), most)
 
 
 def _plain(text: str, most: int) -> str:
