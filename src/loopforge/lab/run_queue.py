@@ -19,6 +19,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import DayEnded, RunLastRow
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import BadRun, LoopforgeError
 from loopforge.lab.inspect.run_archive import Archive
 from loopforge.lab.run.child_process import ChildProcess
@@ -57,7 +58,7 @@ class Shifts:
         self.closed = False
         self.minds, self._witness = minds, witness
         self._waiting: dict[str, AnyJob] = {}
-        self._failed: dict[str, str] = {}
+        self._failed: BoundedMapping[str, str] = BoundedMapping(KEPT)
         self._tasks = Tasks()
         self._working: asyncio.Task[None] | None = None
         self._playing: asyncio.Task[None] | None = None
@@ -167,8 +168,6 @@ class Shifts:
 
     def _fail(self, name: str, why: str) -> None:
         self._failed[name] = why
-        while len(self._failed) > KEPT:
-            del self._failed[next(iter(self._failed))]
 
     def _minds_of(self, job: AnyJob) -> Minds | None:
         """The minds of a job that asks models; None where it can be sent away."""

@@ -21,7 +21,6 @@ import logging
 import re
 import threading
 from bisect import bisect_right
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -32,6 +31,7 @@ from sqlalchemy.engine import Connection
 
 from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.topics import folded
 from loopforge.errors import LoopforgeError
@@ -156,7 +156,7 @@ class TranscriptRecall:
         self._searching = threading.Lock()
         self._again = 0.0
         self._former = ""
-        self._watched: OrderedDict[str, _Watched] = OrderedDict()
+        self._watched: BoundedMapping[str, _Watched] = BoundedMapping(KNOWN)
         self._moves = 0
         ledger.subscribe(self._move, kinds=moves)
         ledger.subscribe(self._say, kinds=LINES)
@@ -214,8 +214,6 @@ class TranscriptRecall:
         room.mates.pop(query.mate, None)
         if found is not None:
             room.mates[query.mate] = found._replace(asked=_terms(query), moves=moves)
-        if len(self._watched) > KNOWN:
-            self._watched.popitem(last=False)
         return found is None or found.more
 
     def _unread(self, room: _Watched, known: _Looked, query: RecallQuery) -> _Looked | None:

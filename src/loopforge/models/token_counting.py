@@ -9,10 +9,10 @@ Counts are remembered by text. Knows nothing of prompts.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import ModelError
 from loopforge.models.embedded.embedded_model import Embedded, separated
 from loopforge.models.providers.model_spec import ModelSpec
@@ -31,7 +31,7 @@ class TokenCounter:
 
     def __init__(self, embedded: Embedded) -> None:
         self._embedded = embedded
-        self._known: OrderedDict[tuple[str, str], int] = OrderedDict()
+        self._known: BoundedMapping[tuple[str, str], int] = BoundedMapping(REMEMBERED)
         self._silent: set[str] = set()
         self._http: httpx2.AsyncClient | None = None
 
@@ -56,14 +56,8 @@ class TokenCounter:
                 return [estimate(text) for text in texts]
             found |= zip(unknown, counts, strict=True)
         for text in counted:
-            self._remember((spec.name, text), found[text])
+            self._known[spec.name, text] = found[text]
         return [found[text] for text in texts]
-
-    def _remember(self, key: tuple[str, str], count: int) -> None:
-        self._known[key] = count
-        self._known.move_to_end(key)
-        if len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
 
     async def _ask(self, spec: ModelSpec, texts: list[str]) -> list[int] | None:
         """What the model's own tokenizer says; None if it cannot be asked."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from operator import is_
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from loopforge.core.action_plan import MODES, AgentActionPlan, Mode
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.core.mates.mate_file import dialogue, for_capable
 from loopforge.core.model_trouble import OUTCOMES
 from loopforge.core.perception import AgentPerception, Line, ToolOffer
@@ -186,12 +186,12 @@ class Transcripts:
 
     def __init__(self, *, spoken: bool = False) -> None:
         self._spoken = spoken
-        self._last: OrderedDict[tuple[str, str], _Told] = OrderedDict()
+        self._last: BoundedMapping[tuple[str, str], _Told] = BoundedMapping(REMEMBERED)
 
     def of(self, seen: AgentPerception) -> tuple[Message, ...]:
         """The lines that this mind is shown, as messages."""
         place, lines = (seen.location, seen.name), seen.lines
-        known = self._last.pop(place, None)
+        known = self._last.get(place)
         if known is None or len(known.lines) > len(lines) or not all(map(is_, known.lines, lines)):
             known = _Told((), SpeakerTold(), [])
         messages = known.messages
@@ -202,8 +202,6 @@ class Transcripts:
                 messages.append(Message("user", (WENT_ON,)))
             messages.append(message)
         self._last[place] = known._replace(lines=lines)
-        if len(self._last) > REMEMBERED:
-            self._last.popitem(last=False)
         return tuple(messages)
 
 

@@ -21,6 +21,7 @@ from typing import Any
 
 from loopforge.core.effect_states import EffectEnd, EffectProposed, EffectReturned
 from loopforge.core.events import Answered, Event, TurnEnded, micros
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import BadSettings
 from loopforge.runtime.plugins.setting_checks import web_parts
 from loopforge.runtime.plugins.setting_declarations import setting
@@ -65,7 +66,7 @@ class TraceOutlet:
 
     def __init__(self, endpoint: str) -> None:
         self._address = HttpPost(endpoint.rstrip("/") + "/v1/traces")
-        self._begun: dict[str, tuple[datetime, EffectProposed]] = {}
+        self._begun: BoundedMapping[str, tuple[datetime, EffectProposed]] = BoundedMapping(KEPT)
 
     async def send(self, events: Sequence[Event]) -> None:
         """Post the spans that these end."""
@@ -92,8 +93,6 @@ class TraceOutlet:
         body, more, wrong = event.body, dict[str, str | int](), ""
         match body:
             case EffectProposed():
-                if len(self._begun) >= KEPT:
-                    self._begun.pop(next(iter(self._begun)))
                 self._begun[event.id] = (event.at, body)
                 return None
             case TurnEnded(turn=turn, outcome=outcome, took=took):

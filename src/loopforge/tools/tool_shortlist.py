@@ -7,13 +7,13 @@ know who may use what: it is given the tools that may be used.
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
 
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.core.limits.turn_bounds import TurnBounds
 from loopforge.core.perception import FINDER
 from loopforge.errors import LoopforgeError
@@ -112,7 +112,7 @@ class Shortlist:
         self._pinned = frozenset(name.strip() for name in wanted.pinned.split(","))
         self._embeddings = embeddings
         self._index: ToolIndex | None = None
-        self._last: OrderedDict[tuple[str, str], _Chosen] = OrderedDict()
+        self._last: BoundedMapping[tuple[str, str], _Chosen] = BoundedMapping(PLACES)
 
     async def choose(
         self,
@@ -141,9 +141,6 @@ class Shortlist:
             room=ROOM,
         )
         self._last[where] = _Chosen(tuple(tool.name for tool in found), allowed)
-        self._last.move_to_end(where)
-        while len(self._last) > PLACES:
-            self._last.popitem(last=False)
         return found
 
     def may(self, where: tuple[str, str], every: Sequence[Tool]) -> list[Tool]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -27,6 +26,7 @@ from loopforge.chat.room.room_snapshot import Scene
 from loopforge.chat.rooms_api import Front, changed
 from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.core.room_vocabulary import File, Heard, LineDeleted, LineEdited, Said, Told
 from loopforge.core.text.erasable_text import mended
 from loopforge.errors import ArtifactError, Unknown
@@ -217,7 +217,7 @@ class _Written:
 
     def __init__(self, zone: ZoneInfo) -> None:
         self._zone, self._day = zone, ""
-        self._lines: OrderedDict[str, str] = OrderedDict()
+        self._lines: BoundedMapping[str, str] = BoundedMapping(RECALLED)
 
     def day(self, event: Event) -> list[str]:
         """The heading of a day, where a new one begins."""
@@ -234,8 +234,6 @@ class _Written:
     def remember(self, event: Event, name: str) -> None:
         """A line that others may answer."""
         self._lines[event.id] = f"{event.seq}, of {name}"
-        if len(self._lines) > RECALLED:
-            self._lines.popitem(last=False)
 
     def recalled(self, line: str) -> str:
         """What an answer says of the line that it answers."""

@@ -14,7 +14,6 @@ was said in the last day; up to where a room was looked at stands in the mate's 
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -109,7 +108,7 @@ class NoteWorld:
         self._mates, self._rules, self._now = mates, rules, now
         self._settings = settings
         self._states: dict[str, NoteState] = {}
-        self._fresh: dict[str, OrderedDict[str, int]] = {}
+        self._fresh: dict[str, dict[str, int]] = {}
         self._woken: dict[str, datetime] = {}
         self._ready: dict[str, list[Fact]] = {}
 
@@ -127,7 +126,7 @@ class NoteWorld:
                 covered = noted.covered.get(stream, 0) if noted else 0
                 if member.spoke_seq <= covered and (member.spoke_seq or not ended):
                     continue  # nothing said since it looked back, or since it came (back), as yet
-                fresh = self._fresh.setdefault(mate, OrderedDict())
+                fresh = self._fresh.setdefault(mate, {})
                 # Nothing is due before it is quiet: who waits for that already comes back in time.
                 if not fresh or now - self._woken[mate] >= LULL:
                     self._woken[mate] = now
@@ -153,7 +152,7 @@ class NoteWorld:
             except LedgerError:  # its own lane says what cannot be read
                 continue
             for mate in room.mates:
-                fresh = self._fresh.setdefault(mate, OrderedDict())
+                fresh = self._fresh.setdefault(mate, {})
                 fresh[stream] = max(seq, fresh.get(stream, 0))
                 self._woken[mate] = self._now()
                 lanes.wake(PREFIX + mate)
@@ -199,7 +198,7 @@ class NoteWorld:
         if self._settings().keep != "all":
             return None
         waits: list[datetime] = []
-        fresh = self._fresh.setdefault(state.mate, OrderedDict())
+        fresh = self._fresh.setdefault(state.mate, {})
         for stream, heard in list(fresh.items()):
             match await self._room_due(state, mate, stream):
                 case NoteTurn() as turn:

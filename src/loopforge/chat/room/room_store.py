@@ -8,7 +8,6 @@ for are kept. Whatever is appended is published to who listens to its room.
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
 from collections.abc import Sequence
 from weakref import WeakValueDictionary
 
@@ -17,6 +16,7 @@ from msgspec import Struct
 
 from loopforge.chat.room.room_state import RoomState
 from loopforge.core.events import Event
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.core.text.erasable_text import decode_stored, encode_stored
 from loopforge.errors import LedgerBehind, LedgerError
 from loopforge.ledger.sql_ledger import SqlLedger
@@ -44,7 +44,7 @@ class House:
     def __init__(self, ledger: SqlLedger, signals: Signals, recorder: Recorder) -> None:
         self._ledger, self._signals = ledger, signals
         self._states: WeakValueDictionary[str, RoomState] = WeakValueDictionary()
-        self._held: OrderedDict[str, RoomState] = OrderedDict()
+        self._held: BoundedMapping[str, RoomState] = BoundedMapping(HELD)
         self._saved: dict[str, int] = {}
         ledger.subscribe(self._follow, streams=PREFIX)
         ledger.subscribe(lambda *_: recorder.forget_all(), kinds=["ledger.erased"])
@@ -60,9 +60,6 @@ class House:
             # another task may have loaded it meanwhile; there is one state of a room
             state = self._states.setdefault(stream, state)
         self._held[stream] = state
-        self._held.move_to_end(stream)
-        if len(self._held) > HELD:
-            self._held.popitem(last=False)
         return state
 
     async def head(self, stream: str, past: int) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import tzinfo
 from itertools import compress
@@ -45,6 +44,7 @@ from loopforge.core.context_window import (
     told_apart,
 )
 from loopforge.core.events import Recollection
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.mates import unprompted_times
 from loopforge.core.mates.mate_file import Mate
@@ -95,9 +95,13 @@ class LineCounter:
 
     def __init__(self, models: Models) -> None:
         self._models = models
-        self._known: OrderedDict[tuple[str, str, str, bool, bool], int] = OrderedDict()
-        self._last: dict[tuple[str, str, str], tuple[Sequence[ContextEntry], dict[str, int]]] = {}
-        self._prompts: dict[tuple[str, str], int] = {}
+        self._known: BoundedMapping[tuple[str, str, str, bool, bool], int] = BoundedMapping(
+            REMEMBERED
+        )
+        self._last = BoundedMapping[
+            tuple[str, str, str], tuple[Sequence[ContextEntry], dict[str, int]]
+        ](PROMPTS)
+        self._prompts = BoundedMapping[tuple[str, str], int](PROMPTS)
 
     async def entries(
         self, route: Route, mate: str, entries: Sequence[ContextEntry]
@@ -109,8 +113,6 @@ class LineCounter:
         if len(known) > len(entries) or not all(map(is_, known, entries)):
             known, counts = (), {}
         counts = counts | await self._counted(route, model, mate, entries[len(known) :])
-        if len(self._last) >= PROMPTS:
-            self._last.clear()
         self._last[place] = tuple(entries), counts
         return counts.copy()
 
@@ -130,16 +132,12 @@ class LineCounter:
             for entry, count in zip(unknown, await self._models.count(route, texts), strict=True):
                 files = len(entry.files) * PER_FILE
                 found[entry.id] = self._known[keys[entry.id]] = count + PER_LINE + files
-        while len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
         return found
 
     async def prompt(self, route: Route, mate: Mate) -> int:
         """Tokens of a mate's own prompt."""
         key = (self._models.facts(route).name, mate.hash)
         if key not in self._prompts:
-            if len(self._prompts) >= PROMPTS:
-                self._prompts.clear()
             self._prompts[key] = (await self._models.count(route, [mate.prompt]))[0]
         return self._prompts[key]
 
@@ -165,7 +163,7 @@ class ShownContext:
 
     def __init__(self, zone: tzinfo) -> None:
         self.zone = zone
-        self._last: dict[tuple[str, str], _Shown] = {}
+        self._last = BoundedMapping[tuple[str, str], _Shown](PLACES)
 
     def lines(
         self,
@@ -191,10 +189,7 @@ class ShownContext:
         at = known[-1].at if known else None
         fresh = as_lines(entries[len(known) :], mate, called, self.zone, last=at, pictures=pictures)
         lines = last.lines + fresh
-        self._last.pop((stream, mate), None)
         self._last[stream, mate] = _Shown(entries, names, lines, pictures)
-        if len(self._last) > PLACES:  # they are in the order in which they were at work
-            del self._last[next(iter(self._last))]
         return lines
 
 

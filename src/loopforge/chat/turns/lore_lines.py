@@ -6,11 +6,11 @@ what is remembered, and only while the last few lines speak of it. No model is a
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from loopforge.core.context_window import ContextEntry
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.core.mates.lorebook import LoreEntry, reminded
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.perception import Line
@@ -43,7 +43,7 @@ class LoreReader:
     """Finds the lore for turns, as Words that are the same again as long as they stand there."""
 
     def __init__(self) -> None:
-        self._words: OrderedDict[tuple[str, str, str], Words] = OrderedDict()
+        self._words: BoundedMapping[tuple[str, str, str], Words] = BoundedMapping(HELD)
 
     def lines(
         self, stream: str, mate: Mate, entries: Sequence[ContextEntry], facts: ModelFacts
@@ -69,12 +69,10 @@ class LoreReader:
         self, kind: Literal["standing", "recalled"], place: tuple[str, str], entry: LoreEntry
     ) -> Line:
         key = *place, entry.text
-        words = self._words.pop(key, None)
+        words = self._words.get(key)
         if words is None or words.text is None:
             words = Words(entry.text)
         self._words[key] = words
-        if len(self._words) > HELD:
-            self._words.popitem(last=False)
         return Line(kind=kind, text=words, which="what you know")
 
 

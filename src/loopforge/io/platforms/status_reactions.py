@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, Protocol
 
 from loopforge.chat.service.line_receipts import Dispatch, Summoned
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.runtime.background_tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -80,7 +81,7 @@ class Marks:
 
     def __init__(self, marker: Marker, fates: Fates) -> None:
         self._marker, self._fates = marker, fates
-        self._signs: dict[_Where, _Sign] = {}
+        self._signs: BoundedMapping[_Where, _Sign] = BoundedMapping(REMEMBERED)
         self._missed: dict[_Where, Mark] = {}
         self._tasks = Tasks()
 
@@ -151,8 +152,6 @@ class Marks:
         """Mark it; what is refused is tried once more if it may be so (`again`)."""
         if (sign := self._signs.get(where)) is None:
             sign = self._signs[where] = _Sign(() if mark == "seen" else UNDER_WAY)
-            while len(self._signs) > REMEMBERED:
-                del self._signs[next(iter(self._signs))]
         self._missed.pop(where, None)
         self._tasks.spawn(self._mark(where, sign, mark, again=again), f"a mark on {where.line}")
 

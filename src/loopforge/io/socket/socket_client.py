@@ -25,6 +25,7 @@ from msgspec.structs import replace
 
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.core.events import Event
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.core.room_vocabulary import File, Said
 from loopforge.errors import HostElsewhere, HostTaken, LedgerError, LoopforgeError, Unreachable
 from loopforge.io.socket import wire_protocol
@@ -135,7 +136,7 @@ class SocketLink:
         self._last: int | None = None
         self._why = ""
         self._seen = self._seen_told = 0
-        self._over: dict[str, None] = {}
+        self._over: BoundedMapping[str, None] = BoundedMapping(WAITING)
 
     async def __aenter__(self) -> Self:
         self._keeper = self._tasks.spawn(self._keep(), "link")
@@ -363,8 +364,6 @@ class SocketLink:
         self._last = event.seq
         if isinstance(event.body, Said):
             self._over[event.body.turn] = None  # a draft that comes late is no news
-            while len(self._over) > WAITING:
-                del self._over[next(iter(self._over))]
         await self._update(event)
 
     async def _refused(self, refused: wire_protocol.RequestRefused) -> None:

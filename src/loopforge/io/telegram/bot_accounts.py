@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 import telegram
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.core.mates.mate_file import Mate
 from loopforge.io.platforms.shared_mentions import first_named
 from loopforge.io.telegram.connection.chat_keys import ChatKey
@@ -28,7 +29,7 @@ class Crowd:
 
     def __init__(self, polls: Sequence[Poll], mates: Mapping[str, Mate]) -> None:
         self._polls, self._mates = polls, mates
-        self._acted: dict[tuple[str, int], None] = {}
+        self._acted: BoundedMapping[tuple[str, int], None] = BoundedMapping(REMEMBERED)
 
     def acts(self, place: str, message: int) -> bool:
         """Whether nobody of us acted on a message yet; whoever asks does now."""
@@ -36,8 +37,6 @@ class Crowd:
         if key in self._acted:
             return False
         self._acted[key] = None
-        while len(self._acted) > REMEMBERED:
-            del self._acted[next(iter(self._acted))]
         return True
 
     def failed(self, place: str, message: int) -> None:

@@ -11,7 +11,6 @@ are no names. Indexes are kept for runs that were looked at last. Plays nothing,
 from __future__ import annotations
 
 import fcntl
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from threading import Lock
@@ -19,6 +18,7 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import BadRun, TooLarge, Unknown
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run.run_log import LOG
@@ -47,8 +47,7 @@ class LatestFew(Generic[V]):
     """So many things that were asked for last, by key; each is made once. Safe in threads."""
 
     def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: OrderedDict[Hashable, V] = OrderedDict()
+        self._kept: BoundedMapping[Hashable, V] = BoundedMapping(most)
         self._lock, self._making = Lock(), Lock()
 
     def of(self, key: Hashable, make: Callable[[], V]) -> V:
@@ -61,8 +60,6 @@ class LatestFew(Generic[V]):
             found = self._kept.get(key) or make()
             with self._lock:
                 self._kept[key] = found
-                while len(self._kept) > self._most:
-                    self._kept.popitem(last=False)
         return found
 
 

@@ -29,6 +29,7 @@ from loopforge.core.factory_vocabulary import (
     RunLastRow,
     Stepped,
 )
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import BadRun, BadScenario, Unknown
 from loopforge.lab.inspect.robot_lives import Life, LifeMark
 from loopforge.lab.inspect.row_summaries import Brief, Seen, SeenAct, StepMoment, shortly
@@ -94,7 +95,7 @@ class RunIndex:
         self._nights: list[dict[str, int]] = []
         self._happened: dict[str, int] = {}
         self._stops = _Stops()
-        self._lives: dict[str, tuple[int, Life]] = {}
+        self._lives: BoundedMapping[str, tuple[int, Life]] = BoundedMapping(LIVES)
 
     # ------------------------------------------------------------ taking in
 
@@ -295,12 +296,10 @@ class RunIndex:
         if spec is None or self.began is None:
             raise Unknown(f"Nobody in this run is called {who!r}.")
         with self._lock:
-            size, life = self._lives.pop(who, (-1, None))
+            size, life = self._lives.get(who, (-1, None))
             if life is None or size != self.size:
                 life = self._lived(Life(spec, self.began))
             self._lives[who] = (self.size, life)
-            if len(self._lives) > LIVES:
-                del self._lives[next(iter(self._lives))]
         return life
 
     def _lived(self, life: Life) -> Life:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.core.text.spoken_lists import counted
 from loopforge.errors import TooEarly
 from loopforge.runtime.ports import Clock
@@ -35,7 +36,7 @@ class Guesses:
 
     def __init__(self, clock: Clock, what: str = "password") -> None:
         self._clock, self._what = clock, what
-        self._wrong: dict[str, WrongTries] = {}
+        self._wrong: BoundedMapping[str, WrongTries] = BoundedMapping(NAMES)
 
     def begin(self, name: str) -> None:
         """Count a try, before it is known whether it is right: many at once are many.
@@ -53,10 +54,7 @@ class Guesses:
             )
         count = 1 if now - until > FORGIVEN else count + 1
         wait = min(LONGEST, FIRST * 2 ** min(count - FREE, 10)) if count >= FREE else 0
-        self._wrong.pop(name, None)
         self._wrong[name] = WrongTries(count, now + wait)
-        if len(self._wrong) > NAMES:
-            del self._wrong[next(iter(self._wrong))]
 
     def right(self, name: str) -> None:
         """The last try was right: nothing is held against that name."""

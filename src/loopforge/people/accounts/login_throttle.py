@@ -18,6 +18,7 @@ from collections import Counter
 
 from msgspec import Struct, field
 
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import NotLetIn
 from loopforge.runtime.ports import Clock
 
@@ -96,7 +97,7 @@ class FairQueue:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._queues: dict[str, _Queue] = {}
+        self._queues: BoundedMapping[str, _Queue] = BoundedMapping(NAMES)
         self._waiting: Counter[str] = Counter()
 
     async def turn(self, name: str, place: str) -> None:
@@ -119,8 +120,6 @@ class FairQueue:
 
     def _queue(self, name: str) -> _Queue:
         queue = self._queues[name] = self._queues.pop(name) if name in self._queues else _Queue()
-        if len(self._queues) > NAMES:
-            del self._queues[next(iter(self._queues))]
         return queue
 
     async def _wait(self, queue: _Queue, place: str, until: float) -> None:

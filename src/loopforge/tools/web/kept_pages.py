@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Clock, ToolCall
 from loopforge.tools.room_files import found, part
@@ -30,7 +30,9 @@ class KeptPages:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._pages: OrderedDict[tuple[str, str], tuple[datetime, KeptText]] = OrderedDict()
+        self._pages: BoundedMapping[tuple[str, str], tuple[datetime, KeptText]] = BoundedMapping(
+            MOST
+        )
 
     async def tell(self, call: ToolCall, key: str, read: Callable[[], Awaitable[KeptText]]) -> str:
         """The part that is asked for (`from`), or the places where words stand (`find`).
@@ -40,10 +42,7 @@ class KeptPages:
         at, page = self._pages.get((call.stream, key), (None, None))
         if page is None or at is None or self._clock.now() - at > KEPT_FOR:
             page = await read()
-            self._pages.pop((call.stream, key), None)
             self._pages[call.stream, key] = self._clock.now(), page
-            while len(self._pages) > MOST:
-                self._pages.popitem(last=False)
         if wanted := str(call.arguments.get("find") or "").strip():
             _, _, places = found(page.url, page.text, wanted).partition("\n")
             if not places:

@@ -10,7 +10,7 @@ Knows nothing of who may see what.
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -22,6 +22,7 @@ from loopforge.chat.room.event_wording import asides, edited, reads
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.core.edited_lines import TRANSCRIBED, Revised, edit_aside
 from loopforge.core.events import AnyBody, Event
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.core.model_trouble import for_owner
 from loopforge.core.room_vocabulary import (
     Heard,
@@ -54,10 +55,10 @@ class Lines:
     """Renders lines by the template line.html of this environment, and keeps the last of them."""
 
     def __init__(self, environ: Environment, most: int = KEPT) -> None:
-        self._environ, self._most = environ, most
+        self._environ = environ
         self._faces = cast("Faces", environ.globals["faces"])
         self._hears = cast("Callable[[], str]", environ.globals["hears"])
-        self._kept: OrderedDict[tuple[Any, ...], str] = OrderedDict()
+        self._kept: BoundedMapping[tuple[Any, ...], str] = BoundedMapping(most)
 
     @property
     def kept(self) -> int:
@@ -88,8 +89,6 @@ class Lines:
         if _long(event.body):
             return made
         self._kept[key] = made
-        if len(self._kept) > self._most:
-            self._kept.popitem(last=False)
         return made
 
     def forget_all(self) -> None:

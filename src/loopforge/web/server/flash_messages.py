@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from itertools import count
 
+from loopforge.core.limits.bounded_mapping import BoundedMapping
+
 MOST = 1000
 """Answers kept at once; the oldest goes first."""
 
@@ -16,15 +18,13 @@ class Notes:
     """Answers, by a number."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, tuple[str, str]] = {}
+        self._kept: BoundedMapping[str, tuple[str, str]] = BoundedMapping(MOST)
         self._numbers = count(1)
 
     def keep(self, person: str, text: str) -> str:
         """Keep what this person is told; its number."""
         number = str(next(self._numbers))
         self._kept[number] = person, text
-        if len(self._kept) > MOST:
-            del self._kept[next(iter(self._kept))]
         return number
 
     def read(self, person: str, number: str) -> str:

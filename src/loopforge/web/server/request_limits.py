@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Clock
 
@@ -33,17 +34,15 @@ class RequestPace:
 
     def __init__(self, clock: Clock, most: float, each_second: float, told: str) -> None:
         self._clock, self._most, self._rate, self._told = clock, most, each_second, told
-        self._left: dict[str, tuple[float, float]] = {}
+        self._left: BoundedMapping[str, tuple[float, float]] = BoundedMapping(PEOPLE)
 
     def take(self, person: str, amount: float = 1) -> None:
         """Count something that a person does. Raises TooFast; then it is not counted."""
         now = self._clock.ticks()
-        left, then = self._left.pop(person, (self._most, now))
+        left, then = self._left.get(person, (self._most, now))
         left = min(self._most, left + (now - then) * self._rate)
         enough = left >= min(amount, self._most)
         self._left[person] = (left - amount if enough else left, now)
-        if len(self._left) > PEOPLE:
-            del self._left[next(iter(self._left))]
         if not enough:
             raise TooFast(self._told, (amount - left) / self._rate)
 

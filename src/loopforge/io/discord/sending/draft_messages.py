@@ -26,6 +26,7 @@ from loopforge.chat.room.platform_channels import PlacedDraft
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.rooms_api import Front
 from loopforge.core.delivery_states import Drafted, nonce
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import LoopforgeError, SendFailed
 from loopforge.io.discord.connection.api_errors import scrub
 from loopforge.io.discord.connection.bot_accounts import AccountSeat, Crowd, place_of
@@ -96,7 +97,7 @@ class DiscordStage:
 
     def __init__(self, crowd: Crowd, voices: Voices, hooks: Hooks, front: Front) -> None:
         self._crowd, self._voices, self._hooks, self._front = crowd, voices, hooks, front
-        self._drafts: dict[DraftKey, _Draft] = {}
+        self._drafts: BoundedMapping[DraftKey, _Draft] = BoundedMapping(REMEMBERED)
         self._used: deque[int] = deque(maxlen=REMEMBERED)
         self._tidied: set[tuple[int, str]] = set()
 
@@ -127,7 +128,7 @@ class DiscordStage:
 
         Seconds to wait before the same is tried again; 0 if it stands, or never will.
         """
-        draft = self._draft(key := DraftKey(speech.place, speech.turn))
+        draft = self._drafts.setdefault(key := DraftKey(speech.place, speech.turn), _Draft())
         async with draft.busy:
             if draft.voice is None and not draft.over:
                 await self._begin(key, draft, speech.mate)
@@ -141,12 +142,6 @@ class DiscordStage:
                 return 0.0 if draft.over else max(failure.after, AFTER)
             draft.refused = 0
             return 0.0
-
-    def _draft(self, key: DraftKey) -> _Draft:
-        found = self._drafts.setdefault(key, _Draft())
-        while len(self._drafts) > REMEMBERED:
-            del self._drafts[next(iter(self._drafts))]
-        return found
 
     async def _begin(self, key: DraftKey, draft: _Draft, mate: str) -> None:
         """Find who shows it, and what of it stands; it is over where nobody can."""
@@ -163,7 +158,7 @@ class DiscordStage:
 
         0 if there is none. The caller says `done` when the line stands.
         """
-        draft = self._draft(key := DraftKey(place, turn))
+        draft = self._drafts.setdefault(key := DraftKey(place, turn), _Draft())
         draft.over = True
         async with draft.busy:
             draft.message = draft.message or await self._known(key)
@@ -172,7 +167,7 @@ class DiscordStage:
 
     def done(self, place: str, turn: str) -> None:
         """The line stands where its draft stood, or never will."""
-        self._draft(DraftKey(place, turn)).message = 0
+        self._drafts.setdefault(DraftKey(place, turn), _Draft()).message = 0
 
     async def withdraw(self, speech: Speech) -> None:
         """Nothing was said after all: the draft goes, unless a line is to stand there."""

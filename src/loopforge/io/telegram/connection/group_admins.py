@@ -5,6 +5,7 @@ from __future__ import annotations
 from telegram.error import BadRequest, Forbidden, InvalidToken, TelegramError
 
 import telegram
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.io.telegram.connection.api_errors import foreign
 from loopforge.runtime.ports import Clock
 
@@ -18,7 +19,7 @@ class GroupAdmins:
     def __init__(self, bot: telegram.Bot, number: int, clock: Clock) -> None:
         self._bot, self._number, self._clock = bot, number, clock
         self._members: dict[int, bool] = {}
-        self._keepers: dict[tuple[int, int], tuple[float, bool]] = {}
+        self._keepers: BoundedMapping[tuple[int, int], tuple[float, bool]] = BoundedMapping(KEEPERS)
 
     async def member(self, chat: int, *, before: bool = False) -> bool:
         """Whether this bot is in a group; asked once, then known. Unanswered, as `before`."""
@@ -53,10 +54,7 @@ class GroupAdmins:
         except TelegramError:
             return False
         keeps = found.status in ("creator", "administrator")
-        self._keepers.pop(key, None)
         self._keepers[key] = (self._clock.ticks(), keeps)
-        while len(self._keepers) > KEEPERS:
-            del self._keepers[next(iter(self._keepers))]
         return keeps
 
     def came(self, chat: int, *, there: bool) -> None:
