@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.runtime.system_clock import SimClock
+from tests.sim_clock import SimClock
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ import pytest
 
 from loopforge.artifacts.artifact_store import YOUNG, Artifacts, hash_of, is_hash
 from loopforge.errors import ArtifactError, InputError, Unknown
-from loopforge.runtime.system_clock import SimClock
+from tests.sim_clock import SimClock
 
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 HELLO = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"

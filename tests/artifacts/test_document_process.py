@@ -17,9 +17,9 @@ from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.document_process import BOUNDS, Bounds, read_document
 from loopforge.artifacts.file_intake import FileLimits, receive
 from loopforge.core.text.document_kinds import DOCX, PDF, PPTX, XLSX
-from loopforge.runtime.system_clock import SimClock
 from tests import documents
 from tests.documents import letter, repacked, table, talk
+from tests.sim_clock import SimClock
 
 BEANS = documents.saying("Beans grow in bed one.", "", "Slugs eat them (all of them).")
 

@@ -20,8 +20,8 @@ from loopforge.artifacts.file_intake import (
 )
 from loopforge.errors import BadLine, TooLarge
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.system_clock import SimClock
 from tests import documents
+from tests.sim_clock import SimClock
 
 LIMITS = FileLimits(size=5000, text=100)
 PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 50

@@ -15,8 +15,8 @@ from loopforge.core.text.erasable_text import Words, public
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.system_clock import SimClock
 from tests.ledger.saying import NOON, ROOM, Scribbler, opened
+from tests.sim_clock import SimClock
 from tests.still import still
 
 scribbler = Scribbler()

@@ -27,12 +27,12 @@ from loopforge.ledger.schema_migration import NEWEST
 from loopforge.ledger_opening import ARTIFACTS, open_ledger_of
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.plugins.setting_checks import keep_rule
-from loopforge.runtime.system_clock import SimClock
 from loopforge.setting_defaults import Settings
 from loopforge.settings import load_settings, with_ledger
 from tests.full_disk import full_disk
 from tests.moto_server import bucket_server
 from tests.rooms.conftest import START, Home, living
+from tests.sim_clock import SimClock
 from tests.still import still
 
 PICTURE = b"\x89PNG a slug"

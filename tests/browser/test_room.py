@@ -16,9 +16,9 @@ from playwright.async_api import Locator, expect
 
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
-from loopforge.runtime.system_clock import SimClock
 from tests.browser.people import Crowd, Person, guest_of, owner_of
 from tests.rooms.conftest import living
+from tests.sim_clock import SimClock
 from tests.web.conftest import Town, town
 
 pytestmark = pytest.mark.browser

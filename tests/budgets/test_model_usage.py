@@ -14,8 +14,9 @@ from loopforge.core.events import Answered, Attempt, Body, Fact
 from loopforge.core.events import Usage as Used
 from loopforge.core.limits.money_amounts import PICO, dollars, picos, rounded
 from loopforge.core.text.erasable_text import Words
-from loopforge.runtime.system_clock import SimClock, Stamp, SystemDice
+from loopforge.runtime.system_clock import Stamp, SystemDice
 from tests.ledger.saying import NOON, ROOM, opened
+from tests.sim_clock import SimClock
 
 DAY = NOON.date()
 

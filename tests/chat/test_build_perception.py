@@ -20,9 +20,9 @@ from loopforge.core.mates.mate_file import Mate
 from loopforge.core.text.erasable_text import Words, refill
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.ports import Route
-from loopforge.runtime.system_clock import SimClock
 from loopforge.runtime.turn_record import PLACES
 from loopforge.tools.tool_registry import Toolbox
+from tests.sim_clock import SimClock
 from tests.strategies import Chronicle
 
 START = datetime(2026, 11, 21, 22, 0, tzinfo=UTC)

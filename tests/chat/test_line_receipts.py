@@ -14,8 +14,9 @@ from loopforge.core.events import Body, LineRun, Perceived, TurnEnded
 from loopforge.core.room_vocabulary import Said, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
-from loopforge.runtime.system_clock import SimClock, Stamp
+from loopforge.runtime.system_clock import Stamp
 from tests.seeded_dice import SeededDice
+from tests.sim_clock import SimClock
 
 pytestmark = pytest.mark.anyio
 HERE, THERE = "discord:1", "discord:2"

@@ -27,11 +27,12 @@ from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock
-from loopforge.runtime.system_clock import SimClock, SystemClock, SystemDice
+from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings
 from tests.discord.twin import Twin
 from tests.discord.words import Bot, Line, Person, Place
 from tests.rooms.conftest import write_mates
+from tests.sim_clock import SimClock
 from tests.still import still
 
 SEND, HOOK = "POST /channels/*/messages", "POST /webhooks/*/*"

@@ -10,9 +10,10 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 
 from loopforge.core.delivery_states import Failed, PutOff
 from loopforge.core.room_vocabulary import PersonReacted, Told
-from loopforge.runtime.system_clock import SimClock, SystemClock
+from loopforge.runtime.system_clock import SystemClock
 from tests.discord.lodging import MARKS, SEND, lodged
 from tests.discord.twin import Twin
+from tests.sim_clock import SimClock
 
 pytestmark = pytest.mark.anyio
 

@@ -14,10 +14,11 @@ from loopforge.core.room_vocabulary import RightsSet
 from loopforge.io.discord.receiving.slash_commands import SOON
 from loopforge.io.platforms.buttons.question_buttons import OVER
 from loopforge.runtime.effects.effect_worker import UNANSWERED
-from loopforge.runtime.system_clock import SimClock, SystemClock
+from loopforge.runtime.system_clock import SystemClock
 from tests.asking_mate import at_length
 from tests.discord.test_surface_questions import asked, buttons, posting, settled
 from tests.discord.twin import Twin
+from tests.sim_clock import SimClock
 
 pytestmark = pytest.mark.anyio
 DONE = "Yes: it is done now, and the mate is told."

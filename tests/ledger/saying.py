@@ -16,8 +16,9 @@ from loopforge.core.room_vocabulary import Heard, Noted, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.ledger.storage.folded_views import FoldedView
-from loopforge.runtime.system_clock import SimClock, Stamp, SystemDice
+from loopforge.runtime.system_clock import Stamp, SystemDice
 from tests.seeded_dice import SeededDice
+from tests.sim_clock import SimClock
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ROOM = "room:commons"

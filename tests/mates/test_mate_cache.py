@@ -7,7 +7,7 @@ from pathlib import Path
 
 from loopforge.mates.mate_cache import Cast
 from loopforge.mates.mate_roster import Roster
-from loopforge.runtime.system_clock import SimClock
+from tests.sim_clock import SimClock
 
 
 def test_a_mate_made_just_now_is_there(tmp_path: Path) -> None:

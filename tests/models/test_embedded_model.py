@@ -24,8 +24,9 @@ from loopforge.models.providers.schema_check import complaint
 from loopforge.policies.prompt_building import form_of
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Question, Route
-from loopforge.runtime.system_clock import SimClock, SystemClock
+from loopforge.runtime.system_clock import SystemClock
 from tests.seeded_dice import SeededDice
+from tests.sim_clock import SimClock
 
 pytestmark = pytest.mark.model
 

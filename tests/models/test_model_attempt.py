@@ -20,8 +20,9 @@ from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.policies.prompt_building import form_of
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock, Question, Route
-from loopforge.runtime.system_clock import SimClock, SystemClock
+from loopforge.runtime.system_clock import SystemClock
 from tests.models.server import Behaviour, Server, serving
+from tests.sim_clock import SimClock
 
 KINDS: dict[str, dict[str, Any]] = {
     "chat": {"provider": "openai"},

@@ -17,7 +17,7 @@ from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels, fill
 from loopforge.policies.prompt_building import form_of
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Question, Route
-from loopforge.runtime.system_clock import SimClock
+from tests.sim_clock import SimClock
 
 SCHEMA = form_of(
     {

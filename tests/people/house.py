@@ -22,9 +22,10 @@ from loopforge.people.accounts.sign_in import Signing
 from loopforge.people.identity.person_registry import STREAM, Registry
 from loopforge.people.stranger_pairing import Pairing, Strangers
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.system_clock import SimClock, Stamp
+from loopforge.runtime.system_clock import Stamp
 from tests.ledger.saying import NOON
 from tests.seeded_dice import SeededDice
+from tests.sim_clock import SimClock
 from tests.still import still
 
 T = TypeVar("T")

@@ -20,8 +20,8 @@ from loopforge.people.accounts.login_throttle import (
     FairQueue,
 )
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.system_clock import SimClock
 from tests.ledger.saying import NOON
+from tests.sim_clock import SimClock
 
 DAY = 24 * 3600
 

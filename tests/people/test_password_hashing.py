@@ -8,9 +8,9 @@ from argon2 import PasswordHasher
 from loopforge.errors import NotLetIn, TooEarly
 from loopforge.people.accounts.guess_lockout import FORGIVEN, FREE, LONGEST, NAMES, Guesses
 from loopforge.people.accounts.password_hashing import Passwords
-from loopforge.runtime.system_clock import SimClock
 from tests.ledger.saying import NOON
 from tests.seeded_dice import SeededDice
+from tests.sim_clock import SimClock
 
 pytestmark = pytest.mark.usefixtures("full_cost")
 

@@ -11,10 +11,11 @@ import pytest
 from loopforge.core.events import Event
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.people.identity.person_registry import Registry
-from loopforge.runtime.system_clock import SimClock, Stamp
+from loopforge.runtime.system_clock import Stamp
 from tests.ledger.saying import NOON
 from tests.people.house import opened
 from tests.seeded_dice import SeededDice
+from tests.sim_clock import SimClock
 
 
 class Overtaken:

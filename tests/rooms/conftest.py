@@ -18,10 +18,10 @@ from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
-from loopforge.runtime.system_clock import SimClock
 from loopforge.settings import load_settings
 from tests import postgres
 from tests.seeded_dice import SeededDice
+from tests.sim_clock import SimClock
 from tests.still import still
 
 B = TypeVar("B")

@@ -15,12 +15,12 @@ from loopforge.io.platforms.buttons.question_buttons import buttons_under
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.ports import Question, Tool, ToolCall
-from loopforge.runtime.system_clock import SimClock
 from tests.rooms.conftest import START, Home, living, write_mates
 from tests.rooms.oven import installed
 from tests.rooms.test_talking import speaker
 from tests.rooms.test_tools import baking, kitchen
 from tests.said_now import said_now
+from tests.sim_clock import SimClock
 
 ASKED = (
     'Maya asks first. It wants to use **oven** for ana with exactly this:\n\n    {{"degrees":180}}\n\n'

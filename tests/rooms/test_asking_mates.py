@@ -14,9 +14,9 @@ from loopforge.core.effect_states import EffectFailed, EffectProposed, EffectRet
 from loopforge.core.room_vocabulary import EnergySet, Said
 from loopforge.models.scripted_model import Script, ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall
-from loopforge.runtime.system_clock import SimClock
 from tests.rooms.conftest import START, Home, living, write_mates
 from tests.rooms.test_talking import speaker
+from tests.sim_clock import SimClock
 
 MATE = "---\nname: {name}\nrole: mate\ntools: [ask_mate, gauge]\n---\nYou are {name}.\n"
 

@@ -20,10 +20,10 @@ from loopforge.errors import LoopforgeError
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.models.scripted_model import ScriptedAnswer, in_character
 from loopforge.runtime.ports import Question
-from loopforge.runtime.system_clock import SimClock
 from tests.examples import few
 from tests.models.hearing import OGG
 from tests.rooms.conftest import START, Home, living
+from tests.sim_clock import SimClock
 
 TEXTS = (
     "hello",

@@ -28,9 +28,9 @@ from loopforge.ledger.schema_migration import migrate
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger_opening import ARTIFACTS, open_ledger_of
 from loopforge.policies.talk import VERSION
-from loopforge.runtime.system_clock import SimClock
 from loopforge.settings import load_settings, with_ledger
 from tests.rooms.conftest import START, living
+from tests.sim_clock import SimClock
 
 HELLO = "01a1fd557cd870068feeab3b85b13ffd"
 """What Maya said first, in words that nobody forgot."""

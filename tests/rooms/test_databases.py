@@ -13,10 +13,10 @@ from loopforge.core.room_vocabulary import Heard
 from loopforge.errors import HostTaken, LedgerError
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.sql_ledger import open_ledger
-from loopforge.runtime.system_clock import SimClock
 from tests.postgres import Cluster
 from tests.rooms.conftest import START, living
 from tests.seeded_dice import SeededDice
+from tests.sim_clock import SimClock
 
 
 async def test_a_room_lives_on_either_database(ledger_url: str, tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.memory_values import KeptItem
 from loopforge.runtime.ports import Question
-from loopforge.runtime.system_clock import SimClock
 from tests.rooms.conftest import Home, living
+from tests.sim_clock import SimClock
 
 HOURS = 5 * 3600
 Notes = dict[str, list[dict[str, Any]]]

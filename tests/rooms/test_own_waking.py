@@ -12,9 +12,9 @@ from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import as_policy
 from loopforge.core.room_vocabulary import Say, Schedule, StaySilent, Told
 from loopforge.core.schedule.reminder_events import ReminderSet
-from loopforge.runtime.system_clock import SimClock
 from tests.rooms.conftest import Home, living, write_mates
 from tests.rooms.test_reminders import passes, rung
+from tests.sim_clock import SimClock
 
 NOW = datetime(2026, 3, 25, 14, 0, tzinfo=UTC)
 BAKER = "---\nname: Maya\nrole: baker\npolicy: stub\ntools: [remind]\n---\nYou are Maya."

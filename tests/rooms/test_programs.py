@@ -22,11 +22,11 @@ from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.models.scripted_model import Script
 from loopforge.runtime.effects.effect_worker import DIED
 from loopforge.runtime.ports import Question, Tool, ToolCall
-from loopforge.runtime.system_clock import SimClock
 from tests.programs_at_work import computing
 from tests.rooms.conftest import START, Home, living, write_mates
 from tests.rooms.oven import Oven, installed
 from tests.rooms.test_talking import speaker
+from tests.sim_clock import SimClock
 
 MATE = """---
 name: Maya

@@ -13,9 +13,9 @@ from loopforge.core.effect_states import EffectProposed
 from loopforge.core.room_vocabulary import Told
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
-from loopforge.runtime.system_clock import SimClock
 from tests.rooms.conftest import START, Home, living
 from tests.said_now import said_now
+from tests.sim_clock import SimClock
 from tests.tools.web.odd_server import OddServer, odd_server, page, told
 
 MATE = "---\nname: Maya\nrole: gardener\ntools: [read_page, search_web]\n---\nYou are Maya."

@@ -17,9 +17,9 @@ from loopforge.core.schedule.reminder_events import ReminderFired, ReminderSet
 from loopforge.errors import InputError
 from loopforge.models.scripted_model import Script
 from loopforge.runtime.ports import Question
-from loopforge.runtime.system_clock import SimClock
 from loopforge.schedule.reminder_form import Fits, ReminderForm
 from tests.rooms.conftest import Home, living, write_mates
+from tests.sim_clock import SimClock
 
 MAYA = "---\nname: Maya\nrole: r\ntools: [remind]\n---\nYou are Maya."
 NOW = datetime(2026, 3, 25, 14, 0, tzinfo=UTC)

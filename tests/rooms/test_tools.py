@@ -28,10 +28,10 @@ from loopforge.models.scripted_model import Script, ScriptedAnswer
 from loopforge.policies.prompt_building import LISTING
 from loopforge.runtime.effects.effect_worker import DIED
 from loopforge.runtime.ports import Question, Tool, ToolCall
-from loopforge.runtime.system_clock import SimClock
 from tests.rooms.conftest import START, Home, living, write_mates
 from tests.rooms.oven import Oven, installed
 from tests.rooms.test_talking import speaker
+from tests.sim_clock import SimClock
 
 MATE = """---
 name: {name}

@@ -14,8 +14,8 @@ from loopforge.core.room_vocabulary import PlaceJoined, Weighed
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Question
-from loopforge.runtime.system_clock import SimClock
 from tests.rooms.conftest import Home, living
+from tests.sim_clock import SimClock
 
 FILE = "---\nname: Maya\nrole: mate\nunprompted: {times}\n---\nYou are Maya.\n"
 

@@ -33,12 +33,13 @@ from loopforge.runtime.ports import (
     ToolCall,
     ToolFile,
 )
-from loopforge.runtime.system_clock import SimClock, Stamp
+from loopforge.runtime.system_clock import Stamp
 from loopforge.runtime.turn_driver import Ports, Turn, TurnSeat
 from loopforge.runtime.turn_record import Recorder, shown_of
 from loopforge.tools.tool_registry import Toolbox
 from tests.playbook import heard, shown
 from tests.seeded_dice import SeededDice
+from tests.sim_clock import SimClock
 from tests.still import still
 
 STREAM = "room:test"

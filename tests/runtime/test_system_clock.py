@@ -15,15 +15,10 @@ from sqlalchemy import event
 from loopforge.core.events import Fact
 from loopforge.core.room_vocabulary import Told
 from loopforge.core.text.erasable_text import public
-from loopforge.runtime.system_clock import (
-    DRAWN,
-    SimClock,
-    Stamp,
-    SystemClock,
-    SystemDice,
-)
+from loopforge.runtime.system_clock import DRAWN, Stamp, SystemClock, SystemDice
 from tests.runtime.conftest import STREAM, Stage
 from tests.seeded_dice import SeededDice
+from tests.sim_clock import SimClock
 from tests.still import Threads
 
 HELD = 2000
@@ -177,7 +172,7 @@ async def test_the_shortest_nap_takes_time() -> None:
 
 async def test_work_that_never_ends_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that is kept standing for ever raises instead of waiting for ever."""
-    monkeypatch.setattr("loopforge.runtime.system_clock.STUCK", 0.0)
+    monkeypatch.setattr("tests.sim_clock.STUCK", 0.0)
     clock = SimClock(datetime(2026, 11, 21, tzinfo=UTC))
     clock.while_busy(lambda: True)
     with pytest.raises(TimeoutError, match="work never ends"):

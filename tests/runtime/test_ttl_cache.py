@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from loopforge.runtime.system_clock import SimClock
 from loopforge.runtime.ttl_cache import MOMENT, TtlCache
+from tests.sim_clock import SimClock
 
 
 async def test_a_look_holds_for_a_moment() -> None:

@@ -15,13 +15,13 @@ from loopforge.core.work.work_vocabulary import TaskSteered
 from loopforge.errors import SendFailed
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
-from loopforge.runtime.system_clock import SimClock
 from loopforge.settings import load_settings
 from loopforge.sinks import sink_runner
 from loopforge.sinks.aws_client import AwsClient
 from loopforge.sinks.dynamodb import DynamodbSettings, DynamodbTables
 from loopforge.sinks.sink_plugin import OutletChoice, sinks_of
 from loopforge.sinks.sqs import SqsQueue
+from tests.sim_clock import SimClock
 from tests.sinks.aws_faults import (
     REGION,
     AwsFault,

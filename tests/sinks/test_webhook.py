@@ -17,11 +17,11 @@ from loopforge.core.work.work_vocabulary import TaskLeased, TaskSteered
 from loopforge.errors import SendFailed
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.runtime.system_clock import SimClock
 from loopforge.settings import load_settings
 from loopforge.sinks import http_post, sink_runner
 from loopforge.sinks.sink_plugin import OutletChoice, beyond_recall, sinks_of
 from loopforge.sinks.webhook import Webhook
+from tests.sim_clock import SimClock
 from tests.sinks.conftest import BEGAN, STREAMS, Watched, begin, go_on, happen, outlet_running
 from tests.sinks.receiver import Fault, Receiver, receiving
 

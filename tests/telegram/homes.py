@@ -18,11 +18,12 @@ from loopforge.io.platforms.bot_tokens import BotTokens
 from loopforge.io.platforms.surface_options import Manners
 from loopforge.models.scripted_model import Script, ScriptedModels
 from loopforge.runtime.ports import Clock
-from loopforge.runtime.system_clock import SimClock, SystemDice
+from loopforge.runtime.system_clock import SystemDice
 from loopforge.settings import load_settings
 from tests.elsewhere import elsewhere
 from tests.hurried_clock import HurriedClock
 from tests.rooms.conftest import write_mates
+from tests.sim_clock import SimClock
 from tests.still import still
 from tests.telegram.city import City
 from tests.telegram.records import Bot, Chat, Person

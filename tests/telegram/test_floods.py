@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from loopforge.runtime.system_clock import SimClock
+from tests.sim_clock import SimClock
 from tests.telegram.floods import Floods
 from tests.telegram.wire import Refused
 

@@ -12,7 +12,7 @@ import pytest
 from loopforge.core.delivery_states import Accepted, Uncertain
 from loopforge.io.platforms.surface_options import Manners
 from loopforge.models.scripted_model import Script
-from loopforge.runtime.system_clock import SimClock
+from tests.sim_clock import SimClock
 from tests.telegram.city import City
 from tests.telegram.homes import Home, on_telegram
 from tests.telegram.records import Bot, Chat, FaultKind, Kind, Person

@@ -11,7 +11,7 @@ from loopforge.core.delivery_states import Accepted, Failed, PutOff, Uncertain
 from loopforge.core.room_vocabulary import PlaceLeft
 from loopforge.io.platforms.surface_options import Manners
 from loopforge.io.telegram.connection.group_admins import GroupAdmins
-from loopforge.runtime.system_clock import SimClock
+from tests.sim_clock import SimClock
 from tests.telegram.city import City
 from tests.telegram.clients import calling
 from tests.telegram.homes import on_telegram, pair

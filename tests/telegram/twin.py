@@ -41,8 +41,8 @@ import msgspec
 from aiohttp import web
 
 from loopforge.runtime.ports import Clock
-from loopforge.runtime.system_clock import SimClock
 from tests.hurried_clock import HurriedClock
+from tests.sim_clock import SimClock
 from tests.telegram.city import City
 from tests.telegram.faults import DOWNLOAD, NO_ANSWER, Fault
 from tests.telegram.people import People

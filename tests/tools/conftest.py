@@ -12,8 +12,8 @@ from loopforge.errors import Unknown
 from loopforge.models.scripted_model import ScriptedModels, in_character
 from loopforge.runtime.memory_values import FoundLine, LineSearch
 from loopforge.runtime.ports import ToolCall, ToolFile, ToolHome
-from loopforge.runtime.system_clock import SimClock
 from loopforge.settings import load_settings
+from tests.sim_clock import SimClock
 
 
 class NoFiles:

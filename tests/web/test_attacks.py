@@ -14,12 +14,12 @@ import httpx
 import pytest
 
 from loopforge.host import site_of
-from loopforge.runtime.system_clock import SimClock
 from loopforge.web.account.account_pages import inside
 from loopforge.web.room.event_stream import MOST
 from loopforge.web.server.request_limits import RequestPace, TooFast
 from loopforge.web.web_app import make_app
 from tests.rooms.conftest import START
+from tests.sim_clock import SimClock
 from tests.web.conftest import PASSWORD, Guest, Town, town
 
 JSON = {"accept": "application/json"}

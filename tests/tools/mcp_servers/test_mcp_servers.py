@@ -20,7 +20,7 @@ from loopforge.errors import BadSettings, InputError
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import ToolCall, ToolProgress, ToolWork
-from loopforge.runtime.system_clock import SimClock, SystemClock
+from loopforge.runtime.system_clock import SystemClock
 from loopforge.settings import load_settings
 from loopforge.tools.mcp.server_connection import McpConnection
 from loopforge.tools.mcp.server_options import read_server
@@ -39,6 +39,7 @@ from loopforge.tools.sandbox.call_workspace import FOLDER
 from tests.rooms.conftest import Home, living
 from tests.rooms.test_described_services import MATE, used
 from tests.said_now import using_what_is_asked
+from tests.sim_clock import SimClock
 from tests.tools.conftest import tool_home
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
