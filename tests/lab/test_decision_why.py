@@ -18,6 +18,7 @@ from loopforge.lab.inspect.trait_drift import drift
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import Choice, fork, simulate
 from loopforge.lab.run.run_log import LOG, Chain, lines_of, rows_of
+from loopforge.lab.world.noun_articles import articled
 from loopforge.lab.world.scenario_file import open_scenario
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
@@ -46,7 +47,7 @@ def test_a_page_holds_all_that_was_written(whole: Path) -> None:
             assert f"{edit.what}: {edit.true} → {shown}   {edit.kind} by {edit.by}" in page
         assert ("Nothing was withheld or altered." in page) is not bool(row.edits)
         assert f"mode {row.outcome.square.partition('+')[0]}" in page
-        assert row.outcome.consequence in page
+        assert articled(row.outcome.consequence, (row.at,)) in page
         assert str(row.plan["narrative"]) in page
         for values in row.outcome.delta.values():
             for what, (before, after) in values.items():
@@ -186,7 +187,10 @@ def test_each_cause_names_its_row(whole: Path) -> None:
         assert isinstance(row, Decided | Reflected)
         assert (cause.day, cause.step) == (row.day, row.step)
         if isinstance(row, Decided):
-            assert (cause.square, cause.says) == (row.outcome.square, row.outcome.consequence)
+            assert (cause.square, cause.says) == (
+                row.outcome.square,
+                articled(row.outcome.consequence, (row.at,)),
+            )
     telling = max(found.causes, key=lambda cause: abs(cause.delta))
     assert f"row {telling.row}: {telling.says}" in found.text
     assert f"{found.after - found.before:+d}  in all" in found.text

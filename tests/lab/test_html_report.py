@@ -23,6 +23,7 @@ from loopforge.lab.report.html_report import report
 from loopforge.lab.report.number_format import spanned
 from loopforge.lab.run.run_log import LOG, lines_of, rows_of
 from loopforge.lab.sweeps.sweep_runner import sweep
+from loopforge.lab.world.noun_articles import articled
 from loopforge.lab.world.scenario_file import open_scenario
 from tests.lab import makers
 from tests.lab.leaves import Report, played, reported
@@ -274,7 +275,7 @@ def test_a_run_has_its_episodes_with_the_way_to_their_rows(run: Report) -> None:
     for nth, row in enumerate(told, 1):
         assert row.outcome.failing
         part = run.page.split(f'id="episode-{nth}"')[1].split("</section>")[0]
-        assert row.outcome.consequence in part
+        assert articled(row.outcome.consequence, (row.at,)) in part
         assert f"off by {row.outcome.belief_error} of 1000" in part
         assert f'href="../../run?step={row.step}"' in part
         assert f"row {row.n};" in part

@@ -14,6 +14,7 @@ from loopforge.lab.report.study_data import study_of
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import Choice, fork, summary_of
 from loopforge.lab.run.run_log import LOG, lines_of, rows_of
+from loopforge.lab.world.noun_articles import articled
 from tests.lab.shelf import made
 
 BASE = Choice(seed=3, days=2, steps_per_day=12, perception="spin", supervisor="punitive")
@@ -67,8 +68,8 @@ def test_who_stands_elsewhere_is_told_where(tmp_path: Path) -> None:
     (told,) = [each for each in found.otherwise if each.who == "Sprocket"]
     mine, theirs = (acts(folder)[told.step, "Sprocket"] for folder in (first, tmp_path / "moved"))
     assert mine.at != theirs.at
-    assert f"Sprocket stood at {mine.at} before" in found.text
-    assert f"in the one, and at {theirs.at} before" in found.text
+    assert f"Sprocket stood at the {mine.at} before" in found.text
+    assert f"in the one, and at the {theirs.at} before" in found.text
 
 
 def test_each_robot_s_first_otherwise_is_told(pair: tuple[Path, Path]) -> None:
@@ -86,11 +87,11 @@ def test_each_robot_s_first_otherwise_is_told(pair: tuple[Path, Path]) -> None:
         assert (each.first.row, each.first.did, each.first.consequence) == (
             one.n,
             one.outcome.did,
-            one.outcome.consequence,
+            articled(one.outcome.consequence, (one.at,)),
         )
         assert (each.second.square, each.second.right) == (two.outcome.square, two.truth.right)
     told = found.otherwise[0]
-    assert f"In step {told.step} {told.who} stood at {told.first.at}" in found.text
+    assert f"In step {told.step} {told.who} stood at the {told.first.at}" in found.text
     assert told.first.consequence in found.text
     assert told.second.consequence in found.text
 
@@ -184,7 +185,9 @@ def test_incidents_of_one_alone_have_their_causes(pair: tuple[Path, Path]) -> No
         causes = [link.id for link in each.chain if not link.depth]
         assert causes == list(each.incident.causes)
     gravest = max(found.alone, key=lambda each: each.incident.severity)
-    assert f"{gravest.incident.kind} at {gravest.incident.at} in step {gravest.step}" in found.text
+    assert (
+        f"{gravest.incident.kind} at the {gravest.incident.at} in step {gravest.step}" in found.text
+    )
 
 
 def test_the_same_run_does_not_part(pair: tuple[Path, Path], tmp_path: Path) -> None:

@@ -42,11 +42,12 @@ from loopforge.lab.story.claims import (
     when,
 )
 from loopforge.lab.story.moment_watching import level
-from loopforge.lab.story.number_wording import articled, direction, number, ordinal, quote, signed
+from loopforge.lab.story.number_wording import direction, number, ordinal, quote, signed
 from loopforge.lab.story.story_checker import check
 from loopforge.lab.story.story_teller import tell
 from loopforge.lab.story.story_text import Sentence, mark, plain
 from loopforge.lab.world.dice import Luck
+from loopforge.lab.world.noun_articles import articled
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario
 from tests.lab.shelf import cut, rows, run, story

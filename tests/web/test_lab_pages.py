@@ -19,6 +19,7 @@ from loopforge.lab.inspect.run_diff import diff
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run.run_lifecycle import summary_of
 from loopforge.lab.run.run_log import LOG, rows_of
+from loopforge.lab.world.noun_articles import articled
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.web.lab import lab_pages, run_viewer
 from loopforge.web.lab.lab_pages import RunLine
@@ -283,7 +284,7 @@ async def test_steps_come_in_pages(site: Town, owner: Guest) -> None:
         floor = html.unescape(step["html"])
         for done in rows:
             if isinstance(done, Decided) and done.step == row.step:
-                assert done.outcome.consequence in floor
+                assert articled(done.outcome.consequence, (done.at,)) in floor
     briefs = (await owner.get("/lab/spun/course?first=5", headers=JSON)).json()["briefs"]
     assert [brief[0] for brief in briefs] == [row.tension for row in stepped[5:]]
     assert (await owner.get("/lab/spun/steps?first=12", headers=JSON)).status_code == 404
@@ -320,7 +321,7 @@ async def test_why_shows_truth_shown_and_believed(site: Town, owner: Guest) -> N
     page = await owner.get(f"/lab/spun/why/{row.n}")
     told = words(page)
     assert f"{row.truth.of} {row.truth.value}" in told
-    assert row.outcome.consequence in told
+    assert articled(row.outcome.consequence, (row.at,)) in told
     assert row.outcome.failing.replace("_", "-") in told
     for edit in row.edits:
         assert f"<del>{edit.true}</del> <ins>{edit.shown or 'nothing'}</ins>" in page.text
@@ -333,10 +334,10 @@ async def test_why_shows_truth_shown_and_believed(site: Town, owner: Guest) -> N
     plain = (await owner.get(f"/lab/spun/why/{row.n}?format=json")).json()
     assert plain["row"]["truth"]["case"] == row.truth.case
     text = (await owner.get(f"/lab/spun/why/{row.n}?format=text")).text
-    assert text.startswith(f"{row.who}, {row.role}, at {row.at}.")
+    assert text.startswith(f"{row.who}, {row.role}, at the {row.at}.")
     pane = await owner.get(f"/lab/spun/why/{row.n}", headers={"hx-request": "true"})
     assert "<html" not in pane.text
-    assert row.outcome.consequence in words(pane)
+    assert articled(row.outcome.consequence, (row.at,)) in words(pane)
     assert (await owner.get("/lab/spun/why/0")).status_code == 404
 
 

@@ -15,6 +15,7 @@ from rich.cells import set_cell_size
 from loopforge.core.statistics.aligned_columns import padded
 from loopforge.core.statistics.rate_statistics import Interval
 from loopforge.lab.run.answered_decisions import AnswerCounts
+from loopforge.lab.world.noun_articles import articled
 
 EVERYBODY = "everybody"
 WIDTHS = (18, 10, 17, 17, 9, 17, 17, 17)
@@ -179,4 +180,5 @@ def _line(each: Instance) -> str:
         else f"weighed, it says, and did {each.did}; without {each.rule} it does {each.without}"
     )
     ended = f" ({each.failing.replace('_', '-')})" if each.failing else ""
-    return f"row {each.row}, step {each.step}: {each.who} at {each.at} {what}{ended}"
+    at = articled(f"at {each.at}", (each.at,))
+    return f"row {each.row}, step {each.step}: {each.who} {at} {what}{ended}"

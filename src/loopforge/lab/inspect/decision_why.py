@@ -34,6 +34,7 @@ from loopforge.lab.inspect.trait_drift import (
     who_is,
 )
 from loopforge.lab.run.run_log import body_of
+from loopforge.lab.world.noun_articles import an, articled
 from loopforge.lab.world.protocols import Protocol
 from loopforge.lab.world.robot_perception import BAND_OF, HEARD
 
@@ -117,7 +118,8 @@ def chain_of(index: RunIndex, incident: Incident, depth: int = 0) -> Iterator[Wh
             yield WhyLink(cause, depth, f"bad luck from outside, in step {number}")
         elif (step := index.step_of(cause)) is not None and depth < DEEPEST:
             before = next(each for each in index.moment(step).row.incidents if each.id == cause)
-            yield WhyLink(cause, depth, f"{before.kind} at {before.at} (step {step})")
+            broke = articled(f"{before.kind} at {before.at}", (before.at,))
+            yield WhyLink(cause, depth, f"{broke} (step {step})")
             yield from chain_of(index, before, depth + 1)
 
 
@@ -129,7 +131,7 @@ def deed_told(index: RunIndex, row: Decided) -> str:
 
 def act_told(row: Decided, title: str) -> str:
     """The same, of a rule of this title."""
-    return f"{row.who} {_kept(row)} “{title}” at {row.at}, {_rightly(row)}"
+    return articled(f"{row.who} {_kept(row)} “{title}” at {row.at}, {_rightly(row)}", (row.at,))
 
 
 def _kept(row: Decided) -> str:
@@ -171,10 +173,11 @@ def sections(found: DecisionWhy, *, exchange: bool = True) -> list[tuple[str, li
 
 def _head(found: DecisionWhy) -> Iterator[str]:
     row = found.row
-    yield f"{row.who}, {row.role}, at {row.at}. Day {row.day + 1}, step {row.step}, row {row.n}."
+    where = articled(f"{row.who}, {row.role}, at {row.at}.", (row.at,))
+    yield f"{where} Day {row.day + 1}, step {row.step}, row {row.n}."
     right = "right" if row.truth.right else "wrong"
     yield f"It {_kept(row)} “{found.rule.title}”, and the rule was {right} here."
-    yield row.outcome.consequence
+    yield articled(row.outcome.consequence, (row.at,))
 
 
 def _truth(found: DecisionWhy) -> list[str]:
@@ -274,7 +277,8 @@ def _outcome(found: DecisionWhy) -> list[str]:
         lines.append(f"  {where}: {', '.join(moved)}")
     if found.incident is not None:
         incident = found.incident
-        lines.append(f"It came to {incident.kind} at {incident.at}, {incident.severity} of 1000.")
+        broke = articled(f"It came to {an(incident.kind)} at {incident.at}", (incident.at,))
+        lines.append(f"{broke}, {incident.severity} of 1000.")
         lines += [f"  {'  ' * link.depth}because {link.says}" for link in found.chain]
     if outcome.seen_good != outcome.good:
         looked = "well" if outcome.seen_good else "badly"

@@ -16,6 +16,7 @@ from loopforge.core.statistics.aligned_columns import columns
 from loopforge.core.text.spoken_lists import counted
 from loopforge.lab.inspect.decision_why import WhyLink
 from loopforge.lab.inspect.trait_drift import what_of
+from loopforge.lab.world.noun_articles import articled
 
 MOST = 3
 """Robots, incidents and changes that are told; the numbers hold all."""
@@ -181,8 +182,9 @@ def _parted(each: Otherwise, found: Diff) -> str:
         before = f"before “{found.titles[one.rule]}”, which was {right} there"
     else:
         before = f"before {_rule(one, found)} in the one and {_rule(other, found)} in the other"
+    stood = articled(f"{each.who} stood at {one.at} {before}.", (one.at, other.at))
     return (
-        f"In step {each.step} {each.who} stood at {one.at} {before}. In {found.first} it "
+        f"In step {each.step} {stood} In {found.first} it "
         f"{DID[one.mode]} ({one.did}): {_said(one)} In {found.second} it {DID[other.mode]} "
         f"({other.did}): {_said(other)}"
     )
@@ -222,7 +224,8 @@ def _alone(each: Alone, found: Diff) -> str:
     name = found.first if each.run == "first" else found.second
     because = f", because {each.chain[0].says}" if each.chain else ""
     incident = each.incident
-    return f"Only in {name}: {incident.kind} at {incident.at} in step {each.step}{because}."
+    broke = articled(f"{incident.kind} at {incident.at}", (incident.at,))
+    return f"Only in {name}: {broke} in step {each.step}{because}."
 
 
 def _ending(found: Diff) -> Iterator[str]:

@@ -43,6 +43,7 @@ from loopforge.lab.run.answered_decisions import ERRORS, DecisionTally
 from loopforge.lab.run.run_counts import Run
 from loopforge.lab.run.run_lifecycle import head_of
 from loopforge.lab.run.run_log import began_of, closed, rows_of
+from loopforge.lab.world.noun_articles import articled
 from loopforge.lab.world.scenario_checks import Scenario
 
 
@@ -221,7 +222,7 @@ def _deed(row: Decided) -> ComparedAct:
         outcome.square,
         truth.rule,
         truth.right,
-        outcome.consequence,
+        articled(outcome.consequence, (row.at,)),
     )
 
 

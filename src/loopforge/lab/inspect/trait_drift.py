@@ -20,6 +20,7 @@ from loopforge.core.factory_vocabulary import Decided, Reflected
 from loopforge.errors import BadRun, Unknown
 from loopforge.lab.inspect.robot_lives import BY_HAND, PARTS, Cause, Life, LifeTurn
 from loopforge.lab.inspect.run_reader import RunIndex
+from loopforge.lab.world.noun_articles import articled
 
 TELLING = 3
 """Rows that are told of each kind of cause; the strongest first."""
@@ -202,7 +203,8 @@ def _cause(index: RunIndex, turn: LifeTurn, per_day: int) -> DriftCause:
     if turn.row:
         match index.row(turn.row):
             case Decided() as row:
-                square, says = row.outcome.square, row.outcome.consequence
+                square = row.outcome.square
+                says = articled(row.outcome.consequence, (row.at,))
             case Reflected() as row:
                 says = str(row.reflection.get("summary_of_day") or "The day was over.")
             case _:

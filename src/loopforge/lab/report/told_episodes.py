@@ -31,6 +31,7 @@ from loopforge.lab.sweeps.experiment_file import policy_of
 from loopforge.lab.sweeps.run_score import RunResult, Telling
 from loopforge.lab.sweeps.sweep_runner import again
 from loopforge.lab.sweeps.sweep_worker import RUNS, Maker, SweepJob
+from loopforge.lab.world.noun_articles import articled
 
 T = TypeVar("T")
 TEN = 10
@@ -54,7 +55,12 @@ class ToldEpisode(Struct, frozen=True, kw_only=True):
         if self.found is not None:
             return act_told(self.found.row, self.found.rule.title)
         error, rule = self.told.failing.replace("_", "-"), self.told.rule.replace("_", " ")
-        return f"{self.told.who} at {self.told.at}: {error} under {rule}"
+        return articled(f"{self.told.who} at {self.told.at}: {error} under {rule}", (self.told.at,))
+
+    @property
+    def said(self) -> str:
+        """What was done there, and what was so."""
+        return articled(self.told.consequence, (self.told.at,))
 
     @property
     def command(self) -> str:

@@ -1,7 +1,7 @@
 """The phrases of a claim: every way in which a story may say it, out of its facts alone.
 
 `phrases(claim)` is a pure function, and what it gives is all a template story can say, but for
-articles before places (number_wording.py): the teller chooses among these, and the checker wants to
+articles before places (noun_articles.py): the teller chooses among these, and the checker wants to
 find the sentence among them again. The templates stand in shipped/story_phrases.toml, for people to
 read and to change; which of them fit, and what they cannot take from a fact as it stands, is said
 here. Facts taken from a run (a rule's text, a consequence, a voice) are quoted as they stand there:
@@ -44,7 +44,6 @@ from loopforge.lab.story.claims import (
     Turned,
 )
 from loopforge.lab.story.number_wording import (
-    an,
     cap,
     lowered,
     number,
@@ -54,6 +53,7 @@ from loopforge.lab.story.number_wording import (
     times,
     were,
 )
+from loopforge.lab.world.noun_articles import an
 from loopforge.lab.world.robot_perception import BAND_OF
 
 BARE, FAR = 4, 3

@@ -15,8 +15,8 @@ from loopforge.core.factory_vocabulary import Row
 from loopforge.lab.run.run_log import rows_of
 from loopforge.lab.story.claim_phrases import phrases
 from loopforge.lab.story.claim_recompute import ClaimEvidence
-from loopforge.lab.story.number_wording import articled
 from loopforge.lab.story.story_text import Sentence, Story
+from loopforge.lab.world.noun_articles import articled
 
 
 def check(story: Story, rows: Path | Iterable[Row]) -> list[str]:

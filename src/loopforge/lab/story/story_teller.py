@@ -29,9 +29,10 @@ from loopforge.lab.story.moment_watching import (
     Today,
     WatchedMoment,
 )
-from loopforge.lab.story.number_wording import articled, cap
+from loopforge.lab.story.number_wording import cap
 from loopforge.lab.story.story_text import Arc, Scene, Sentence, Story, StoryDay
 from loopforge.lab.world.dice import Luck
+from loopforge.lab.world.noun_articles import articled
 from loopforge.lab.world.robot_perception import BAND_OF
 
 MOST_SCENES, FEWEST_SCENES = 5, 2

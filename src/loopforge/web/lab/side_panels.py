@@ -24,6 +24,7 @@ from loopforge.lab.inspect.robot_lives import Life, LifeMark
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.inspect.trait_drift import cause_of, signed, times, what_of
 from loopforge.lab.run_queue import Shifts
+from loopforge.lab.world.noun_articles import articled
 from loopforge.lab.world.protocols import Protocol
 from loopforge.lab.world.robot_perception import BAND_OF, HEARD, MIDDLE
 from loopforge.lab.world.scenario_checks import Scenario
@@ -46,6 +47,7 @@ Format = Literal["page", "text", "json"]
 
 WORDS: dict[str, Any] = {
     "path_of": path_of,
+    "articled": articled,
     "signed": signed,
     "times": times,
     "what_of": what_of,

@@ -7,9 +7,9 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from loopforge.lab.story.number_wording import articled
 from loopforge.lab.story.story_checker import check
 from loopforge.lab.story.story_text import Story
+from loopforge.lab.world.noun_articles import articled
 from tests.lab.test_story_checker import ground, told
 
 PLACES = ("lens room", "press hall", "passage", "north passage", "Harbour", "bay 3", "the yard")
