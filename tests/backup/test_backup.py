@@ -19,6 +19,7 @@ from loopforge.backup.backup_schedule import BackupSchedule
 from loopforge.backup.backup_store import MANIFEST, BackupManifest, BackupStore
 from loopforge.backup.make_backup import LAST, LastBackup, back_up, last_backup, note_erasures
 from loopforge.backup.restore_backup import Restored, inspected, newest, restore, unpack
+from loopforge.backup.sealed_keys import unseal
 from loopforge.core.room_vocabulary import File
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.errors import BackupError, BadSettings, InputError, LedgerBehind, Unknown
@@ -27,6 +28,7 @@ from loopforge.ledger.schema_migration import NEWEST
 from loopforge.ledger_opening import ARTIFACTS, open_ledger_of
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.plugins.setting_checks import keep_rule
+from loopforge.runtime.system_clock import SystemClock
 from loopforge.setting_defaults import Settings
 from loopforge.settings import load_settings, with_ledger
 from tests.full_disk import full_disk
@@ -518,3 +520,23 @@ async def test_what_a_killed_one_left_goes(home: Home, tmp_path: Path) -> None:
         os.utime(data / name, (now - age, now - age))
     await backed_up(home, BackupStore(str(tmp_path / "backups"), home.clock))
     assert [path.name for path in data.glob("backup-*")] == ["backup-at-work"]
+
+
+@pytest.mark.parametrize("content", [b"[1]", b"no JSON", b"[" * 100_000, b"\xff"])
+def test_what_is_sealed_and_no_keys_is_told(content: bytes) -> None:
+    """A stranger's backup, with a stranger's passphrase: it was an error of the program."""
+    import pyrage  # type: ignore[import-untyped]
+
+    words = "a long passphrase"
+    with pytest.raises(BackupError, match="is no keys"):
+        unseal(pyrage.passphrase.encrypt(content, words), words)
+
+
+async def test_a_manifest_of_lists_within_lists_is_told(tmp_path: Path) -> None:
+    """It was an error of the program, and kept all other backups of that place away."""
+    (tmp_path / "20260101T000000Z").mkdir()
+    deep = b'{"format": 1, "program": "x", "y": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    (tmp_path / "20260101T000000Z" / MANIFEST).write_bytes(deep)
+    store = BackupStore(str(tmp_path), SystemClock())
+    with pytest.raises(BackupError, match="cannot be read"):
+        await store.manifest("20260101T000000Z")

@@ -154,3 +154,11 @@ def test_blank_lines_in_examples_are_read_once(blank: str) -> None:
     card = json.dumps(CARD | {"mes_example": mes_example}).encode()
     for _ in range(8):
         assert "> hi\nBeans." in import_card(card).text
+
+
+@pytest.mark.parametrize("kept", ["not JSON", '{"a":' + "[" * 3000 + "]" * 3000 + "}", "7"])
+def test_a_mate_whose_card_cannot_be_read_is_taken_along_without(kept: str) -> None:
+    """A stranger wrote it into the file: taking the mate along was an error of the program."""
+    mate = parse(f"{made().split('## Card')[0]}## Card\n\n```json\n{kept}\n```\n", "x.md")
+    assert mate.card == kept
+    assert read_card(exported(mate, "v3")).name == mate.name

@@ -176,6 +176,8 @@ async def test_a_busy_server_is_waited_for() -> None:
         (200, "<html>hello</html>", "holds not one vector for each of 2 texts"),
         (200, {"data": rows(["one"])}, "holds not one vector for each of 2 texts"),
         (200, {"data": [{"embedding": "AAAA"}] * 2}, "holds not one vector for each"),
+        (200, {"data": [{"embedding": [10**400]}] * 2}, "holds not one vector for each"),
+        (200, '{"data": [{"index": Infinity, "embedding": [1]}]}', "holds not one vector for each"),
         (200, {"data": [{"embedding": []}] * 2}, "holds not one vector|vectors have 0 numbers"),
         (200, {"data": [*rows(["a"]), *rows(["a", "b"], 4)[1:]]}, "vectors have 3, 4 numbers"),
         (

@@ -181,6 +181,18 @@ async def test_it_waits_until_the_moment_that_it_is_told(ledger: SqlLedger) -> N
     assert receiver.asked == 2
 
 
+@pytest.mark.parametrize("zone", ["+0000", "+99999999999999999999"])
+async def test_a_moment_that_is_none_holds_up_nothing(ledger: SqlLedger, zone: str) -> None:
+    """A refusal with a date of twenty digits set no task aside: it held up all of them."""
+    async with receiving() as receiver:
+        receiver.fault = lambda what: 400 if what["subject"] == "task:a" else None
+        receiver.headers = {"Retry-After": f"Mon, 01 Jan 99999999999999999999 00:00:00 {zone}"}
+        async with outlet_running(ledger, webhook(receiver)):
+            await begin(ledger, "task:a")
+            await begin(ledger, "task:b")
+            await receiver.until(lambda _: receiver.places("task:b") == [1])
+
+
 async def test_it_begins_with_what_happens_from_then_on(ledger: SqlLedger) -> None:
     """Without history, what was before is not told; what comes while nobody runs, is."""
     await begin(ledger, "task:a")

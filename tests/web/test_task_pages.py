@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.models.scripted_model import ScriptedModels
+from loopforge.web.work import task_stream
+from loopforge.web.work.task_access import TaskAccess, access_to
 from loopforge.work.task_state import PREFIX, TaskState
 from tests.rooms.conftest import write_mates
 from tests.rooms.oven import installed
@@ -304,6 +308,29 @@ async def test_the_stream_tells_how_far_it_is(works: Town) -> None:
             if row.startswith("data: ") and "boot" not in row:
                 assert json.loads(row.removeprefix("data: ")) == {"seq": seq + 1}
                 break
+
+
+async def test_a_page_of_a_quiet_task_costs_little(
+    works: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its right was looked up each second: of five guests' open pages the home did nothing else."""
+    looks = 0
+
+    async def counted(*asked: Any) -> TaskAccess | None:
+        nonlocal looks
+        looks += 1
+        return await access_to(*asked)
+
+    monkeypatch.setattr(task_stream, "access_to", counted)
+    owner = await works.owner()
+    id = await given(works, owner)
+    seq = (await works.app.work.store.state(PREFIX + id)).seq
+    async with owner.http.stream("GET", f"/work/{id}/stream?after={seq}") as stream:
+        async for row in stream.aiter_lines():
+            if row.startswith("event: hello"):
+                break
+        await asyncio.sleep(3)
+    assert looks == 1
 
 
 async def test_a_tool_that_asks_is_allowed_as_it_was_shown(place: Path, tmp_path: Path) -> None:

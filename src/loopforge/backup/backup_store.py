@@ -106,7 +106,7 @@ class BackupStore:
             return msgspec.json.decode(data, type=BackupManifest)
         except FileNotFoundError:
             raise Unknown(f"There is no backup {name!r} in {self.where}.") from None
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise BackupError(
                 f"The backup {name} in {self.where} cannot be read: {error}."
             ) from error

@@ -255,5 +255,5 @@ def last_backup(settings: Settings) -> LastBackup | None:
     """The last backup of this home; None if none was made."""
     try:
         return msgspec.json.decode((settings.data / LAST).read_bytes(), type=LastBackup)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None

@@ -34,6 +34,10 @@ def unseal(content: bytes, passphrase: str) -> dict[str, str]:
         found = json.loads(pyrage.passphrase.decrypt(content, passphrase))
     except pyrage.DecryptError as error:
         raise BackupError(f"The keys cannot be opened by this passphrase ({error}).") from error
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise BackupError("What is sealed in this backup is no keys; restore it without them.")
     return {name: str(text) for name, text in found.items() if name in NAMES}
 
 

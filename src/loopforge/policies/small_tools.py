@@ -58,7 +58,7 @@ def tool_examples(prompt: str) -> tuple[ToolExample, ...]:
         tool, _, written = answer.partition(" ")
         try:
             arguments = json.loads(written)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(arguments, dict):
             found += [ToolExample(line, tool, arguments) for line in said.splitlines()]

@@ -444,7 +444,7 @@ def argument(use: ToolUse, name: str) -> str:
     """One argument of a use of a tool, as text; "" where there is none, or it was forgotten."""
     try:
         found: Any = msgspec.json.decode(use.arguments)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return ""
     return str(found.get(name, "")) if isinstance(found, dict) else ""
 

@@ -14,7 +14,7 @@ def retry_after(said: str, now: datetime) -> float | None:
     except ValueError:
         try:
             until = parsedate_to_datetime(said)
-        except ValueError:
+        except (ValueError, OverflowError):  # a year, or a zone, of twenty digits
             return None
         seconds = ((until if until.tzinfo else until.replace(tzinfo=UTC)) - now).total_seconds()
     return max(seconds, 0.0) if isfinite(seconds) else None

@@ -153,7 +153,7 @@ class BotTokens:
             raise BadSettings(f"{self._path.name} cannot be read: {error.strerror}.") from error
         try:
             return msgspec.json.decode(text, type=list[BotAccount])
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise BadSettings(
                 f"{self._path} is damaged. Take it away, and connect the mates anew with "
                 "`loopforge mate connect`."

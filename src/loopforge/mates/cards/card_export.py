@@ -57,7 +57,10 @@ def _card(mate: Mate, version: int) -> dict[str, Any]:
 
 
 def _fields(mate: Mate) -> dict[str, Any]:
-    kept = json.loads(mate.card) if mate.card else {}
+    try:
+        kept = json.loads(mate.card or "{}")
+    except (ValueError, RecursionError):  # somebody wrote it by hand
+        kept = {}
     kept = kept if isinstance(kept, dict) else {}
     texts = _texts(mate)
     extensions = kept.get("extensions")

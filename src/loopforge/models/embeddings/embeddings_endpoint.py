@@ -32,6 +32,8 @@ PATIENCE = 10.0
 """Seconds that a busy server is waited for at most, each time."""
 BUSY = (429, 502, 503, 504)
 TOO_MUCH = (400, 413, 422)
+NUMBERLESS = (OverflowError, RecursionError)
+"""A number of four hundred digits, and lists within each other without end."""
 
 
 class EmbeddingsEndpoint:
@@ -113,7 +115,7 @@ class EmbeddingsEndpoint:
             rows: Any = response.json()["data"]
             found = {int(row.get("index", at)): row["embedding"] for at, row in enumerate(rows)}
             vectors = [[float(number) for number in found[at]] for at in range(count)]
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, *NUMBERLESS) as error:
             raise self._wrong(f"answer holds not one vector for each of {count} texts") from error
         lengths = {len(vector) for vector in vectors}
         wanted = self.dimension or min(lengths)

@@ -85,7 +85,7 @@ def listing_of(home: Path, name: str, server: McpServer) -> ToolListing:
     """What is kept of a server; nothing where it is started otherwise than it was then."""
     try:
         kept = msgspec.json.decode((home / FOLDER / f"{name}.json").read_bytes(), type=ToolListing)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         kept = ToolListing()
     of = _identity(server)
     return kept if kept.of == of else ToolListing(of=of)

@@ -167,7 +167,7 @@ def _read(path: Path) -> WrittenTool | str:
     """A tool, or what is wrong with its file."""
     try:
         tool = msgspec.json.decode(bytes_of(path, LARGEST), type=WrittenTool)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return f"{path.name}: {error}"
     for one in tool.versions:
         if one != one.sealed:
