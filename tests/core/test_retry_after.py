@@ -25,6 +25,10 @@ NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
         ("nan", None),
         ("inf", None),
         ("Sun, 99 Mar 2026 12:20:00 GMT", None),
+        ("Sun, 01 Mar 99999999999999999999 12:20:00 GMT", None),
+        ("Sun, 01 Mar 2026 12:20:00 +99999999999999999999", None),
+        ("1e300", 2_592_000.0),
+        ("Sun, 01 Mar 9999 12:20:00 GMT", 2_592_000.0),
     ],
 )
 def test_a_wait_is_read(said: str, seconds: float | None) -> None:

@@ -6,6 +6,9 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
 
+LONGEST = 30 * 86_400.0
+"""Seconds that are told at most: a clock that is put forward by what a server says must exist."""
+
 
 def retry_after(said: str, now: datetime) -> float | None:
     """Seconds from `now`, told as a number or as a date; None where it is neither."""
@@ -17,4 +20,4 @@ def retry_after(said: str, now: datetime) -> float | None:
         except (ValueError, OverflowError):  # a year, or a zone, of twenty digits
             return None
         seconds = ((until if until.tzinfo else until.replace(tzinfo=UTC)) - now).total_seconds()
-    return max(seconds, 0.0) if isfinite(seconds) else None
+    return min(max(seconds, 0.0), LONGEST) if isfinite(seconds) else None
