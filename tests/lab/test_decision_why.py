@@ -112,6 +112,29 @@ def test_what_is_not_over_is_said(whole: Path, tmp_path: Path) -> None:
     assert "Its day is not over yet." in told(gather(tmp_path, 2, "Tumble"))
 
 
+def test_of_many_robots_few_are_named(tmp_path: Path) -> None:
+    """Where a name is nobody's, or the beginning of several, a dozen are named, and how many more."""
+    crew = [
+        f'[[robot]]\nname = "Ox {a}{b}"\nrole = "clerk"\nround = ["desk"]'
+        for a in "abcd"
+        for b in "efgh"
+    ]
+    city = (
+        'name = "crowd"\nquestion = "Who?"\n[[place]]\nname = "desk"\nkind = "office"\n'
+        + "\n".join(crew)
+    )
+    (tmp_path / "crowd.toml").write_text(city)
+    out = tmp_path / "crowd"
+    loopforge.lab.run_simulation(tmp_path / "crowd.toml", days=1, steps_per_day=1, out=out)
+    named = ", ".join(f"Ox {a}{b}" for a in "abc" for b in "efgh")
+    with pytest.raises(
+        Unknown, match=f"There is no robot 'Cow' in this run; there are {named} and 4 more"
+    ):
+        gather(out, 0, "Cow")
+    with pytest.raises(Unknown, match=f"Several names begin with 'Ox': {named} and 4 more"):
+        gather(out, 0, "Ox")
+
+
 def test_a_name_may_be_short_but_not_wrong(whole: Path, tmp_path: Path) -> None:
     """A robot is found by how its name begins; what is not there is refused, and what is, named."""
     assert gather(whole, 0, "sprock").row.who == "Sprocket"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -305,6 +306,25 @@ def test_refusals_are_left_out_and_counted(tmp_path: Path) -> None:
     tally = found.by_policy["llm"]
     assert found.unanswered == tally.decisions > 0
     assert tally.rule_driven.of == tally.unsteady.of == 0
+
+
+def test_an_audit_says_who_answered_and_why_there_was_nothing_to_compare(tmp_path: Path) -> None:
+    """The model is named in the first line, and what became of answers that were no plans."""
+    refusal = ScriptedAnswer(text="I will not.", outcome="refused")
+    broken = ScriptedAnswer(text='{"intent": "wor', outcome="malformed")
+    said = cycle([refusal, broken])
+
+    def seldom(question: Question) -> ScriptedAnswer | dict[str, Any]:
+        return next(said) if "You are Mordant" in question.messages[0][1] else obeys(question)
+
+    obeys = obeys_posted_rules
+    minds = Minds(policy="llm", models=ScriptedModels(seldom), prompts=PromptBook())
+    out = played(tmp_path, "llm", minds=minds, steps_per_day=4)
+    found = audit(out, Minds(models=ScriptedModels(obeys), prompts=PromptBook()))
+    assert found.lacking == {"cut off": 2, "refused": 2}
+    assert found.passed_over == 4
+    assert "4 had no plan to compare (cut off 2, refused 2); 0 got none now." in found.text()
+    assert " (by scripted); " in found.text().splitlines()[0]
 
 
 def test_a_run_that_cannot_be_audited_says_why(tmp_path: Path) -> None:

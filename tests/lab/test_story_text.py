@@ -378,6 +378,14 @@ def test_one_of_something_was_and_is() -> None:
             assert "every one" not in said
 
 
+def test_a_day_of_one_bell_is_told_as_one() -> None:
+    """Its one tension neither rises nor ends, nobody is wrong never, and there are no other days."""
+    text = story("night_shift", seed=53, days=1, steps_per_day=1).text(ids=False)
+    assert "Tension stood at 127, and never above." in text or "Tension: 127, and nothing" in text
+    for said in ("never rose", "wrong never", "all these days", "one act in all"):
+        assert said not in text
+
+
 def test_a_peak_at_either_end_of_a_day_is_told_once() -> None:
     """Where tension was highest at the first or the last bell, no bell is told of twice."""
     for first, peak, bell, last in ((9, 9, 1, 3), (3, 9, 8, 9), (3, 9, 4, 5)):

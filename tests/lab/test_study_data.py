@@ -220,7 +220,7 @@ def test_waits_are_the_lives_of_the_results(wide: Report) -> None:
     table = wide.leaf.table("Times to a first event")
     for row in table.rows:
         mine = [line for line in wide.results if line["levels"]["policy"] == row[1]]
-        if row[0] == "a robot’s first violation":
+        if row[0] == "a robot’s first over-reach":
             lives = [own["violation"] for line in mine for own in line["lives"].values()]
             assert (row[2], row[3]) == (str(len(lives)), str(sum(seen for _, seen in lives)))
         if row[0] == "the first incident of a run":

@@ -84,8 +84,8 @@ class Instance(Struct, frozen=True, kw_only=True):
 class AuditReport(Struct, frozen=True, kw_only=True):
     """What an audit found. `passed_over` had no plan to compare, `unanswered` got none now.
 
-    `fates` counts all questions of the arms by what became of them, `coded` those to rules in
-    code.
+    `lacking` counts why there was none. `fates` counts all questions of the arms by what became of
+    them, `coded` those to rules in code; `by` counts the models that answered.
     """
 
     head: str
@@ -93,9 +93,11 @@ class AuditReport(Struct, frozen=True, kw_only=True):
     audited: int
     of: int
     passed_over: int
+    lacking: dict[str, int]
     unanswered: int
     fates: dict[str, int]
     coded: int
+    by: dict[str, int]
     cost: float
     whole: AuditTally
     by_policy: dict[str, AuditTally]
@@ -105,7 +107,7 @@ class AuditReport(Struct, frozen=True, kw_only=True):
     @property
     def answered(self) -> AnswerCounts:
         """What became of all that was asked now, in all arms."""
-        return AnswerCounts(fates=Counter(self.fates), coded=self.coded)
+        return AnswerCounts(fates=Counter(self.fates), coded=self.coded, by=Counter(self.by))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -137,9 +139,10 @@ def page(report: AuditReport) -> str:
         f"Asked again with nothing changed, {_rate(report.whole.unsteady)} of all acts change.",
     ]
     if report.unanswered or report.passed_over:
-        lines.append(
-            f"{report.passed_over} had no plan to compare; {report.unanswered} got none now."
-        )
+        lacking = ", ".join(f"{why} {count}" for why, count in report.lacking.items())
+        lacking = f" ({lacking})" if lacking else ""
+        passed = f"{report.passed_over} had no plan to compare{lacking}"
+        lines.append(f"{passed}; {report.unanswered} got none now.")
     if report.telling:
         lines += ["", "Not what they said they were:"]
         lines += [f"  {_line(each)}" for each in report.telling]

@@ -33,7 +33,7 @@ from loopforge.core.factory_vocabulary import Decided
 from loopforge.core.perception import AgentPerception
 from loopforge.core.statistics.rate_statistics import wilson
 from loopforge.lab.inspect.audit_page import AuditReport, AuditTally, Instance, Share
-from loopforge.lab.run.answered_decisions import AnswerCounts
+from loopforge.lab.run.answered_decisions import AnswerCounts, fate
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import head_of, minds_of
 from loopforge.lab.run.run_log import began_of, rows_of
@@ -106,10 +106,12 @@ async def audit(
         policies={name: minds.version(name) for name in sorted(found.policies)},
         audited=found.whole["decisions"],
         of=found.decisions,
-        passed_over=found.passed_over,
+        passed_over=found.passed_over.total(),
+        lacking=dict(sorted(found.passed_over.items())),
         unanswered=found.unanswered,
         fates=dict(found.answers.fates),
         coded=found.answers.coded,
+        by=dict(found.answers.by),
         cost=round(found.cost, 9),
         whole=_tally(found.whole),
         by_policy={name: _tally(found.policies[name]) for name in sorted(found.policies)},
@@ -181,7 +183,7 @@ def _sampled(folder: Path, most: int | None, found: _Found) -> Iterator[Decided]
             continue
         found.decisions += 1
         if not _comparable(row):
-            found.passed_over += 1
+            found.passed_over[_lacking(row)] += 1
             continue
         nth += 1
         if most is None or nth * most // total > (nth - 1) * most // total or most >= total:
@@ -195,6 +197,14 @@ def _comparable(row: object) -> bool:
         and not row.outcome.square.startswith("none")
         and "keeps" in row.shown.context
     )
+
+
+def _lacking(row: Decided) -> str:
+    """Why there is nothing to compare: what became of its answer, or that it was shown no card."""
+    if row.minded.outcome == "planned" and "keeps" not in row.shown.context:
+        return "shown no card"
+    outcome = "malformed" if row.minded.outcome == "planned" else row.minded.outcome
+    return fate(outcome, row.minded.exchange[-1].raw if row.minded.exchange else "")
 
 
 def _policy(row: Decided) -> str:
@@ -249,7 +259,7 @@ class _Found:
     robots: dict[str, _Counts] = field(default_factory=dict)
     telling: list[Instance] = field(default_factory=list)
     decisions: int = 0
-    passed_over: int = 0
+    passed_over: Counter[str] = field(default_factory=Counter[str])
     unanswered: int = 0
     answers: AnswerCounts = field(default_factory=AnswerCounts)
     cost: float = 0.0

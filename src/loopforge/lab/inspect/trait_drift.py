@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import Decided, Reflected
+from loopforge.core.text.spoken_lists import listed
 from loopforge.errors import BadRun, Unknown
 from loopforge.lab.inspect.robot_lives import BY_HAND, PARTS, Cause, Life, LifeTurn
 from loopforge.lab.inspect.run_reader import RunIndex
@@ -24,6 +25,8 @@ from loopforge.lab.world.noun_articles import articled
 
 TELLING = 3
 """Rows that are told of each kind of cause; the strongest first."""
+NAMED = 12
+"""Robots that are named where none was found."""
 BONDS = {"trust": "trust in", "fear": "fear of", "resentment": "resentment of"}
 CAUSES = {
     "guardrail+good": "went by a rule that was right",
@@ -123,7 +126,9 @@ def who_is(index: RunIndex, name: str) -> str:
     exact = [each for each in robots if each.lower() == wanted]
     if len(found := exact or alike) == 1:
         return found[0]
-    raise Unknown(f"There is no robot {name!r} in this run; there are {', '.join(robots)}.")
+    if found:
+        raise Unknown(f"Several names begin with {name!r}: {listed(found, NAMED)}.")
+    raise Unknown(f"There is no robot {name!r} in this run; there are {listed(robots, NAMED)}.")
 
 
 def what_of(key: str) -> str:

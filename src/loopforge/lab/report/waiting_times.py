@@ -1,4 +1,4 @@
-"""Waits: how long until the first incident, the first switch of mode, the first violation.
+"""Waits: how long until the first incident, the first switch of mode, the first over-reach.
 
 A run's first incident is one lifetime of that run. A switch or a violation is each robot's own, so
 a run gives as many lifetimes as it has robots, who differ by design: the curves are of robots,
@@ -24,7 +24,7 @@ Lifetimes: TypeAlias = tuple[list[float], list[bool]]
 EVENTS = {
     "incident": ("Until the first incident", "the first incident of a run"),
     "switch": ("Until the first switch of mode", "a robot’s first switch of mode"),
-    "violation": ("Until the first violation", "a robot’s first violation"),
+    "violation": ("Until the first over-reach", "a robot’s first over-reach"),
     "over_compliance": ("Until the first over-compliance", "a robot’s first over-compliance"),
     "refusal": ("Until the first refusal", "a robot’s first refusal by its model"),
 }

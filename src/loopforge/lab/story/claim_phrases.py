@@ -218,6 +218,7 @@ def _world(claim: AnyClaim) -> Case | None:
             rose = claim.last - claim.first
             ended = "sank" if rose <= -60 else "ended near where it began"
             case_ = "sank" if claim.peak_bell == 1 else "between"
+            case_ = "flat" if claim.first == claim.peak == claim.last else case_
             if claim.peak_bell > 1 and claim.peak == claim.last:
                 case_ = "rose"
             return (case_,), {"way": "climbed" if rose >= 60 else ended}
@@ -243,7 +244,12 @@ def _counted(claim: AnyClaim) -> Case | None:
             evening = "evenings" if claim.day == EVER else "evening"
             return (case_ if claim.wrong else "none",), {"evening": evening}
         case CountedClaim(what, day):
-            return (what,), {"span": "in all" if day == EVER else f"on {_day(day)}"}
+            case_ = str(what)
+            if what == "wrong" and claim.of == 1:
+                case_ = "once_wrong" if claim.count else "once_right"
+            elif what == "wrong" and not claim.count:
+                case_ = "never_wrong"
+            return (case_,), {"span": "in all" if day == EVER else f"on {_day(day)}"}
         case Moved():
             low, high = BAND_OF[claim.before], BAND_OF[claim.after]
             return ("any",), {

@@ -377,7 +377,8 @@ class StoryTeller:
         if best is not None:
             (_, what), account = best
             self.arced[f"moved {what}"] += 1
-            told.append(day_findings.moved(who, what, EVER, account))
+            one = watch.scenario.days == 1 and day_findings.broke_off(watch) is None
+            told.append(day_findings.moved(who, what, 0 if one else EVER, account))
         told.append(day_findings.wrong_ever(watch, who))
         if who in self.final and len(self.watch.past) > 1:
             told.append(self._quote(self.final[who]))
