@@ -225,7 +225,9 @@ async def lodged(
             knock,
             lambda person: grounds == "open" or app.pairing.trusts(person),
             owns=owns,
+            claim=app.linking.claim,
             grounds=ServedPlaces(grounds),
+            expose=app.linking.expose,
         )
         parts = SurfaceParts(
             reception=reception,

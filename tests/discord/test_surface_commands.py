@@ -195,3 +195,35 @@ async def test_an_answer_that_breaks_off(
         await city.until(lambda: answer.text)
         gc.collect()
     assert "never retrieved" not in caplog.text
+
+
+async def test_a_code_said_in_a_channel_is_spent_and_said_so(city: Twin, tmp_path: Path) -> None:
+    """`/link CODE` as words in a channel spends the code, and who said it is told, called or not."""
+    maya, ben, ana, plaza = (
+        city.bot("Maya"),
+        city.person("ben"),
+        city.person("ana"),
+        city.channel("plaza"),
+    )
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        known = await home.app.people.meet("discord", str(ben.id), "ben")
+        code = await home.app.linking.offer_code(known.id)
+        await home.tell(ben, plaza, f"/link {code}")
+        await city.until(lambda: "links nothing any more" in city.lines(plaza)[-1].text)
+        await city.dm(ana, maya, f"/link {code}")
+        alone = city.private(ana, maya)
+        await city.until(lambda: "This code links nothing" in city.lines(alone)[-1].text)
+
+
+async def test_a_code_typed_as_words_in_private_links(city: Twin, tmp_path: Path) -> None:
+    """`/link CODE` as words to a mate in private does what the command does, for a stranger, too."""
+    maya, ben, ana = city.bot("Maya"), city.person("ben"), city.person("ana")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        known = await home.app.people.meet("discord", str(ben.id), "ben")
+        code = await home.app.linking.offer_code(known.id)
+        await city.dm(ana, maya, f"/link {code}")
+        alone = city.private(ana, maya)
+        await city.until(lambda: "Done: this account" in city.lines(alone)[-1].text)
+        assert home.app.people.who("discord", str(ana.id)) == home.app.people.who(
+            "discord", str(ben.id)
+        )

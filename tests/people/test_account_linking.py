@@ -373,3 +373,22 @@ async def test_forgetting_somebody_forgets_their_selves(ledger_url: str) -> None
             new = await again.people.meet("telegram", TELEGRAM, "Byron")
             assert new.id not in (ana.id, was.id)
             assert (await again.ledger.verify()).sound
+
+
+# ---------------------------------------------------------------- said where others read
+
+
+async def test_a_code_said_aloud_is_spent(house: House) -> None:
+    """A code in a line that others read links nothing any more; what only looks like one does no harm."""
+    ana = await house.people.meet("discord", DISCORD, "Ana")
+    for shape in ("I am Ana, see {}", "/link {}", "maya, /link {}!"):
+        code = await house.linking.offer_code(ana.id)
+        assert await house.linking.expose(shape.format(code.lower()))
+        with pytest.raises(NotLetIn, match="links nothing"):
+            await house.linking.claim(code, "telegram", TELEGRAM)
+        assert not await house.linking.expose(shape.format(code)), "spent already"
+    code = await house.linking.offer_code(ana.id)
+    assert await house.linking.expose(f"/link {code.replace('-', '')}")
+    code = await house.linking.offer_code(ana.id)
+    assert not await house.linking.expose("a well-done test-case, 2222-2222, /link abcd")
+    assert await linked(house, code, "telegram", TELEGRAM) == ana.id

@@ -287,6 +287,7 @@ class Platforms:
             parts.pairing.owns,
             parts.linking.claim,
             ServedPlaces(there.grounds),
+            parts.linking.expose,
         )
         return there.plugin.make(
             SurfaceParts(

@@ -23,7 +23,7 @@ from loopforge.errors import InputError, NotLetIn, Unknown
 from loopforge.people.accounts.account_decisions import AccountDecisions, Decision
 from loopforge.people.accounts.credential_store import LINKING, nothing, spent
 from loopforge.people.accounts.guess_lockout import Guesses
-from loopforge.people.accounts.typed_codes import digest
+from loopforge.people.accounts.typed_codes import digest, digests
 from loopforge.people.identity.person_registry import Person, Registry
 from loopforge.runtime.ports import Clock
 
@@ -68,6 +68,14 @@ class AccountLinking:
         code, link = self._decisions.code(LINKING, _NAME + known.id, VALID)
         await self._decisions.vault.code(link, self._decisions.now)
         return code
+
+    async def expose(self, text: str) -> bool:
+        """Spend the codes that were said where others read them; whether one of them was good."""
+        vault = self._decisions.vault
+        found = [row for key in digests(text) if (row := await vault.link(key, LINKING))]
+        for row in found:
+            await vault.void(row)
+        return any(self._decisions.now < row.until for row in found)
 
     async def claim(self, code: str, surface: str, account: str) -> Person:
         """Link an account by the code that its person was given elsewhere; the person it means now.

@@ -15,6 +15,7 @@ Does not know any platform, nor how a notice is shown. Does not fetch files.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 
@@ -26,7 +27,7 @@ from loopforge.chat.rooms_api import Front
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, Told
 from loopforge.core.text.erasable_text import Words
-from loopforge.errors import InputError, Unknown
+from loopforge.errors import InputError, TooEarly, Unknown
 from loopforge.io.platforms.buttons.line_buttons import LineButtons
 from loopforge.io.platforms.buttons.press_ground import Presser, PressGround
 from loopforge.io.platforms.emoji_commands import EMOJI_ANSWERS, SKINS, STOP_EMOJIS
@@ -51,8 +52,18 @@ Knock = Callable[[str, str, str], Awaitable[str | None]]
 Claim = Callable[[str, str, str], Awaitable[object]]
 """Code, platform, account: from now on that account is whose code it is. Raises InputError."""
 
+Expose = Callable[[str], Awaitable[bool]]
+"""What somebody said for all to read: the codes in it are good no more; whether one of them was."""
+
 OUTSIDE = "The owner of this home has to let you in first."
 LINKED = "Done: this account and the one that the code came from are one person now."
+EXPOSED = (
+    "That code stood here for others to read, so it links nothing any more. Ask for a new one by "
+    "/link where you are known, and give it to a mate in private."
+)
+
+_LINK = re.compile(r"/link\s+(\S+)", re.IGNORECASE)
+"""The command as words, where a platform's own menu of commands was passed by."""
 
 
 class Coming(Struct, frozen=True, kw_only=True):
@@ -89,11 +100,15 @@ class Coming(Struct, frozen=True, kw_only=True):
 
 
 class ReceivedLine(Struct, frozen=True, kw_only=True):
-    """What became of a message: the line that was heard, or a notice to show, or neither."""
+    """What became of a message: the line that was heard, or a notice to show, or neither.
+
+    A `warning` is shown where nobody waits for an answer, too.
+    """
 
     heard: Event | None = None
     room: str = ""
     notice: str = ""
+    warning: str = ""
 
 
 def lacking(text: str, refused: Sequence[str]) -> str:
@@ -118,7 +133,8 @@ class Reception:
     """Takes in what platforms bring. `patience` is how old a message may be to be answered.
 
     `trusted` says of a person whether they are known here, `owns` whether the home is theirs;
-    `claim` links accounts by codes: without it, strangers have none.
+    `claim` links accounts by codes: without it, strangers have none; `expose` spends those that
+    were said in front of others.
     """
 
     def __init__(
@@ -132,10 +148,12 @@ class Reception:
         owns: Callable[[str], bool] = lambda _: False,
         claim: Claim | None = None,
         grounds: ServedPlaces | None = None,
+        expose: Expose | None = None,
     ) -> None:
         self._front, self._people, self._clock = front, people, clock
         self._knock, self._trusted, self._patience = knock, trusted, patience
         self._owns, self._claim = owns, claim
+        self._expose = expose
         self._grounds = grounds or ServedPlaces()
         self.sessions = Sessions(front)
         self._unheeded: dict[tuple[str, str], datetime] = {}
@@ -180,6 +198,9 @@ class Reception:
         """
         if await self.sessions.channels.line(coming.spot.key, coming.message):
             return ReceivedLine()
+        typed = _LINK.fullmatch(coming.text.strip())
+        if typed and not coming.bot and self._claim and proves(coming.spot, "link", typed[1]):
+            return await self._typed(coming, typed[1])
         person = await self._people.meet(
             coming.platform, coming.account, coming.name, bot=coming.bot
         )
@@ -188,7 +209,7 @@ class Reception:
             return ReceivedLine(notice=notice)
         room = await self.sessions.room(coming.spot, coming.mates)
         await self._front.rooms.arrive(room, person.id, coming.name, coming.platform)
-        reply = await self._answered(coming)
+        reply, warning = await self._answered(coming), await self._exposed(coming)
         heard = await self._front.rooms.hear(
             room,
             Heard(
@@ -208,7 +229,23 @@ class Reception:
                 captions=coming.captions,
             ),
         )
-        return ReceivedLine(heard=heard, room=room)
+        return ReceivedLine(heard=heard, room=room, warning=warning)
+
+    async def _exposed(self, coming: Coming) -> str:
+        """What is said of a code that others can read here, which is good no more by that."""
+        if coming.spot.kind == "private" or self._expose is None:
+            return ""
+        return EXPOSED if await self._expose(coming.text) else ""
+
+    async def _typed(self, coming: Coming, code: str) -> ReceivedLine:
+        """Link somebody who typed the command as words; how long to wait is said once."""
+        try:
+            told = await self.command(
+                coming.spot, coming.mates, coming.account, coming.name, "link", code
+            )
+        except TooEarly as early:
+            told = "" if early.told else str(early)
+        return ReceivedLine(notice=told)
 
     async def _answered(self, coming: Coming) -> str:
         """The line that a message answers; one of ours is waited for till it is recorded."""

@@ -258,7 +258,7 @@ class Telegram:
             taken = ReceivedLine(notice=str(error))
         if taken.room:
             self._watch.room(taken.room)
-        notice = "\n".join([*filter(None, [taken.notice]), *refused])
+        notice = "\n".join([*filter(None, [taken.notice, taken.warning]), *refused])
         if notice and self._crowd.acts(spot.key, message.message_id):
             await self._answer(poll, spot, message, notice)
 

@@ -158,6 +158,10 @@ class Vault:
         """Keep a code, in place of an earlier one of that name."""
         await self._ledger.change(coded(link, now))
 
+    async def void(self, link: LinkRow) -> None:
+        """Let a link or code be good no longer."""
+        await self._ledger.change(voided([link.invite], link.kind))
+
     async def rehash(self, person: str, was: str, password: str) -> None:
         """Keep another hash of the same password, if it is still that one."""
         same = (accounts.c.person == person) & (accounts.c.password == was)

@@ -9,6 +9,7 @@ Pure, but for the dice that are given. Does not know what a code opens.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from loopforge.people.accounts.login_sessions import digest as hashed
@@ -16,6 +17,9 @@ from loopforge.runtime.ports import Dice
 
 SIGNS = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 LENGTH = 8
+MOST = 5
+"""Codes looked for in one line."""
+_SAID = re.compile(r"\b\w{4}-\w{4}\b|(?<=/link )\w{8}\b", re.IGNORECASE)
 _FAIR = 256 - 256 % len(SIGNS)
 """Bytes from here on are drawn anew, so that every sign is as likely as any other."""
 
@@ -26,6 +30,11 @@ def code(dice: Dice) -> str:
     while len(signs) < LENGTH:
         signs += "".join(SIGNS[byte % len(SIGNS)] for byte in dice.bytes(LENGTH) if byte < _FAIR)
     return f"{signs[: LENGTH // 2]}-{signs[LENGTH // 2 : LENGTH]}"
+
+
+def digests(text: str) -> list[str]:
+    """What is kept of the first few codes in a text, as they are shown or after /link."""
+    return [*filter(None, map(digest, _SAID.findall(text)))][:MOST]
 
 
 def digest(text: str) -> str:

@@ -423,6 +423,7 @@ class Inward:
         self._files.settled(files)
         if taken.room:
             self._watch.room(taken.room)
+        await self._post(seat, message, taken.warning)
         return taken.notice
 
     async def _to_us(self, reference: discord.MessageReference | None) -> bool:
@@ -452,7 +453,11 @@ class Inward:
 
     async def _answer(self, seat: AccountSeat, message: discord.Message, text: str) -> None:
         """Say why something was not taken, to somebody who waits for an answer."""
-        if not text or not self._waits(seat.channel, message):
+        if self._waits(seat.channel, message):
+            await self._post(seat, message, text)
+
+    async def _post(self, seat: AccountSeat, message: discord.Message, text: str) -> None:
+        if not text:
             return
         try:
             await DiscordSpeaker(seat).post(text[:2000], f"n{message.id}", message.id)
