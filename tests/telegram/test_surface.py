@@ -156,6 +156,25 @@ async def test_files(tmp_path: Path, twin: Twin, city: City) -> None:
         assert str(said.text) == "read that\n[a file that came with this could not be taken]"
 
 
+async def test_a_file_that_is_too_large_in_a_group(tmp_path: Path, twin: Twin, city: City) -> None:
+    """In a group who talks to nobody is told nothing of a file too large; who asks a mate is."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    ana, ben = await city.person("Ana", "ana"), await city.person("Ben", "ben")
+    lab = await city.supergroup("Lab", [ana, ben, maya])
+    manners, film = Manners(limits=FileLimits(size=100, text=1000)), ("film.mp4", b"x" * 101)
+    async with on_telegram(tmp_path, maya, twin.base, manners=manners) as home:
+        await city.say(ana, lab, "", document=film)
+        await city.say(ana, lab, "from the beach", document=film)
+        await city.say(ana, lab, "@maya_bot see", document=film)
+        told = [line.text for line in await city.heard(lab, by=maya, count=2)]
+        assert sum("too large" in text for text in told) == 1
+        (room,) = await home.rooms()
+        said = [e.body for e in await home.events(room) if isinstance(e.body, Heard)]
+        assert str(said[0].text) == (
+            "from the beach\n[a file that came with this could not be taken]"
+        )
+
+
 async def test_a_mates_file(tmp_path: Path, twin: Twin, city: City) -> None:
     """What a mate wrote is uploaded after its words, under its name, byte for byte."""
     maya, ana = await pair(city)

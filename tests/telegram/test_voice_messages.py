@@ -25,7 +25,7 @@ def test_a_voice_message_is_a_file() -> None:
     voice = telegram.Voice("f1", "u1", 3, "audio/ogg", 9_000)
     message = telegram.Message(1, datetime(2026, 11, 21, tzinfo=UTC), chat, voice=voice)
     (found,) = attachments(message)
-    assert found == ("f1", "voice.ogg", 9_000)
+    assert found == ("f1", "voice.ogg", 9_000, False)
 
 
 async def test_what_is_said_in_it_is_answered(tmp_path: Path, twin: Twin, city: City) -> None:
@@ -72,3 +72,21 @@ async def test_an_edit_leaves_what_is_said_in_it(tmp_path: Path, twin: Twin, cit
             "Is the sourdough ready?",
             "listen, please\n\n> And the rye?",
         ]
+
+
+async def test_what_is_said_in_a_video_note_is_answered(
+    tmp_path: Path, twin: Twin, city: City
+) -> None:
+    """A round film of somebody speaking is listened to like a voice message."""
+    maya, ana = await pair(city)
+    script, film = hears("Is the rye ready?"), b"\0\0\0\x20ftypmp42vide"
+    async with on_telegram(
+        tmp_path, maya, twin.base, script=script, transcription_model="ears"
+    ) as home:
+        chat = await city.private(ana, maya)
+        await city.say(ana, maya, "", document=("a.mp4", film), kind="video_note")
+        lines = await city.heard(chat, by=maya)
+        (room,) = await home.rooms()
+        edits = [e.body for e in await home.events(room) if isinstance(e.body, LineEdited)]
+        assert [str(edit.text) for edit in edits] == ["[a video note]\n\n> Is the rye ready?"]
+        assert "you said" in lines[0].text

@@ -14,6 +14,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
 from telegram.error import TelegramError
 
 from loopforge.artifacts.artifact_store import Artifacts
@@ -25,6 +26,8 @@ from loopforge.io.telegram.text.incoming_message import Attachment
 
 MOST = 20_000_000
 """Bytes of a file that Telegram lets bots have."""
+SPOKEN = "audio/mp4"
+"""What the film of a video note is taken for, so that it is listened to."""
 QUIET, LONGEST = 60.0, 240.0
 """Seconds that a file may stand still, and that it may take: a server may have to get it first."""
 
@@ -47,7 +50,8 @@ class Fetch:
                     raise _too_large(each.name, each.size, most)
                 async with poll.files, asyncio.timeout(LONGEST):
                     data = await self._data(poll, each, most)
-                files.append(await receive(self._artifacts, each.name, data, self._limits))
+                file = await receive(self._artifacts, each.name, data, self._limits)
+                files.append(replace(file, media=SPOKEN) if each.spoken else file)
             except LoopforgeError as error:
                 refused.append(str(error))
             except (TelegramError, TimeoutError) as error:

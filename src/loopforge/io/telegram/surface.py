@@ -34,7 +34,7 @@ from loopforge.errors import (
 from loopforge.io.platforms.buttons.press_ground import Presser
 from loopforge.io.platforms.buttons.question_buttons import denial
 from loopforge.io.platforms.emoji_commands import says_something
-from loopforge.io.platforms.incoming_lines import Coming, ReceivedLine, lacking, proves
+from loopforge.io.platforms.incoming_lines import Coming, lacking, proves
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.platforms.typing_updates import RoomWatch
 from loopforge.io.telegram.bot_accounts import Crowd
@@ -200,6 +200,7 @@ class Telegram:
         if await self._denied(poll, spot, by, message):
             return
         order, ground = incoming_message.order(message), incoming_message.ground(message)
+        asked = False
         if ground is not None:
             asked = incoming_message.answers(message, self._crowd.ours())
             asked = asked or (ear.known and incoming_message.mentions(message, ear.bot.username))
@@ -231,6 +232,8 @@ class Telegram:
         given = attached and await self._reception.may_give(spot, by.account, keeper=keeper)
         files, refused = await self._fetch(poll, attached if given else ())
         told[-1] = lacking(told[-1], refused).strip()
+        if ground is not None and not asked:
+            refused = []  # nobody waits for an answer, and the line says that something is missing
         if not text.strip() and not files:
             if refused and self._crowd.acts(spot.key, message.message_id):
                 await self._answer(poll, spot, message, "\n".join(refused))
@@ -252,15 +255,19 @@ class Telegram:
             pieces=tuple(str(each.message_id) for each in rest),
             captions=sizes(told) if rest else (),
         )
+        notice = "\n".join([*filter(None, await self._heard(coming)), *refused])
+        if notice and self._crowd.acts(spot.key, message.message_id):
+            await self._answer(poll, spot, message, notice)
+
+    async def _heard(self, coming: Coming) -> list[str]:
+        """Let a message be heard; what is to be said of that."""
         try:
             taken = await self._reception.take(coming)
         except InputError as error:
-            taken = ReceivedLine(notice=str(error))
+            return [str(error)]
         if taken.room:
             self._watch.room(taken.room)
-        notice = "\n".join([*filter(None, [taken.notice, taken.warning]), *refused])
-        if notice and self._crowd.acts(spot.key, message.message_id):
-            await self._answer(poll, spot, message, notice)
+        return [taken.notice, taken.warning]
 
     async def _reacted(self, poll: Poll, change: telegram.MessageReactionUpdated) -> None:
         who = change.user or change.actor_chat  # who manages a group may speak as the group

@@ -28,11 +28,15 @@ class Author(NamedTuple):
 
 
 class Attachment(NamedTuple):
-    """A file that came with a message: Telegram's id of it, its name, its bytes as announced."""
+    """A file that came with a message: Telegram's id of it, its name, its bytes as announced.
+
+    A `spoken` one is a film that somebody speaks in, which is heard like a voice message.
+    """
 
     id: str
     name: str
     size: int
+    spoken: bool = False
 
 
 class Order(NamedTuple):
@@ -207,5 +211,6 @@ def attachments(message: telegram.Message) -> list[Attachment]:
     for each, name in kinds:
         if each is not None:
             given = getattr(each, "file_name", None) or name
-            found.append(Attachment(each.file_id, given, each.file_size or 0))
+            spoken = each is message.video_note
+            found.append(Attachment(each.file_id, given, each.file_size or 0, spoken))
     return found
