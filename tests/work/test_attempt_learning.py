@@ -58,7 +58,7 @@ async def test_an_attempt_is_scored_by_the_record_and_looked_back_on(place: Path
     """Failing tests count, the mind's own view does not, and a sentence that is not so is flagged."""
     failing = uses("work_run", command="echo 'E: no mode set'; python3 -m pytest -q; exit 1")
     script = reflecting(
-        in_order(failing, says("done", "It works.", confidence=95)),
+        in_order(failing, *[says("done", "It works.", confidence=95)] * 2),
         worked=[sentence("All tests passed.", 1)],
         failed=[sentence("The tests failed.", 1), sentence("Nothing was tried.", 7)],
     )
@@ -69,7 +69,7 @@ async def test_an_attempt_is_scored_by_the_record_and_looked_back_on(place: Path
         assert score.completion < 30
         assert (score.own, score.off) == (95, round(95 - score.together, 1))
         assert "its last tests failed" in {one.name for one in score.reasons}
-        assert (score.attempt, score.since, score.upto, score.reflects) == (1, 0, 2, True)
+        assert (score.attempt, score.since, score.upto, score.reflects) == (1, 0, 3, True)
         assert {str(one.text): one.flag for one in made.claims if one.flag} == {
             "All tests passed.": "the tests of turn 1 failed",
             "Nothing was tried.": "there was no turn 7 in this attempt",

@@ -192,6 +192,15 @@ class TaskState(Struct, kw_only=True):
         return self.stage in AT_WORK
 
     @property
+    def failing(self) -> str:
+        """The command by which tests were run last, where they failed; "" where they did not."""
+        for use in reversed(self.uses):
+            command = argument(use, "command")
+            if (code := task_confidence.exit_of_tests(command, use.value)) is not None:
+                return command if code else ""
+        return ""
+
+    @property
     def changes_files(self) -> bool:
         """Whether it is a task that should change files."""
         known = self.classified

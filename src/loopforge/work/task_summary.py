@@ -61,7 +61,10 @@ def _head(state: TaskState) -> str:
     if state.halted is not None and state.stage == "stopped":
         return f"Stopped after {turns} ({state.halted.why}); it cost {cost}."
     if state.finished is not None:
-        return f"Done after {turns}; it cost {cost}; confidence {state.confidence:.0f} of 100."
+        though = ", it says, though the tests that it ran last failed" if state.failing else ""
+        return (
+            f"Done{though} after {turns}; it cost {cost}; confidence {state.confidence:.0f} of 100."
+        )
     return f"{turns.capitalize()} so far; it cost {cost}."
 
 

@@ -66,6 +66,13 @@ UNUSABLE = (
     "not fill in the form. Write what is long in parts."
 )
 """What a mate is told of it."""
+UNTESTED = "done though tests failed"
+SENT_BACK = (
+    "You say that it is done, but the tests that you ran last failed (`{}`). Mend that and run "
+    "them again. Where they are to fail, or cannot pass here, say once more that it is done, and "
+    "why."
+)
+"""What a mate is told whose tests failed, once: it may know better."""
 UNSORTED = "No model could say what kind of task it is, so it is simply worked on."
 TROUBLES = {
     "failed": "No model could be reached.",
@@ -94,6 +101,7 @@ class _Turn:
     unused: str = ""
     admitted: str = ""
     going: bool = False
+    failing: str = ""
     over: bool = False
 
     @property
@@ -195,8 +203,14 @@ class TurnOutcomes:
         plan = one.ended.plan
         trouble = str(plan.meta.get("trouble", "")) if plan else BROKE_OFF
         after = list[Body]()
+        one.failing = one.state.failing if one.state.changes_files else ""
+        last = one.nth >= most + one.state.since
         for act in acts:
-            if isinstance(act, WorkAct):
+            if isinstance(act, FinishWork) and one.failing and not last and not _warned(one.state):
+                one.action = "It says that it is done; the tests that it ran last failed."
+                one.estimate, one.said = act.estimate, act.result
+                one.unused = SENT_BACK.format(one.failing[:120])
+            elif isinstance(act, WorkAct):
                 after += self._acted(one, act)
         before, one.bodies = one.bodies, []
         one.bodies = [*before, self._progress(one, turn, trouble, most), *after]
@@ -242,6 +256,8 @@ class TurnOutcomes:
             signals += weighed(["turn broke off"])
         elif trouble and trouble not in UNREACHED:
             signals += weighed(["answer was malformed"])
+        if one.failing and one.action.startswith("It says that it is done"):
+            signals += weighed([UNTESTED])
         if _circle(one):
             signals += weighed(["in circles"])
         cost, tokens = _spent(one.ended)
@@ -331,6 +347,12 @@ def _allowed(ended: TurnEnding, verdicts: Sequence[Verdict]) -> tuple[Act, ...]:
     return tuple(
         act for act, verdict in zip(ended.plan.acts, verdicts, strict=True) if verdict.allowed
     )
+
+
+def _warned(state: TaskState) -> bool:
+    """Whether it was sent back for failing tests, since a person had it go on."""
+    since = [one for one in state.progress if one.nth > state.since]
+    return any(signal.name == UNTESTED for one in since for signal in one.signals)
 
 
 def _error(use: ToolUse) -> str:

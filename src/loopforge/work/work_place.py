@@ -53,11 +53,7 @@ class WorkPlaces:
     async def offer(self, state: TaskState) -> list[Fact]:
         """What the task changed in its repository, to be shown; what stands in the way of it."""
         assert state.finished is not None
-        tests = [
-            argument(use, "command")
-            for use in state.uses
-            if exit_of_tests(argument(use, "command"), use.value) == 0
-        ]
+        tests = _tests(state)
         note = ResultNote(str(state.finished.result)[:600], tests[-3:], state.task.mate)
         try:
             found = await self.repositories.propose(state.stream, note, state.task.only)
@@ -65,7 +61,8 @@ class WorkPlaces:
             why = Words(why_of(error))
             body = ResultOffered(commit="", branch=Words(""), base="", message=why, diff=Words(""))
             return [self._stamp.fact(body, actor="runtime", cause=state.id)]
-        return [self._stamp.fact(_offered(found), actor="runtime", cause=state.id)]
+        offered = _offered(found, state.failing)
+        return [self._stamp.fact(offered, actor="runtime", cause=state.id)]
 
     async def approve(self, state: TaskState, commit: str) -> Merged:
         """Merge exactly this commit. Raises what `TaskRepositories.approve` does."""
@@ -112,7 +109,20 @@ def why_of(error: LoopforgeError | OSError) -> str:
     return f"{error.strerror or 'the disk cannot be used'} (the log says where)"
 
 
-def _offered(found: Proposal) -> ResultOffered:
+def _tests(state: TaskState) -> list[str]:
+    """The tests that were run, each as it was run last, and those that failed."""
+    ends = dict[str, int]()
+    for use in state.uses:
+        command = argument(use, "command")
+        if (code := exit_of_tests(command, use.value)) is not None:
+            ends.pop(command, None)
+            ends[command] = code
+    return [f"{command} (failed)" if code else command for command, code in ends.items()]
+
+
+def _offered(found: Proposal, failing: str) -> ResultOffered:
+    """As it is shown; `failing` are tests that failed last."""
+    failed = [f"The tests that were run last failed: `{failing[:120]}`."] if failing else []
     return ResultOffered(
         commit=found.commit,
         branch=Words(found.branch),
@@ -120,5 +130,5 @@ def _offered(found: Proposal) -> ResultOffered:
         message=Words(found.message if found.commit else found.way_on or found.message),
         diff=Words(found.diff),
         files=tuple(Words(one.path) for one in found.files),
-        notes=tuple(map(Words, found.notes)),
+        notes=tuple(map(Words, [*failed, *found.notes])) if found.commit else (),
     )

@@ -34,6 +34,7 @@ WEIGHTS: dict[str, float] = {
     "answer was malformed": -8.0,
     "turn broke off": -6.0,
     "in circles": -10.0,
+    "done though tests failed": -10.0,
     "thumb up": 15.0,
     "thumb down": -20.0,
 }

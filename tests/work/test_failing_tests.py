@@ -1,0 +1,72 @@
+"""A mate that says it is done although the tests that it ran last failed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loopforge.runtime.ports import Question
+from tests.work.conftest import Step, in_order, says, uses, working
+from tests.work.test_task_results import git
+
+pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
+WRONG = uses("work_write", path="test_two.py", text="import unittest\n\nraise SystemExit(3)\n")
+RIGHT = uses("work_write", path="test_two.py", text="import unittest\n")
+TESTED = uses("work_run", command="python3 -B -m unittest test_two || exit 3")
+PASSED = uses("work_run", command="python3 -B test_two.py # pytest")
+DONE = says("done", "It is mended.")
+TASK = "Fix two() in test_two.py in Python"
+
+
+async def test_it_is_sent_back_once(place: Path) -> None:
+    """The mate is told which tests failed, mends it, and nothing is said against its result."""
+    shown = list[str]()
+    answers = in_order(WRONG, TESTED, DONE, RIGHT, PASSED, DONE)
+
+    def script(asked: Question) -> Step:
+        shown.append(str(asked.messages))
+        return answers(asked)
+
+    async with working(place, script) as shop:
+        state = await shop.state(await shop.give(TASK))
+        assert (state.stage, state.turns, state.failing) == ("finished", 6, "")
+        assert any("the tests that you ran last failed (`python3 -B" in one for one in shown)
+        assert str(state.summary).startswith("Done after 6 turns")
+
+
+async def test_it_may_insist_and_that_is_said(place: Path) -> None:
+    """The second time it is done: with less confidence, and the report says what failed."""
+    async with working(place, in_order(WRONG, TESTED, DONE, DONE)) as shop:
+        state = await shop.state(await shop.give(TASK))
+        assert (state.stage, state.turns) == ("finished", 4)
+        assert "Done, it says, though the tests that it ran last failed" in str(state.summary)
+        before, *after = (one.confidence for one in state.progress[1:])
+        assert before > after[0] > after[1]
+
+
+async def test_whoever_approves_it_is_told(place: Path) -> None:
+    """Beside the commit stands that its tests failed, and so does it in the commit's message."""
+    folder = place / "project"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    (folder / "app.py").write_text("TWO = 3\n")
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "begin")
+    edit = uses("work_edit", path="repo/app.py", old="3", new="4")
+    tested = uses("work_run", command="python3 -B -m unittest nowhere; exit 1")
+    async with working(place / "home", in_order(edit, tested, DONE, DONE)) as shop:
+        known = shop.tasks.places.repositories.registered
+        id = await shop.give("Fix TWO in app.py", repo=(await known.register(folder)).name)
+        offered = (await shop.state(id)).offered
+        assert offered is not None
+        assert "The tests that were run last failed" in str(offered.notes[0])
+        assert "unittest nowhere; exit 1 (failed)" in str(offered.message)
+
+
+async def test_tests_may_fail_where_nothing_is_to_be_changed(place: Path) -> None:
+    """Whoever was asked to run them has done it."""
+    run = uses("work_run", command="python3 -B -m unittest nowhere; exit 1")
+    async with working(place, in_order(run, says("done", "They fail."))) as shop:
+        state = await shop.state(await shop.give("Review the tests: run them and tell me"))
+        assert (state.stage, state.turns, state.changes_files) == ("finished", 2, False)
