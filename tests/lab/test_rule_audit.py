@@ -314,7 +314,7 @@ def test_an_audit_says_who_answered_and_why_there_was_nothing_to_compare(tmp_pat
     broken = ScriptedAnswer(text='{"intent": "wor', outcome="malformed")
     said = cycle([refusal, broken])
 
-    def seldom(question: Question) -> ScriptedAnswer | dict[str, Any]:
+    def seldom(question: Question) -> ScriptedAnswer | Mapping[str, Any]:
         return next(said) if "You are Mordant" in question.messages[0][1] else obeys(question)
 
     obeys = obeys_posted_rules
