@@ -42,6 +42,23 @@ def test_a_sound_home_is_well(home: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "WRONG" not in out
 
 
+def test_a_file_by_whatever_name_is_told_in_one_row(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A stranger's file could be called so that a row of its name said that all is well."""
+    name = "a\nok     mates: all of them are well\x1b[8m\u202e.md"
+    (home / "mates" / name).write_text("no mate")
+    assert main(["--home", str(home), "doctor", "--offline"]) == 1
+    said = capsys.readouterr().out
+    assert "a\\nok     mates: all of them are well\\x1b[8m\\u202e.md" in said
+    assert not any(row.startswith("ok     mates: all of them") for row in said.splitlines())
+    main(["--home", str(home), "mate", "list"])
+    assert "\x1b" not in (told := capsys.readouterr().out)
+    assert "\u202e" not in told
+    main(["--home", str(home), "mate", "check"])
+    assert capsys.readouterr().out.startswith("a\\nok ")
+
+
 def test_models_that_want_a_key_are_one_line(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

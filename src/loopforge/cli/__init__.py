@@ -24,6 +24,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
+from loopforge.core.egress.hidden_signs import spelled_out
 from loopforge.errors import HostTaken, InputError, LoopforgeError, Unknown
 
 if TYPE_CHECKING:
@@ -230,12 +231,15 @@ def on_app(context: typer.Context, work: Callable[[App], Coroutine[Any, Any, T]]
 
 
 def listed(rows: Sequence[Row], as_json: bool, line: Callable[[Row], str], none: str) -> None:
-    """Write rows, each by its line or all as JSON; `none` where there is none."""
+    """Write rows, each by its line or all as JSON; `none` where there is none.
+
+    What steers a screen, in a name or a text, is written by its number.
+    """
     if as_json:
         print_json(rows)
         return
     for row in rows:
-        typer.echo(line(row))
+        typer.echo(spelled_out(line(row)))
     if not rows:
         typer.echo(none)
 
@@ -289,7 +293,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return _hushed()
     except LoopforgeError as error:
-        print(f"loopforge: {error}", file=sys.stderr)  # noqa: T201 - the one line a person gets
+        print(f"loopforge: {spelled_out(str(error))}", file=sys.stderr)  # noqa: T201 - the one line a person gets
         return 2 if isinstance(error, InputError) else 3 if isinstance(error, HostTaken) else 1
     except UnicodeEncodeError as error:
         typed = error.reason == "surrogates not allowed"

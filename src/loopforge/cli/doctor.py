@@ -22,6 +22,7 @@ from loopforge.cli.health_checks.home_checks import backups, database, host, tol
 from loopforge.cli.health_checks.machine_checks import disk, folder, python, sandbox, terminal
 from loopforge.cli.health_checks.model_checks import mates, models, prompts, services
 from loopforge.cli.health_checks.platform_checks import accounts, elsewhere, installed
+from loopforge.core.egress.hidden_signs import in_a_row
 from loopforge.errors import BadSettings
 
 if TYPE_CHECKING:
@@ -61,10 +62,10 @@ def command(
 
 
 def show(state: State, said: str, mend: str) -> None:
-    """Print what was found."""
-    typer.echo(f"{SIGNS[state]}  {said}")
+    """Print what was found, in a row of its own: a file may be called anything."""
+    typer.echo(f"{SIGNS[state]}  {in_a_row(said)}")
     if mend:
-        typer.echo(f"       -> {mend}")
+        typer.echo(f"       -> {in_a_row(mend)}")
 
 
 def examine(

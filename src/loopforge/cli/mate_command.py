@@ -24,6 +24,7 @@ from loopforge.cli import (
     write_new,
 )
 from loopforge.cli.growth import growth_commands, merge_command
+from loopforge.core.egress.hidden_signs import in_a_row
 from loopforge.errors import InputError
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def check(
             [{"file": bad.source, "line": bad.line, "problem": bad.problem} for bad in found]
         )
     else:
-        typer.echo("\n".join(map(str, found)) or "All is well.")
+        typer.echo("\n".join(in_a_row(str(each)) for each in found) or "All is well.")
     if found:
         raise typer.Exit(1)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from loopforge.core.egress.hidden_signs import in_a_row
 from loopforge.core.mates.mate_file import Mate, check
 from loopforge.core.mates.unprompted_times import said
 from loopforge.errors import BadMate, Unknown
@@ -36,10 +37,10 @@ def _row(standing: RosterStanding) -> dict[str, str]:
         "role": mate.role if mate else "",
         "asks": asks(mate) if mate else "",
         "state": standing.state,
-        "file": standing.file,
+        "file": in_a_row(standing.file),
     }
     if standing.problems:
-        row["problem"] = str(standing.problems[0])
+        row["problem"] = in_a_row(str(standing.problems[0]))
     return row
 
 

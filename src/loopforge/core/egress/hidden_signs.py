@@ -30,6 +30,11 @@ def hidden_signs(text: str) -> str:
     return ", ".join(f"U+{ord(sign):04X}" for sign in sorted(found)[:5])
 
 
+def in_a_row(text: str) -> str:
+    r"""The text as one row of which nothing is hidden; a break in it is written as \n."""
+    return spelled_out(text).replace("\n", "\\n")
+
+
 def spelled_out(text: str) -> str:
     r"""The text with what cannot be seen written as \u202e; breaks and tabs stay."""
     text = text.replace("\r\n", "\n")

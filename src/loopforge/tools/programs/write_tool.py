@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from loopforge.core.egress.hidden_signs import spelled_out
+from loopforge.core.egress.hidden_signs import in_a_row
 from loopforge.core.limits.line_matching import unified
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolResult, ToolWork
@@ -131,11 +131,11 @@ class WriteTool:
         whom = "every mate that has tools" if arguments.get("everybody") else "this mate alone"
         rows = [
             f"{name}, version {number}, for {whom}",
-            f"summary: {visible(str(arguments['summary']))}",
+            f"summary: {in_a_row(str(arguments['summary']))}",
             "arguments:" if arguments["arguments"] else "arguments: none",
             *_fields(arguments["arguments"], arguments.get("optional") or ()),
         ]
-        rows += ["code:", *(f"  {visible(line)}" for line in LINE.split(code))]
+        rows += ["code:", *(f"  {in_a_row(line)}" for line in LINE.split(code))]
         if found is not None:
             rows += _changes(found.last, code)
         return "\n".join(rows)
@@ -145,20 +145,15 @@ def _fields(fields: Mapping[str, Any], optional: Collection[str]) -> Iterator[st
     """Each argument in a row."""
     for name, field in fields.items():
         left_out = ", may be left out" if name in optional else ""
-        about = f": {visible(field['description'])}" if field.get("description") else ""
-        yield f"  {visible(name)} ({field['type']}{left_out}){about}"
+        about = f": {in_a_row(field['description'])}" if field.get("description") else ""
+        yield f"  {in_a_row(name)} ({field['type']}{left_out}){about}"
 
 
 def _changes(before: WrittenVersion, code: str) -> list[str]:
     """How the code differs from the version before."""
     was = f"changes to the code of version {before.number}, by {before.mate}:"
     diff = list(unified(LINE.split(before.code), LINE.split(code), around=2))[2:]
-    return [was, *(f"  {visible(line)}" for line in diff or ["(none)"])]
-
-
-def visible(line: str) -> str:
-    """A line of which nothing is hidden: what does not show itself is written by its number."""
-    return spelled_out(line).replace("\n", "\\n")
+    return [was, *(f"  {in_a_row(line)}" for line in diff or ["(none)"])]
 
 
 def written_work(home: ToolHome, written: WrittenTools, name: str) -> ToolWork:
