@@ -164,8 +164,8 @@ class SendFailed(LoopforgeError):
 
     `final`: trying again would not help. `gone`: nor would sending anything else to that place.
     `uncertain`: it may have arrived, and must not be sent again. `unsent`: nothing was sent, for
-    certain. `mistake`: our own, which waiting does not mend. `after`: seconds to wait first.
-    `moved`: the place has another key now, under which what is owed can be sent.
+    certain. `after`: seconds to wait first. `moved`: the place has another key now, under which
+    what is owed can be sent.
     """
 
     def __init__(
@@ -176,13 +176,11 @@ class SendFailed(LoopforgeError):
         gone: bool = False,
         uncertain: bool = False,
         unsent: bool = False,
-        mistake: bool = False,
         after: float = 0.0,
         moved: str = "",
     ) -> None:
         self.why, self.final, self.gone = why, final or gone or bool(moved), gone
-        self.uncertain, self.unsent, self.mistake = uncertain, unsent, mistake
-        self.after, self.moved = after, moved
+        self.uncertain, self.unsent, self.after, self.moved = uncertain, unsent, after, moved
         super().__init__(why)
 
 

@@ -85,26 +85,22 @@ def find_home(home: Path | None, environ: Mapping[str, str], here: Path) -> Path
     return here if empty or (here / FILE).exists() else here / "home"
 
 
-def is_home(*, environ: Mapping[str, str] | None = None, here: Path | None = None) -> bool:
+def is_home() -> bool:
     """Whether a home is here, or would be made here without a word: named, or an empty folder."""
-    environ = os.environ if environ is None else environ
-    here = here or Path.cwd()
-    home = find_home(None, environ, here)
-    return bool(environ.get(PREFIX + "HOME")) or home == here or (home / FILE).exists()
+    here = Path.cwd()
+    home = find_home(None, os.environ, here)
+    return bool(os.environ.get(PREFIX + "HOME")) or home == here or (home / FILE).exists()
 
 
 def load_settings(
-    home: Path | None = None,
-    *,
-    environ: Mapping[str, str] | None = None,
-    here: Path | None = None,
+    home: Path | None = None, *, environ: Mapping[str, str] | None = None
 ) -> Settings:
-    """Read the settings of a home. `environ` and `here` default to the process's own.
+    """Read the settings of a home. `environ` defaults to the process's own.
 
     The home need not exist. Raises BadSettings: which setting, from where, what is allowed.
     """
     environ = os.environ if environ is None else environ
-    home = find_home(home, environ, here or Path.cwd())
+    home = find_home(home, environ, Path.cwd())
     if home.is_file():
         raise BadSettings(f"{home} is a file. Name a folder as the home, which is made if need be.")
     return settings_with(read_saved(home / "data" / SETTINGS), home, environ)

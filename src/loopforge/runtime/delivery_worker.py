@@ -316,15 +316,12 @@ class Deliveries:
         Raises LedgerError: the ledger's troubles are no fault of the thing that is to go out.
         """
         match error:
-            case SendFailed(mistake=False):
+            case SendFailed():
                 return error
             case LedgerError():
                 raise error
-            case SendFailed():
-                why = error.why
-            case _:
-                log.error("a delivery to %s went wrong", pending.surface, exc_info=error)
-                why = f"it went wrong ({type(error).__name__}); the log of the home says where."
+        log.error("a delivery to %s went wrong", pending.surface, exc_info=error)
+        why = f"it went wrong ({type(error).__name__}); the log of the home says where."
         self._mistakes[pending.delivery] += 1
         return SendFailed(why, final=self._mistakes[pending.delivery] >= MOST_ATTEMPTS)
 

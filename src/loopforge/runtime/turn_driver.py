@@ -78,6 +78,8 @@ from loopforge.runtime.system_clock import Stamp
 from loopforge.runtime.turn_meter import TurnMeter
 from loopforge.runtime.turn_record import Recorder, Texts
 
+THOUGHTS = 8
+"""Times that a mind that acts in no room may ask."""
 PICTURES = attrgetter("pictures")
 
 TurnOutcome = Literal["planned", "stopped", "diverged", "failed"]
@@ -488,7 +490,6 @@ async def think(
     begin: Callable[[], Asking[Any]],
     models: Models,
     route: Route,
-    most: int = 8,
     seconds: float = THINKING,
 ) -> Thought:
     """Drive a mind that acts in no room: it may ask models, several at once; tools it has none.
@@ -517,7 +518,7 @@ async def think(
         except Exception as error:  # a model is anybody's code, too
             return failed(error)
 
-    found = await drive(begin, perform, most, seconds)
+    found = await drive(begin, perform, THOUGHTS, seconds)
     if isinstance(found, MindReturned):
         return Thought(found.value, tuple(asked))
     return Thought(None, tuple(asked), found.why, found.late)

@@ -65,6 +65,8 @@ ERROR = re.compile(
     r"^.*\b(?:\w*Error|\w*Exception|error|fatal|panic|failed|not found|denied)\b.*$",
     re.IGNORECASE | re.MULTILINE,
 )
+BINS = 5
+"""Into how many parts confidences are put, to see how each came true."""
 NUMBERS = re.compile(r"0x[0-9a-f]+|\d+(?:\.\d+)?")
 
 
@@ -183,11 +185,11 @@ def brier(past: Sequence[tuple[float, bool]]) -> float | None:
     return sum((thought / 100 - came) ** 2 for thought, came in past) / len(past)
 
 
-def reliability(past: Sequence[tuple[float, bool]], bins: int = 5) -> tuple[ReliabilityBin, ...]:
+def reliability(past: Sequence[tuple[float, bool]]) -> tuple[ReliabilityBin, ...]:
     """How well confidences came true, by bins of equal width; empty ones are left out."""
     held: dict[int, list[tuple[float, bool]]] = {}
     for thought, came in past:
-        held.setdefault(min(bins - 1, int(thought * bins / 100)), []).append((thought, came))
+        held.setdefault(min(BINS - 1, int(thought * BINS / 100)), []).append((thought, came))
     return tuple(
         ReliabilityBin(
             len(those),

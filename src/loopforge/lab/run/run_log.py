@@ -40,8 +40,8 @@ class Chain:
 
     __slots__ = ("_line", "head")
 
-    def __init__(self, head: bytes = START) -> None:
-        self.head = head
+    def __init__(self) -> None:
+        self.head = START
         self._line = bytearray()
 
     def line(self, row: Row) -> bytes:

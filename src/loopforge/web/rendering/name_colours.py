@@ -9,6 +9,8 @@ _COLOUR = re.compile("#[0-9a-fA-F]{6}")
 _HANDLE = re.compile("[a-z0-9_-]{1,40}")
 LIGHT, DARK = "#f6f1e7", "#221d18"
 """About what names stand on, in the light look and in the dark one."""
+CONTRAST = 4.6
+"""What a name has at least; WCAG asks for 4.5."""
 
 
 def look_css(mates: Iterable[tuple[str, str]]) -> str:
@@ -27,14 +29,14 @@ def look_css(mates: Iterable[tuple[str, str]]) -> str:
     return "".join(sheet)
 
 
-def legible(colour: str, ground: str, ratio: float = 4.6) -> str:
+def legible(colour: str, ground: str) -> str:
     """The colour, darker or lighter until its contrast with the ground is enough (WCAG 2)."""
     red, green, blue = _parts(colour)
     toward = 0.0 if _luminance(ground) > 0.5 else 1.0
     for step in range(21):
         mixed = [part + (toward - part) * step / 20 for part in (red, green, blue)]
         found = "#" + "".join(f"{round(part * 255):02x}" for part in mixed)
-        if contrast(found, ground) >= ratio:
+        if contrast(found, ground) >= CONTRAST:
             return found
     return "#000000" if toward == 0.0 else "#ffffff"
 
