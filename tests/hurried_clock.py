@@ -16,16 +16,16 @@ class HurriedClock(SystemClock):
     """`pace` times as fast."""
 
     def __init__(self, pace: float) -> None:
-        self._pace = pace
+        self.pace = pace
 
     def now(self) -> datetime:
         """UTC, aware."""
-        return BEGAN + (super().now() - BEGAN) * self._pace
+        return BEGAN + (super().now() - BEGAN) * self.pace
 
     def ticks(self) -> float:
         """Seconds that never go back."""
-        return super().ticks() * self._pace
+        return super().ticks() * self.pace
 
     async def sleep(self, seconds: float) -> None:
         """Wait."""
-        await super().sleep(seconds / self._pace)
+        await super().sleep(seconds / self.pace)

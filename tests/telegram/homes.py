@@ -28,7 +28,7 @@ from tests.still import still
 from tests.telegram.city import City
 from tests.telegram.records import Bot, Chat, Person
 
-HURRIED = HurriedClock(4)
+HURRIED = HurriedClock(8)
 """What looks for what may have arrived, and what is paced by limits, waits mostly."""
 
 

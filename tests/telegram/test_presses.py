@@ -13,7 +13,7 @@ from loopforge.runtime.effects.effect_worker import UNANSWERED
 from tests.asking_mate import at_length
 from tests.hurried_clock import HurriedClock
 from tests.telegram.city import City
-from tests.telegram.homes import Home, hall, pair
+from tests.telegram.homes import HURRIED, Home, hall, pair
 from tests.telegram.records import Line
 from tests.telegram.test_questions import _has, asked, posting, settled
 from tests.telegram.twin import Twin
@@ -80,7 +80,7 @@ async def test_a_question_that_nobody_answered_in_a_day_is_over(
     async with posting(tmp_path, maya, twin, ana):
         await city.say(ana, maya, "send it to Cleo")
         question = await asked(city, maya, "Cleo")
-    async with posting(tmp_path, maya, twin, ana, clock=Tomorrow(4)) as (_, posted):
+    async with posting(tmp_path, maya, twin, ana, clock=Tomorrow(HURRIED.pace)) as (_, posted):
         while not (await settled(city, maya, question)).text.endswith(UNANSWERED):
             await asyncio.sleep(0.05)  # its buttons may go before its words
         told = await city.press(ana, question, data=data_of(question))

@@ -21,12 +21,13 @@ from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
 from loopforge.host import opened
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
-from loopforge.runtime.ports import Models
+from loopforge.runtime.ports import Clock, Models
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings
 from tests.rooms.conftest import write_mates
 
 PASSWORD = "correct horse battery"
+CLOCK = SystemClock()
 
 
 def words(answer: httpx.Response) -> str:
@@ -147,6 +148,7 @@ async def town(
     *,
     models: Models | None = None,
     environ: Mapping[str, str] = {},
+    clock: Clock = CLOCK,
     **changes: Any,
 ) -> AsyncIterator[Town]:
     """A home whose web room is open until the block ends. `changes` are settings."""
@@ -158,7 +160,6 @@ async def town(
     settings = dataclasses.replace(
         settings, **{"debounce_seconds": 0.02, "person": "olu", **changes}
     )
-    clock = SystemClock()
     models = models or ScriptedModels(script, clock=clock)
     async with AsyncExitStack() as stack:
         app = await stack.enter_async_context(

@@ -15,6 +15,7 @@ from loopforge.runtime.plugins.setting_checks import trusted
 from loopforge.web import web_app as web
 from loopforge.web.server.form_csrf import Signer, plain
 from loopforge.web.server.page_context import Asked
+from tests.hurried_clock import HurriedClock
 from tests.web.conftest import PASSWORD, Guest, Town, town
 
 ELSEWHERE: list[dict[str, str]] = [
@@ -135,27 +136,29 @@ async def guessed(guest: Guest, name: str, times: int, **headers: str) -> None:
         assert (await guest.post("/sign-in", form, headers=headers)).status_code == 400
 
 
-async def test_guesses_of_others_lock_nobody_out(site: Town, owner: Guest) -> None:
+async def test_guesses_of_others_lock_nobody_out(tmp_path: Path) -> None:
     """While others guess at her name without end, at the very address of hers, Ana comes in.
 
     Her own device at once, a new one by its turn; nobody else there is held up, however many come.
     """
-    ana = await site.guest("ana", "commons", by=owner)
-    await site.guest("ben", "commons", by=owner)
-    await ana.post("/sign-out")
-    tasks, stranger = Tasks(), await site.stranger()
-    await guessed(stranger, "ana", 7)
-    attack = tasks.spawn(guessed(stranger, "ana", 10_000), "attack")
-    right = {"name": "ana", "password": PASSWORD}
-    assert (await ana.post("/sign-in", right)).url.path == "/"
-    new = await site.stranger()
-    assert (await new.post("/sign-in", right)).url.path == "/"
-    assert not attack.done()
-    attack.cancel()
-    await (await site.stranger()).post("/sign-in", {"name": "ben", "password": PASSWORD})
-    for nth in range(30):
-        await site.guest(f"guest{nth}", "commons", by=owner)
-    await tasks.close()
+    async with town(tmp_path, clock=HurriedClock(10)) as site:
+        owner = await site.owner()
+        ana = await site.guest("ana", "commons", by=owner)
+        await site.guest("ben", "commons", by=owner)
+        await ana.post("/sign-out")
+        tasks, stranger = Tasks(), await site.stranger()
+        await guessed(stranger, "ana", 7)
+        attack = tasks.spawn(guessed(stranger, "ana", 10_000), "attack")
+        right = {"name": "ana", "password": PASSWORD}
+        assert (await ana.post("/sign-in", right)).url.path == "/"
+        new = await site.stranger()
+        assert (await new.post("/sign-in", right)).url.path == "/"
+        assert not attack.done()
+        attack.cancel()
+        await (await site.stranger()).post("/sign-in", {"name": "ben", "password": PASSWORD})
+        for nth in range(30):
+            await site.guest(f"guest{nth}", "commons", by=owner)
+        await tasks.close()
 
 
 async def test_a_device_is_known_to_one_name(site: Town, owner: Guest) -> None:
@@ -230,7 +233,7 @@ async def test_another_device_comes_in_by_a_link(site: Town, owner: Guest) -> No
 
 async def test_a_proxy_that_is_named_tells_addresses_apart(few: None, tmp_path: Path) -> None:
     """Behind a proxy of the list, guesses of one address keep nobody at another waiting."""
-    async with town(tmp_path, web_proxies="127.0.0.1, 10.0.0.0/8") as site:
+    async with town(tmp_path, web_proxies="127.0.0.1, 10.0.0.0/8", clock=HurriedClock(10)) as site:
         owner = await site.owner()
         await site.guest("ana", "commons", by=owner)
         stranger, tasks = await site.stranger(), Tasks()
