@@ -159,6 +159,17 @@ def test_an_ablated_reflection_is_written_and_moves_nothing() -> None:
     assert {change.rule for row in told for change in row.inner} <= {"slept"}
 
 
+def test_who_stood_still_without_a_plan_did_nothing_by_the_book() -> None:
+    """Where no answer came a robot is proud of no rule and of no judgement, and regrets neither."""
+    for kept, good in ((True, True), (True, False), (False, True), (False, False)):
+        robot, env = ada()
+        still = [lived(kept=kept, good=good, seen_good=good, planned=False)] * 4
+        tags = set(day(robot, env, *still).tags)
+        assert tags <= {"blamed_policy", "blamed_self", "resent_supervisor"}
+    robot, env = ada()
+    assert "proud_of_rules" in day(robot, env, *[lived()] * 4).tags
+
+
 def test_a_day_is_told_in_words_alone() -> None:
     """The summary that a mind reflects on holds no digit."""
     for row in rows(play(open_scenario("quota_week"))):

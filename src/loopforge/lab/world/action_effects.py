@@ -120,7 +120,8 @@ def act(done: Guarded, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
         seen_good=seen_good,
     )
     robot.recent = RECENT[kept, seen_good]
-    robot.today.append(Memory(env.row, kept, good, seen_good, seen.voice.heard))
+    planned = done.mode != "none"
+    robot.today.append(Memory(env.row, kept, good, seen_good, seen.voice.heard, planned))
     return Acted(outcome, tuple(inner.entries), incident)
 
 

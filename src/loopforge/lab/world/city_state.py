@@ -79,13 +79,14 @@ class CityPlace:
 
 
 class Memory(Struct):
-    """What one row left in a robot's day."""
+    """What one row left in a robot's day. Without a plan it neither went by a rule nor weighed."""
 
     row: int
     kept: bool
     good: bool
     seen_good: bool
     heard: Message
+    planned: bool = True
 
 
 @dataclass(slots=True)

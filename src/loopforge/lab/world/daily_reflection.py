@@ -107,6 +107,7 @@ def summarize_agent_day(robot: Robot, env: Factory) -> DaySummary:
     cells = Counter(
         (memory.kept, believed.good)
         for memory, believed in zip(robot.today, robot.beliefs, strict=True)
+        if memory.planned
     )
     faults = Counter(believed.fault for believed in robot.beliefs if not believed.good)
     heard = Counter(memory.heard for memory in robot.today if memory.heard != "silence")
