@@ -38,4 +38,6 @@ def test_what_it_remembers_is_not_said_as_it_was_told() -> None:
     assert spoken(row[:-1], seen) == ""
     assert spoken(f"{row[:-1]}\n{row}\nI like it.", seen) == "I like it."
     assert spoken(f"{row} I like it.", seen) == "I like it."
+    assert spoken(f"Ana: {row}", seen) == ""
+    assert spoken(f"ana: {row} Ana: I like it.", seen) == "I like it."
     assert spoken("[Rain](https://rain.example) it is.", seen).startswith("[Rain]")

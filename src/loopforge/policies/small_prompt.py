@@ -28,6 +28,8 @@ LATEST = 3
 """Rows of others that stand in the last message, at most."""
 COPIED = 2
 """So many words of a mate's line, from its beginning, are that line again."""
+ROWS_BEFORE = 3
+"""Rows that an answer may begin with, one within another: Ana: [3 May from Ben: ...] ..."""
 _STAGE = re.compile(r"^\s*(?:\([^()]{1,60}\)|\*[^*\n]{1,60}\*)\s*(?=\S)")
 """A stage direction before the words: (smiling)."""
 _ROW = re.compile(r"^(?:\s*\[[^\]\n]*(?:\](?!\()|(?=\n)|$))+")
@@ -147,12 +149,14 @@ def says_nothing_new(said: str, seen: AgentPerception) -> bool:
 
 
 def _without_name(text: str, seen: AgentPerception) -> str:
-    """An answer that begins like a row of the room ("Ana: ...") or a play, without that."""
-    text = _STAGE.sub("", _ROW.sub("", text))
-    head, colon, rest = text.partition(":")
+    """An answer that begins like rows of the room ("Ana: ...") or a play, without these."""
     names = {seen.name.lower(), *(str(line.who).lower() for line in seen.lines)}
-    named = colon and head.strip().lower() in names
-    return _STAGE.sub("", rest.strip().strip('"“”')) if named else text
+    for _ in range(ROWS_BEFORE):
+        text = _STAGE.sub("", _ROW.sub("", text))
+        head, colon, rest = text.partition(":")
+        if colon and head.strip().lower() in names:
+            text = rest.strip().strip('"“”')
+    return text
 
 
 def _words(text: str) -> list[str]:
