@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_retention import Kept
+from loopforge.artifacts.file_text import FileText
 from loopforge.budgets.model_usage import UsageTally
 from loopforge.chat.room.member_visibility import Members
 from loopforge.chat.room.platform_channels import Places
@@ -48,7 +49,7 @@ async def open_ledger_of(
         views(settings),
         durability=settings.database_durability,
     )
-    ledger.contents = Artifacts(settings.data / ARTIFACTS, clock or SystemClock()).text
+    ledger.contents = FileText(Artifacts(settings.data / ARTIFACTS, clock or SystemClock()))
     try:
         yield ledger
     finally:

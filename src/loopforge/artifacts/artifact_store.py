@@ -99,19 +99,18 @@ class Artifacts:
             )
         return data
 
-    def text(self, hash: str) -> str:
-        """What these bytes say, if they are text and can be read; "" else. For a thread."""
+    def read(self, hash: str) -> bytes | None:
+        """The bytes, as they lie there; None for what is not, or is out of reach. For a thread."""
         import obstore
         from obstore.exceptions import BaseError
 
         try:
-            data = bytes(obstore.get(self._objects.store(), _path(hash)).bytes())
+            return bytes(obstore.get(self._objects.store(), _path(hash)).bytes())
         except FileNotFoundError:
-            return ""
+            return None
         except (BaseError, OSError, ValueError) as error:
             log.warning("the kept file %s is not looked into: %s", hash[:12], error)
-            return ""
-        return "" if b"\0" in data else data.decode(errors="ignore")
+            return None
 
     async def has(self, hash: str) -> bool:
         """Whether something is kept under this hash."""

@@ -287,7 +287,8 @@ def erase(
 def _told(erasure: Erasure) -> str:
     streams = ", ".join(stream for stream, refs in erasure.texts.items() if refs)
     resting = f", {erasure.resting} of memories that rest on them" if erasure.resting else ""
-    return f"{erasure.named} texts and {erasure.quoting} that quote them{resting}, in {streams}."
+    told = f"{erasure.named} texts and {erasure.quoting} that quote them{resting}, in {streams}."
+    return told + erasure.unlooked
 
 
 async def _person(ledger: SqlLedger, name: str) -> str:

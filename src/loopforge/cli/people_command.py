@@ -142,7 +142,7 @@ async def _forget(app: App, name: str, *, yes: bool, exactly: bool) -> str:
     rest = "" if done.clean else " Somebody was reading; ask once more to clean the files too."
     if places := beyond_recall(app.settings):
         rest += f" Not called back, if it went there: {', '.join(places)}."
-    return f"Forgotten: {_figures(done)}.{rest}"
+    return f"Forgotten: {_figures(done)}.{done.unlooked}{rest}"
 
 
 def _figures(erasure: Erasure) -> str:

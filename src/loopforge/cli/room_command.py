@@ -246,4 +246,4 @@ def _told(erasure: Erasure, *, would: bool) -> str:
     if erasure.resting:
         quotes += f" and {erasure.resting} of memories that rest on it"
     verb = "would be" if would else "are"
-    return f"{erasure.named:,} texts{quotes} {verb} forgotten."
+    return f"{erasure.named:,} texts{quotes} {verb} forgotten.{erasure.unlooked}"

@@ -113,6 +113,10 @@ class ErasureSearch:
             self._sieves[key] = StreamSieve(connection, *key, self._contents)
         return self._sieves[key].quotes(connection)
 
+    def unread(self) -> dict[str, str]:
+        """Files in which nothing could be read: their hashes by ref."""
+        return {ref: hash for one in self._sieves.values() for ref, hash in one.unread.items()}
+
     def mentions(self, connection: Connection, names: Collection[str], since: str) -> list[Mention]:
         """The events after one that showed minds what has one of these names: an id, or a ref."""
         key = frozenset(names), since

@@ -46,14 +46,17 @@ class Quote(NamedTuple):
     order: int
 
 
-Contents = Callable[[str], str]
-"""Gives what a kept file says, by its hash; "" where it is no text."""
+Contents = Callable[[str], str | None]
+"""Gives what a kept file says, by its hash; None where nothing in it can be read."""
+GIVEN = ("effect.returned", "room.said")
+"""Events by which files come that tools made and tasks kept."""
 
 
 class StreamSieve:
     """What quotes some texts in one stream. Asked again, it reads on from where it was.
 
     A file that a tool gave is one by what it says: `contents` are read of those that may be.
+    `unread` are those of which nothing could be, their hashes by ref.
     """
 
     def __init__(
@@ -67,13 +70,16 @@ class StreamSieve:
         self._sieve = Sieve(forgotten, _mates(connection, stream))
         self._since, self._contents = min((one.since for one in forgotten), default=EVER), contents
         self._quotes: list[Quote] = []
+        self.unread: dict[str, str] = {}
 
     def quotes(self, connection: Connection) -> list[Quote]:
         """Every quote so far."""
         for actor, kind, text in _of_stream(connection, self._stream, self._place):
             self._place = text.order, text.ref
-            if kind == "effect.returned" and text.order >= self._since and _HASH(text.text):
-                text = text._replace(text=f"{text.text}\n{self._contents(text.text)}")
+            if kind in GIVEN and text.order >= self._since and _HASH(text.text):
+                if (said := self._contents(text.text)) is None:
+                    self.unread[text.ref] = text.text
+                text = text._replace(text=f"{text.text}\n{said or ''}")
             if self._sieve.holds(text):
                 self._quotes.append(Quote(actor, kind, text.ref, text.order))
         return self._quotes

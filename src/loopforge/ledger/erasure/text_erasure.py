@@ -32,6 +32,7 @@ from msgspec import Struct
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
+from loopforge.core.text.spoken_lists import listed as listed_words
 from loopforge.errors import Unknown
 from loopforge.ledger.erasure import cross_quotes
 from loopforge.ledger.erasure.derived_texts import DerivedTexts, Grounds, Reach
@@ -53,6 +54,8 @@ from loopforge.ledger.storage.row_codec import (
 )
 
 PAGE = 1000
+NAMED, HANDLE = 8, 8
+"""Files that are named, and digits by which each is."""
 OWN = ("room.", "people.")
 """Kinds whose words are the event's own, also where they came in earlier."""
 
@@ -81,9 +84,10 @@ class Erasure(Struct, frozen=True, kw_only=True):
     """What was forgotten: refs of texts by stream, how many were named and how many quoted those.
 
     `resting` is how many texts rested on those, such as memories of mates; `shown` are the other
-    streams in which minds were shown something of it. `events` are the Erased events. `clean` says
-    whether nothing is left that a query or, on SQLite, the file could tell; if not, somebody was in
-    the way, and the same erasure asked again does it.
+    streams in which minds were shown something of it. `unread` are the handles of files in which
+    nothing could be read: they stay, whatever they hold. `events` are the Erased events. `clean`
+    says whether nothing is left that a query or, on SQLite, the file could tell; if not,
+    somebody was in the way, and the same erasure asked again does it.
     """
 
     texts: dict[str, tuple[str, ...]]
@@ -91,8 +95,23 @@ class Erasure(Struct, frozen=True, kw_only=True):
     quoting: int
     resting: int = 0
     shown: frozenset[str] = frozenset()
+    unread: tuple[str, ...] = ()
     events: tuple[str, ...] = ()
     clean: bool = False
+
+    @property
+    def unlooked(self) -> str:
+        """Which files were not looked into, as a sentence; "" for none."""
+        if not self.unread:
+            return ""
+        named = listed_words([*self.unread[:NAMED]])
+        more = f" and {left} more" if (left := len(self.unread) - NAMED) > 0 else ""
+        stay = (
+            "file stays, for nothing in it"
+            if len(self.unread) == 1
+            else "files stay, for nothing in them"
+        )
+        return f" {len(self.unread)} {stay} could be read: {named}{more}."
 
     @property
     def refs(self) -> frozenset[str]:
@@ -154,12 +173,14 @@ def find(
     record = frozenset[str]().union(*(one.record for one in elsewhere.values()))
     every = frozenset[str]().union(*gone.values())
     gone = {stream: refs - search.gone for stream, refs in gone.items()}
+    unread = search.unread().items()
     told = Erasure(
         texts={stream: tuple(sorted(refs)) for stream, refs in gone.items()},
         named=len(named),
         quoting=len(every - named - derived - record),
         resting=len((every & derived) - named),
         shown=frozenset(elsewhere),
+        unread=tuple(sorted({hash[:HANDLE] for ref, hash in unread if ref not in every})),
     )
     return Findings(gone, named, told)
 

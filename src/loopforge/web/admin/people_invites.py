@@ -146,12 +146,18 @@ class Reach(Struct, frozen=True, kw_only=True):
     named: int
     quoting: int
     rooms: tuple[tuple[str, int], ...]
+    unlooked: str
 
 
 def reach_of(erasure: Erasure, veil: RoomNameVeil) -> Reach:
     """An erasure in figures."""
     rooms = [(veil.name(stream), len(refs)) for stream, refs in erasure.texts.items() if refs]
-    return Reach(named=erasure.named, quoting=erasure.quoting, rooms=tuple(sorted(rooms)))
+    return Reach(
+        named=erasure.named,
+        quoting=erasure.quoting,
+        rooms=tuple(sorted(rooms)),
+        unlooked=erasure.unlooked.strip(),
+    )
 
 
 @get("/admin/people/{person:str}/forget")
