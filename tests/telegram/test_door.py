@@ -145,3 +145,19 @@ async def settled(there: Lab) -> None:
     while await there.city.waiting(there.maya):
         await there.clock.advance(0.5)
     await there.clock.advance(8)
+
+
+async def test_a_code_said_in_a_group_is_spent(tmp_path: Path, twin: Twin, city: City) -> None:
+    """A code that others in a group can read links nothing any more, and who said it is told."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    ana, other = await city.person("Ana", "ana"), await city.person("Olga", "olga")
+    lab = await city.supergroup("Lab", [ana, other, maya])
+    async with on_telegram(tmp_path, maya, twin.base) as home:
+        known = await home.app.people.meet("telegram", str(ana.id), "Ana")
+        code = await home.app.linking.offer_code(known.id)
+        await city.say(ana, lab, f"look, I am {code} here")
+        (told,) = await city.heard(lab, by=maya)
+        assert "links nothing any more" in told.text
+        await city.command(other, maya, "link", code)
+        (wrong,) = await city.heard(await city.private(other, maya), by=maya)
+        assert wrong.text.startswith("This code links nothing")
