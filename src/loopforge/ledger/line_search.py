@@ -27,6 +27,8 @@ from loopforge.ledger.storage.row_codec import events_of, mark
 
 PAGE = 500
 """Lines looked at before the next ones are read."""
+LOOKED_FOR = 16
+"""Signs of a word that the database looks for: at each place of a text it may compare them all."""
 
 
 def search(connection: Connection, stream: str, words: str, limit: int) -> list[Event]:
@@ -45,7 +47,7 @@ def search(connection: Connection, stream: str, words: str, limit: int) -> list[
 
 def _candidates(connection: Connection, stream: str, word: str) -> Iterator[Event]:
     """Lines that may hold the word, newest first; an edited one also where its edit stands."""
-    one, (holds, holding) = mark(connection), _holding(connection, word)
+    one, (holds, holding) = mark(connection), _holding(connection, word[:LOOKED_FOR])
     bits = [(column.name, bits) for column, bits in zip(BITS, bits_of(word), strict=True) if bits]
     having = "".join(f" AND {name} & {one} = {one}" for name, _ in bits)
     values = [value for _, bits in bits for value in (bits, bits)]
