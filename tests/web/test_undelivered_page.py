@@ -53,7 +53,7 @@ async def test_what_failed_is_shown_and_sent_again(site: Town) -> None:
     eve = await site.guest("eve", by=olu)
     await site.app.front.rooms.settle(ChannelSpot("wall:1", "the north wall", "group"), [], room)
     await site.heard(room, ben, "Rye it is")
-    await ended(site, room, 1)
+    await ended(site, room, 2)  # the line, and that it could not be sent
 
     shown = words(await ben.get(f"/rooms/{room}/owed"))
     assert "A line of ben for the north wall on Wall" in shown
@@ -70,7 +70,7 @@ async def test_what_failed_is_shown_and_sent_again(site: Town) -> None:
     for path in ("/admin/owed", f"/rooms/{room}/owed", "/admin/owed"):
         answer = await olu.post(path, {"delivery": found[1]})
     assert answer.status_code == 404  # it is owed no longer
-    await ended(site, room, 2)
+    await ended(site, room, 3)
     assert wall.posts == ["Rye it is"]
     assert "Nothing is owed" in words(await olu.get("/admin/owed"))
 
