@@ -36,6 +36,7 @@ PROMPTS = {
     "time-small": "It is {now}.",
     "faq": "> What is this?\n> Where am I?\nThis is {name}'s home. (README.md)",
     "tool-small": '> What is 2 + 3?\n> Calculate 2 + 3.\ncalculator {"expression": "2 + 3"}\n\n'
+    '> Remind me at 8 to eat.\nremind {"said": "{line}"}\n\n'
     "> Which files are here?\nlist_files {}\n\n> Broken?\ncalculator {",
     "decide-small": "<decide-small>",
     "title-small": "<title-small>\n\n> bo: hi\n{}",

@@ -97,6 +97,8 @@ def test_it_knows_when_it_is_asked_for_the_time(said: str) -> None:
     [
         "I lost my job today.",
         "How many days are in a week?",
+        "What time is it in Tokyo?",
+        "what time is it now in Buenos Aires",
         "what month comes after june",
         "What time is it best to plant tomatoes in spring?",
         "Do you have the time of your life here with us?",

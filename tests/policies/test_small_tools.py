@@ -25,6 +25,7 @@ TOOLS = (
         summary="Calculates.",
         schema={"properties": {"expression": {"type": "string"}}},
     ),
+    ToolOffer(name="remind", summary="Reminds.", schema={"properties": {"said": {}}}),
     ToolOffer(name="list_files", summary="Lists files.", schema={"properties": {}}),
 )
 
@@ -70,6 +71,12 @@ def test_a_tool_that_wants_nothing_is_used_at_once() -> None:
     book.told(Result("returned", "notes.txt " * 200))
     assert len(words(book.plan)) <= LONGEST + 2
     assert words(book.plan).endswith(" …")
+
+
+def test_a_line_itself_is_copied_by_no_model() -> None:
+    """Where an example says so, the argument is the line, without whom it calls."""
+    book = turn(heard("ana", "Maya, remind me at 7 to sing"))
+    assert calls(book) == ("remind", "remind me at 7 to sing")
 
 
 @pytest.mark.parametrize("expression", ["17 + 5", "2 + 3", "0.5 * 17"])
@@ -161,4 +168,5 @@ def test_the_examples_that_come_along_are_read() -> None:
     assert {one.tool for one in tool_examples(PROMPTS["tool-small"])} == {
         "calculator",
         "list_files",
+        "remind",
     }

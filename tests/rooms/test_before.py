@@ -11,6 +11,7 @@ after it. `ledger.sql` in it is the same ledger as PostgreSQL had it.
 
 from __future__ import annotations
 
+import json
 import shutil
 from datetime import timedelta
 from pathlib import Path
@@ -144,6 +145,20 @@ def test_the_flight_record_is_printed(before: Path, capsys: pytest.CaptureFixtur
     code, found = told(before, capsys, "why", HELLO)
     assert code == 0
     assert "@maya hello, I grow slugs (edited since)" in found
+
+
+def test_a_line_is_named_by_its_place_too(before: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As terminals and `ledger tail` show it; what is nowhere is said to be."""
+    lines = [
+        json.loads(row)
+        for row in told(before, capsys, "ledger", "tail", "-n", "999", "--json")[1].splitlines()
+    ]
+    (hello,) = [one for one in lines if one["id"] == HELLO]
+    by_id = told(before, capsys, "why", HELLO)
+    room = hello["stream"].removeprefix("room:")
+    for named in (f"{hello['stream']}#{hello['seq']}", f"{room}#{hello['seq']}"):
+        assert told(before, capsys, "why", named) == by_id
+    assert told(before, capsys, "why", f"{room}#99999")[0] == 2
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,33 @@ async def test_a_mate_sets_one_and_says_it_back(tmp_path: Path) -> None:
         assert await rung(home) == ["⏰ Reminder for ana: call Anna [1]"]
 
 
+@pytest.mark.parametrize(
+    ("said", "due"),
+    [
+        ("on Friday at nine", datetime(2026, 3, 27, 9, tzinfo=UTC)),
+        ("in 2 minutes", datetime(2026, 3, 25, 14, 2, tzinfo=UTC)),
+    ],
+)
+async def test_the_words_alone_are_enough(tmp_path: Path, said: str, due: datetime) -> None:
+    """A mate that gives but the person's own words of when has them read, as the command does."""
+    write_mates(tmp_path, maya=MAYA)
+    form = {"what": "call Anna", "said": said}
+    async with living(tmp_path, minding(form), clock=SimClock(NOW)) as home:
+        await home.hears("ana", f"@maya remind me {said} to call Anna")
+        (one,) = await home.bodies(ReminderSet)
+        assert abs(one.due - due) < timedelta(seconds=30)
+
+
+async def test_a_whole_line_is_enough(tmp_path: Path) -> None:
+    """A mate that passes on what was said, and nothing else, has when and of what read out of it."""
+    write_mates(tmp_path, maya=MAYA)
+    form = {"said": "remind me in two hours of the tea, please"}
+    async with living(tmp_path, minding(form), clock=SimClock(NOW)) as home:
+        await home.hears("ana", "@maya remind me in two hours of the tea, please")
+        (one,) = await home.bodies(ReminderSet)
+        assert (str(one.what), str(one.said)) == ("the tea", "in two hours")
+
+
 async def test_words_that_are_open_set_nothing(tmp_path: Path) -> None:
     """The mate is told what to ask, and no reminder stands."""
     form = {"what": "tea", "said": "at 3", "at": "2026-03-25T15:00"}
@@ -110,7 +137,7 @@ async def test_words_that_are_open_set_nothing(tmp_path: Path) -> None:
         await home.hears("ana", "@maya remind me at 3 of tea")
         assert await home.bodies(ReminderSet) == []
         (end,) = await home.bodies(EffectReturned)
-        assert str(end.value).startswith("Nothing is set yet. Ask the person: Which is meant")
+        assert str(end.value).startswith("Nothing is set yet. Which is meant")
 
 
 async def test_it_rings_after_a_restart(tmp_path: Path) -> None:

@@ -230,6 +230,16 @@ def on_app(context: typer.Context, work: Callable[[App], Coroutine[Any, Any, T]]
     return asyncio.run(run())
 
 
+async def event_id(app: App, named: str) -> str:
+    """The id of an event, given by it or by its place, such as room:commons#74 or commons#74."""
+    stream, _, seq = named.rpartition("#")
+    if not (stream and seq.isascii() and seq.isdecimal() and len(seq) < 12):
+        return named
+    where = stream if ":" in stream else f"room:{stream}"
+    found = await app.ledger.read(where, after=int(seq) - 1, limit=1)
+    return found[0].id if found and found[0].seq == int(seq) else named
+
+
 def listed(rows: Sequence[Row], as_json: bool, line: Callable[[Row], str], none: str) -> None:
     """Write rows, each by its line or all as JSON; `none` where there is none.
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import on_app
+from loopforge.cli import event_id, on_app
+
+if TYPE_CHECKING:
+    from loopforge.app import App
+    from loopforge.chat.why.turn_replay import Replayed
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -15,7 +19,12 @@ app = typer.Typer(no_args_is_help=True)
 @app.command()
 def replay(
     context: typer.Context,
-    event: Annotated[str, typer.Argument(help="Id of a line, or of any event of the turn.")],
+    event: Annotated[
+        str,
+        typer.Argument(
+            help="A line, or any event of the turn: its id, or its place, such as commons#74."
+        ),
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Let a mate decide again on what was recorded: the same plan, or where does it first differ?
@@ -24,7 +33,10 @@ def replay(
     """
     from loopforge.chat.why.turn_replay import replayed
 
-    found = on_app(context, lambda app: replayed(app.ledger, app.policies, event))
+    async def work(app: App) -> Replayed:
+        return await replayed(app.ledger, app.policies, await event_id(app, event))
+
+    found = on_app(context, work)
     if as_json:
         typer.echo(json.dumps({"outcome": found.outcome, "detail": found.detail}))
     else:

@@ -1,17 +1,29 @@
-"""loopforge why EVENT_ID: the flight record of a line."""
+"""loopforge why EVENT: the flight record of a line, by its id or its place (commons#74)."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import on_app
+from loopforge.cli import event_id, on_app
+
+if TYPE_CHECKING:
+    from loopforge.app import App
 
 
 def command(
     context: typer.Context,
-    event: Annotated[str, typer.Argument(help="Id of a line, or of any event of a turn.")],
+    event: Annotated[
+        str,
+        typer.Argument(
+            help="A line, or any event of a turn: its id, or its place, such as commons#74."
+        ),
+    ],
 ) -> None:
     """Why a line was said: all that is on record of it."""
-    typer.echo(on_app(context, lambda app: app.front.why(event)))
+
+    async def work(app: App) -> str:
+        return await app.front.why(await event_id(app, event))
+
+    typer.echo(on_app(context, work))

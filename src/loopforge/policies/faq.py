@@ -28,10 +28,10 @@ OF_TIME = re.compile(
     r"|\bwhat(?: is|['’]?s) (?:the (?:current )?(?:time|date|day)|today['’]?s date)\b"
     r"|\b(?:tell|give) (?:me|us) the (?:current )?(?:time|date)\b|\b(?:got|have) the time\b"
     r"|\b(?:time|late|early) is it\b|\bis it (?:late|early)\b)"
-    r"(?:\W+\w+){0,3}?\W*(?:[?!.]|\Z)",
+    r"(?:\W+(?!in\b)\w+){0,3}?\W*(?:[?!.]|\Z)",
     re.IGNORECASE,
 )
-"""Questions for day and time ("now, please" may follow, but no more than that)."""
+"""Questions for day and time ("now, please" may follow, but no more than that, and no place)."""
 
 
 def entries(faq: str) -> tuple[Example, ...]:

@@ -1,11 +1,11 @@
 """Tools for a small model: which one a line asks for, and what is said of what it gave.
 
-A small model knows no tools, and is not left to choose among them: of the examples in
-prompts/tool-small.md, the nearest to the line says which tool is wanted. The model fills in the
-arguments, by that tool's JSON schema. Where they hold a number, an address or a file that the line
-does not have, or a value out of the examples, it made them up, and no tool is used. What the tool
-gave is said as it is, since a small model misreads it. Measured in docs/tools.md. Knows English
-alone.
+A small model knows no tools, and is not left to choose among them: of the examples in prompts/tool-
+small.md, the nearest to the line says which tool is wanted. The model fills in the arguments, by
+that tool's JSON schema, but for those that are the line itself. Where they hold a number, an
+address or a file that the line does not have, or a value out of the examples, it made them up, and
+no tool is used. What the tool gave is said as it is, since a small model misreads it. Measured in
+docs/tools.md. Knows English alone.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ HERE, NOTHING = "Here it is.", "{} gave nothing."
 _FILE = re.compile(r"\[file ([0-9a-f]{8}): (.*?), \S+/\S+, [\d,]+ bytes.*\]")
 """A file that a tool gave, as its last rows name it: handle and name."""
 FILL = "You fill in what a line asks for."
+LINE = "{line}"
+"""What stands in an example where the argument is the line itself, which no model copies."""
 _GIVEN = re.compile(r"https?://\S+|\d+(?:\.\d+)?|\b\w+\.[a-z]\w+")
 """Addresses, numbers, names of files: what nobody knows but who says it."""
 
@@ -105,11 +107,13 @@ def _filled(
 ) -> Asking[dict[str, Any] | None]:
     """The arguments that the line gives; None where the model gave none."""
     fields = tool.schema.get("properties", {})
-    wanted = {name: fields[name] for name in shots[-1].arguments if name in fields}
-    if not wanted:
-        return {}
     to_me = re.match(rf"@?{re.escape(seen.name)}\b[\s,:]*", str(called.text), re.IGNORECASE)
     name = to_me[0] if to_me else ""
+    kinds = shots[-1].arguments.items()
+    wanted = {each: fields[each] for each, value in kinds if each in fields and value != LINE}
+    whole = {each: str(called.text)[len(name) :] for each, value in kinds if value == LINE}
+    if not wanted:
+        return whole
     messages = [Message("system", (FILL,))]
     for one in shots:
         messages.append(laid("user", ((name, PLAIN), (one.said, TEXT))))
@@ -123,7 +127,7 @@ def _filled(
         fits=fits_of(seen),
         exact=True,
     )
-    return answer.data if answer.outcome == "answered" else None
+    return {**whole, **(answer.data or {})} if answer.outcome == "answered" else None
 
 
 def _made_up(arguments: dict[str, Any], said: str, shots: list[ToolExample]) -> bool:

@@ -18,6 +18,7 @@ from itertools import pairwise
 from zoneinfo import ZoneInfo, available_timezones
 
 import msgspec
+from msgspec.structs import replace
 
 from loopforge.errors import InputError
 from loopforge.schedule.phrases.phrase_patterns import plain
@@ -348,6 +349,18 @@ def _without_zone(said: str) -> tuple[str, str]:
                 start = found.start() + (found[0].index(city) if found["city"] else 0)
                 return f"{text[:start]} {text[found.end() :]}".strip(), zone
     return said, ""
+
+
+def completed_form(form: ReminderForm, now: datetime, zone: str, language: str) -> ReminderForm:
+    """The form, filled in by its words alone where it says nothing of when beside them."""
+    if form.after or form.at or form.rule or not form.said:
+        return form
+    try:
+        filled = filled_form(form.said, now, form.zone or zone, language)
+    except (KeyError, ValueError, OSError, RecursionError):
+        return form  # an unknown zone, which `check` names
+    start, zone = form.start or filled.start, filled.zone or form.zone
+    return replace(filled, what=form.what, whom=form.whom, start=start, zone=zone)
 
 
 def filled_form(said: str, now: datetime, zone: str, language: str) -> ReminderForm:

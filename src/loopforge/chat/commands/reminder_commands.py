@@ -5,40 +5,25 @@ Nobody thinks about these: the words of when are read by tables, and what they l
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable
 from zoneinfo import ZoneInfo
 
-from msgspec.structs import replace
-
 from loopforge.chat.commands.command_request import CommandRequest, number_of
 from loopforge.chat.reminders.reminder_service import Asker, ReminderService
+from loopforge.chat.reminders.spoken_reminder import spoken_reminder
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.server import Rooms
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Clock
 from loopforge.schedule.form_check import filled_form
-from loopforge.schedule.phrases.phrase_reading import is_time, spoken_language
+from loopforge.schedule.phrases.phrase_reading import spoken_language
 from loopforge.schedule.quiet_hours import NONE, hours_in
 from loopforge.schedule.reminder_form import AsksBack, Checked, Fits, ReminderForm
 
 HOW = "Say when, a colon, and of what: /remind on Friday at nine: call Anna"
 WHERE = " Your time zone is not known, so this is by the home's, {zone}; /zone sets yours."
 WAYS = "Ways: /reminders; /reminders cancel N; /reminders snooze N in 10 minutes; move N WHEN."
-MOST_WORDS = 16
-"""Words of when, where nothing parts them from what one is reminded of."""
-_PARTS = re.compile(r"\s*(?P<when>.+?)(?::\s+|\s+[-\u2013]\s+)(?P<what>.+)", re.DOTALL)
-_BEGIN = "on|at|in|every|tomorrow|tonight|today|next|this|by"
-_SPOKEN = tuple(
-    re.compile(rf"(?:me|mich)?\s*{form}", re.DOTALL | re.IGNORECASE)
-    for form in (
-        r"\b(?P<when>\w.*?),?\s+(?:to|daran,?|dass)\s+(?P<what>.+)",
-        rf"\bto\s+(?P<what>.+?)\s+(?P<when>(?:{_BEGIN})\b.+)",
-    )
-)
-"""How people say it without a colon: on Friday to call Anna, to call Anna on Friday."""
-_ME = re.compile(r"^(?:me|mich)\s+", re.IGNORECASE)
 
 
 class ReminderCommands:
@@ -63,33 +48,13 @@ class ReminderCommands:
             return HOW
         asker = await self._asker(asked)
         zone = self._service.zone(asker.person)
-        form, language = self._form(asked.argument, zone[0])
-        found, number = await self._service.set(stream_of(asked.room), asker, form, language)
+        found = spoken_reminder(asked.argument, self._clock.now(), zone[0])
+        if found is None:
+            raise InputError(f"{HOW}.")
+        form, language = found
+        checked, number = await self._service.set(stream_of(asked.room), asker, form, language)
         home = "" if zone[1] or form.zone else WHERE.format(zone=zone[0])
-        return _worded(found, f"Reminder {number}", form) + home * isinstance(found, Fits)
-
-    def _form(self, argument: str, zone: str) -> tuple[ReminderForm, str]:
-        """When and of what, and the language. Raises InputError."""
-        argument = " ".join(argument.split())
-        for way in (_PARTS, *_SPOKEN):
-            if (parts := way.fullmatch(argument)) is None:
-                continue
-            language = spoken_language(parts["when"])
-            form = filled_form(parts["when"], self._clock.now(), zone, language)
-            if way is _PARTS or form.at or form.after or form.rule:
-                return replace(form, what=parts["what"]), language
-        words = _ME.sub("", argument).split()
-        if is_time(plain := " ".join(words), spoken_language(plain)):
-            raise InputError(f"{HOW}.")  # else "in 5 minutes" were to be reminded of "in"
-        for most in range(min(len(words) - 1, MOST_WORDS), 0, -1):
-            rest = len(words) - most
-            for when, what in ((words[:most], words[most:]), (words[rest:], words[:rest])):
-                said = " ".join(when)
-                language = spoken_language(said)
-                if is_time(said, language):
-                    form = filled_form(said, self._clock.now(), zone, language)
-                    return replace(form, what=" ".join(what)), language
-        raise InputError(f"{HOW}.")
+        return _worded(checked, f"Reminder {number}", form) + home * isinstance(checked, Fits)
 
     async def reminders(self, asked: CommandRequest) -> str:
         """List them, or do something with one."""

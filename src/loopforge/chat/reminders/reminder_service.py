@@ -14,6 +14,7 @@ from functools import partial
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+from loopforge.chat.reminders.spoken_reminder import wished_reminder
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import House
 from loopforge.core.act_guard import moment_of
@@ -31,7 +32,7 @@ from loopforge.errors import InputError, Unknown
 from loopforge.people.identity.person_registry import Registry
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
-from loopforge.schedule.form_check import check, local
+from loopforge.schedule.form_check import check, completed_form, local
 from loopforge.schedule.quiet_hours import hours_in, quiet_until
 from loopforge.schedule.reminder_book import Reminder
 from loopforge.schedule.reminder_form import Checked, Fits, ReminderForm
@@ -123,6 +124,13 @@ class ReminderService:
 
     # ------------------------------------------------------------ doing
 
+    def read(self, line: str, asker: Asker) -> tuple[ReminderForm, str]:
+        """The form that a whole line of somebody's fills, and its language. Raises InputError."""
+        zone, _ = self.zone(asker.person)
+        if (found := wished_reminder(line, self._stamp.clock.now(), zone)) is None:
+            raise InputError("say of what to remind, and when: *remind me in two hours of the tea*")
+        return found
+
     async def set(
         self, stream: str, asker: Asker, form: ReminderForm, language: str, wakes: str = ""
     ) -> tuple[Checked, int]:
@@ -137,8 +145,9 @@ class ReminderService:
             raise InputError(
                 f"say shorter of what to remind: it may have at most {LONGEST_WHAT} characters"
             )
-        zone, _ = self.zone(asker.person)
-        found = check(form, self._stamp.clock.now(), zone, language)
+        now, zone = self._stamp.clock.now(), self.zone(asker.person)[0]
+        form = completed_form(form, now, zone, language)
+        found = check(form, now, zone, language)
         if not isinstance(found, Fits):
             return found, 0
         numbers: list[int] = []
@@ -180,8 +189,9 @@ class ReminderService:
         One without a rule that did not ring yet is moved by that. Raises Unknown, InputError.
         """
         one = self._own(await self._house.state(stream), asker, number)
-        zone, _ = self.zone(asker.person)
-        found = check(form, self._stamp.clock.now(), zone, one.language)
+        now, zone = self._stamp.clock.now(), self.zone(asker.person)[0]
+        form = completed_form(form, now, zone, one.language)
+        found = check(form, now, zone, one.language)
         if not isinstance(found, Fits):
             return found
         if snoozed and form.rule:

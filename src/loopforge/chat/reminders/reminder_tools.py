@@ -11,14 +11,17 @@ from loopforge.runtime.ports import Tool, ToolCall, ToolWork
 from loopforge.schedule.phrases.phrase_reading import spoken_language
 from loopforge.schedule.reminder_form import AsksBack, Checked, Fits, ReminderForm
 
-ZONE = " It goes by the home's time zone, {zone}: say so, and that /zone sets their own."
+ZONE = " That goes by the home's time zone, {zone}; /zone sets your own."
 _WHEN = {
     "said": {
         "type": "string",
         "description": "when, in the person's own words, exactly as they said it; with what they "
         "answered to your question, if you asked",
     },
-    "in": {"type": "string", "description": "a span from now, ISO 8601, such as PT2H or P3D"},
+    "in": {
+        "type": "string",
+        "description": "where you are sure: a span from now, such as PT2H or P3D",
+    },
     "at": {"type": "string", "description": "or a local date and time, such as 2026-03-27T09:00"},
     "rule": {
         "type": "string",
@@ -30,7 +33,12 @@ _WHEN = {
 }
 _NUMBER = {"number": {"type": "integer", "minimum": 1, "description": "its number in the list"}}
 _RINGING = {
-    "what": {"type": "string", "minLength": 1, "maxLength": 500, "description": "of what"},
+    "what": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 500,
+        "description": "of what; left out where `said` is the whole wish",
+    },
     "whom": {"type": "string", "description": "me (default: who asked), room, or a name here"},
     "act": {
         "type": "boolean",
@@ -57,9 +65,8 @@ def _tool(name: str, summary: str, properties: dict[str, object], *required: str
 
 REMIND = _tool(
     "remind",
-    "Sets a reminder or a routine. Give the person's own words of when, and one of in, at, rule.",
+    "Sets a reminder or a routine, by the person's own words of when. Tell them what it tells.",
     {**_RINGING, **_WHEN},
-    "what",
     "said",
 )
 REMINDERS = _tool("reminders", "Lists the reminders of this room, with their numbers.", {})
@@ -83,9 +90,11 @@ class ReminderTools:
         """Set one."""
         form, asker = _form(call), self._asker(call)
         language = self._language(call, form)
+        if not form.what:
+            form, language = self._service.read(form.said, asker)
         wakes = call.mate if call.arguments.get("act") else ""
         found, number = await self._service.set(call.stream, asker, form, language, wakes)
-        return self._worded(found, asker.person, f"Reminder {number} is set")
+        return self._worded(found, asker.person, f"Reminder {number}, {form.what}, is set")
 
     async def reminders(self, call: ToolCall) -> str:
         """List them."""
@@ -117,12 +126,12 @@ class ReminderTools:
         """What the mate is told of it, so that it can say so."""
         match found:
             case AsksBack(question=question):
-                return f"Nothing is set yet. Ask the person: {question}"
+                return f"Nothing is set yet. {question}"
             case Fits(words=words, note=note, zone=zone):
                 odd = f" Note: {note}." if note else ""
                 here, own = self._service.zone(person)
                 home = "" if own or zone != here else ZONE.format(zone=zone)
-                return f"{done}. Say it back: {words}.{odd}{home}"
+                return f"{done}: {words}.{odd}{home}"
             case _:
                 return f"Nothing was set. {found.why}"
 

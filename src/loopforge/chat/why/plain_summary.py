@@ -51,7 +51,16 @@ PURPOSES = {
     "plan": "what it means to say",
     "critique": "what is wrong with that",
     "final": "what it says in the end",
+    "tool": "what to give the tool that fits",
     "title": "what this conversation is about",
+    "notes": "what is worth keeping",
+    "triage": "what kind of task it is",
+    "options": "how it could be done",
+    "consolidate": "what to make of that",
+    "work": "what to do next",
+    "answer": "what to answer",
+    "write": "what to write",
+    "reflect": "what is to be learnt from it",
     "transcript": "what is said in a voice note",
 }
 
