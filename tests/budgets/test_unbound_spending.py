@@ -40,7 +40,7 @@ class OneTool:
         return ""
 
     async def choose(
-        self, where: tuple[str, str], may: Sequence[Tool], talk: Sequence[str]
+        self, where: tuple[str, str], may: Sequence[Tool], talk: Sequence[str], window: int = 0
     ) -> Sequence[Tool]:
         """All there is."""
         return may

@@ -75,6 +75,15 @@ async def test_of_many_those_are_offered_that_fit_and_what_finds_the_others(tmp_
     assert "send_mail" not in await chosen(one, "mail her the forecast", may=may)
 
 
+async def test_in_a_small_window_tools_leave_room_for_the_talk(tmp_path: Path) -> None:
+    """They take a tenth of it: in 900 tokens there is room for the one that fits best."""
+    one = shortlist(tmp_path, most=4)
+    assert len(await one.choose(HERE, MANY, MANY, ["will it rain tomorrow"], 8192)) == 5
+    one = shortlist(tmp_path, most=4)
+    found = await one.choose(HERE, MANY, MANY, ["will it rain tomorrow"], 900)
+    assert [tool.name for tool in found] == ["find_tools", "weather_forecast"]
+
+
 async def test_the_front_stays_while_the_talk_goes_on(tmp_path: Path) -> None:
     """What was offered in this room keeps its place; another room begins anew."""
     one = shortlist(tmp_path)

@@ -139,12 +139,12 @@ class Toolbox:
         return spelled_out(str(shows(arguments)) if shows is not None else as_json(arguments))
 
     async def choose(
-        self, where: tuple[str, str], may: Sequence[Tool], talk: Sequence[str]
+        self, where: tuple[str, str], may: Sequence[Tool], talk: Sequence[str], window: int = 0
     ) -> Sequence[Tool]:
         """See `Tools.choose`."""
         if self._shortlist is None:
             return may
-        return await self._shortlist.choose(where, may, self.known(), talk)
+        return await self._shortlist.choose(where, may, self.known(), talk, window)
 
     async def close(self) -> None:
         """Make ready for nobody any more."""

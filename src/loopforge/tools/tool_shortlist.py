@@ -25,6 +25,9 @@ log = logging.getLogger(__name__)
 
 ROOM = 3_000
 """Bytes of JSON that the tools of a turn may take; pinned ones are there even beyond it."""
+OF_WINDOW = 3 / 8
+"""Bytes of them for each token of the model's window, where that is less: about a tenth of it. In
+a window of 4,096 tokens they left no room for the talk."""
 PLACES = 1_000
 """Rooms and mates of which it is known what they were offered last."""
 
@@ -120,14 +123,17 @@ class Shortlist:
         may: Sequence[Tool],
         every: Sequence[Tool],
         talk: Sequence[str],
+        window: int = 0,
     ) -> list[Tool]:
         """Those of `may` that are offered now; `where` are the room and the mate.
 
+        `window` is that of its model, in tokens; 0 where their definitions take nothing of it.
         `every` tool there is is indexed, so that it is done once for all mates. Those that every
         mate has are pinned; what leads to the others (FINDER) is not offered where there are none.
         """
         few = [tool for tool in may if tool.name != FINDER]
-        if sum(not tool.always for tool in few) <= self._most and sum(map(size, few)) <= ROOM:
+        room = min(ROOM, int(window * OF_WINDOW)) if window else ROOM
+        if sum(not tool.always for tool in few) <= self._most and sum(map(size, few)) <= room:
             return few
         allowed = frozenset(tool.name for tool in few)
         ranked = [each for each in await self.rank(every, talk) if each.name in allowed]
@@ -138,7 +144,7 @@ class Shortlist:
             pinned=self._pinned.union(tool.name for tool in may if tool.always),
             before=last.offered if last else (),
             most=self._most,
-            room=ROOM,
+            room=room,
         )
         self._last[where] = _Chosen(tuple(tool.name for tool in found), allowed)
         return found

@@ -241,7 +241,7 @@ class Viewer:
             pictures = frozenset[Place]().union(*map(sounds_of, entries))
         for id, _ in pictures:
             tokens[id] += PICTURE_TOKENS
-        tools = () if due.by else await self._offered(state, mate, due, entries)
+        tools = () if due.by else await self._offered(state, mate, due, entries, facts)
         system = await self.counter.prompt(route, mate) + TAIL_TOKENS
         system += 0 if facts.small else tool_tokens(tools)
         system += self._memory.most(facts) if self._memory else 0
@@ -325,7 +325,12 @@ class Viewer:
         return fit(sizes, budget, self._rules.low)
 
     async def _offered(
-        self, state: RoomState, mate: Mate, due: Due, entries: Sequence[ContextEntry]
+        self,
+        state: RoomState,
+        mate: Mate,
+        due: Due,
+        entries: Sequence[ContextEntry],
+        facts: ModelFacts,
     ) -> tuple[ToolOffer, ...]:
         """The tools that it was granted, as far as whoever it answers may have them used.
 
@@ -336,6 +341,7 @@ class Viewer:
         own = [known[name] for name in own_tools(mate, known.values()) if name in may]
         free = unasked(state, mate.handle)
         talk = [entry.text.text or "" for entry in entries[-TALK:] if entry.kind != "told"]
+        window = 0 if facts.small else facts.window
         return tuple(
             ToolOffer(
                 name=tool.name,
@@ -343,7 +349,7 @@ class Viewer:
                 schema=tool.schema,
                 reads=(tool.harmless or tool.reads) and not tool.composes,
             )
-            for tool in await self._tools.choose((state.stream, mate.handle), own, talk)
+            for tool in await self._tools.choose((state.stream, mate.handle), own, talk, window)
         )
 
     async def _spendable(self, state: RoomState, mate: Mate, due: Due) -> dict[str, str]:

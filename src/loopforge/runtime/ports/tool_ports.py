@@ -238,11 +238,12 @@ class Tools(Protocol):
         """Which of the arguments is not as the tool's schema wants it, and why; "" for none."""
 
     async def choose(
-        self, where: tuple[str, str], may: Sequence[Tool], talk: Sequence[str]
+        self, where: tuple[str, str], may: Sequence[Tool], talk: Sequence[str], window: int = 0
     ) -> Sequence[Tool]:
         """Those a mate is offered now, of the tools it may use, by the last lines of the talk.
 
-        `where` are the stream and the mate's handle.
+        `where` are the stream and the mate's handle. `window` is that of its model, in tokens; 0
+        where it is not shown how tools are defined.
         """
 
     async def call(self, tool: str, call: ToolCall) -> tuple[bool, ToolResult]:
