@@ -32,10 +32,10 @@ class MeteredTools:
         return self._tools.misfit(tool, arguments)
 
     async def choose(
-        self, where: tuple[str, str], may: Sequence[Tool], talk: Sequence[str]
+        self, where: tuple[str, str], may: Sequence[Tool], talk: Sequence[str], window: int = 0
     ) -> Sequence[Tool]:
         """See `Tools.choose`."""
-        return await self._tools.choose(where, may, talk)
+        return await self._tools.choose(where, may, talk, window)
 
     async def call(self, tool: str, call: ToolCall) -> tuple[bool, ToolResult]:
         """Use it, where budgets allow that. What there is not is neither used nor counted."""
