@@ -51,6 +51,7 @@ def test_a_long_text_with_a_few_changes_shows_those_alone() -> None:
     assert sorted(row for row in rows[2:] if row[0] != "@") == ["+slugs", "-", "-bed 15000"]
 
 
+@pytest.mark.patient
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("a", "b"),

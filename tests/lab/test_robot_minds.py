@@ -238,6 +238,25 @@ def test_a_recorded_model_is_not_asked_again() -> None:
     assert Minds().deterministic()
 
 
+def test_who_looks_back_is_who_decided() -> None:
+    """A mate reflects as itself, by its own models; the others as the scenario has them."""
+    models = ScriptedModels(lambda _: GIVEN)
+    personas = {"iris": Persona("You are Iris, a harbour pilot.", Route(tier=3), "abc")}
+    robots = [{"name": n, "role": r, "round": list(stops)} for n, r, stops in ROBOTS]
+    robots[1]["backstory"] = "Once a tram."
+    made = minds(models, named={"Ada": "mate:iris"}, personas=personas, reflects="llm")
+    play(read(robot=robots), made)
+    told = {
+        who: one
+        for one in models.asked
+        for who in ("Ada", "Bo")
+        if f"You are {who}," in str(one.messages) and "The day is over" in str(one.messages)
+    }
+    assert "harbour pilot" in str(told["Ada"].messages)
+    assert "Once a tram." in str(told["Bo"].messages)
+    assert (told["Ada"].route.tier, told["Bo"].route.tier) == (3, made.route.tier)
+
+
 # ------------------------------------------------------------ at the same time
 
 

@@ -191,7 +191,7 @@ class Transcripts:
     def of(self, seen: AgentPerception) -> tuple[Message, ...]:
         """The lines that this mind is shown, as messages."""
         place, lines = (seen.location, seen.name), seen.lines
-        known = self._last.get(place)
+        known = self._last.pop(place, None)  # what was not told to its end is told anew
         if known is None or len(known.lines) > len(lines) or not all(map(is_, known.lines, lines)):
             known = _Told((), SpeakerTold(), [])
         messages = known.messages

@@ -158,9 +158,9 @@ def listed(bands: Mapping[str, str]) -> str:
 
 
 def reflecting(
-    prompts: Prompts, words: Mapping[str, Any], tags: Sequence[str], persona: str = ""
+    prompts: Prompts, words: Mapping[str, Any], tags: Sequence[str], persona: str
 ) -> Asking[AgentReflection | None]:
-    """Ask a model to look back on a day told in `words`.
+    """Ask a model to look back on a day told in `words`, as who it is (`persona`).
 
     None where no usable answer came: the caller reflects by template, and the row says so.
     """

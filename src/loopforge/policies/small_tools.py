@@ -1,11 +1,11 @@
 """Tools for a small model: which one a line asks for, and what is said of what it gave.
 
-A small model knows no tools, and is not left to choose among them: of the examples in prompts/tool-
-small.md, the nearest to the line says which tool is wanted. The model fills in the arguments, by
-that tool's JSON schema, but for those that are the line itself. Where they hold a number, an
-address or a file that the line does not have, or a value out of the examples, it made them up, and
-no tool is used. What the tool gave is said as it is, since a small model misreads it. Measured in
-docs/tools.md. Knows English alone.
+A small model knows no tools, and is not left to choose among them: of the examples in
+prompts/tool-small.md, the nearest to the line says which tool is wanted. The model fills in the
+arguments, by that tool's JSON schema, but for those that are the line itself. Where they hold a
+number, an address or a file that the line does not have, or a value out of the examples, it made
+them up, and no tool is used. What the tool gave is said as it is, since a small model misreads it.
+Measured in docs/tools.md. Knows English alone.
 """
 
 from __future__ import annotations

@@ -73,6 +73,7 @@ def test_a_file_with_both_line_ends_is_edited_in_either_part() -> None:
     assert edited("a\nb\nc\r\nd\r\n", "c\nd", "C\nD") == "a\nb\nC\r\nD\r\n"
 
 
+@pytest.mark.patient
 def test_lines_that_are_nearly_alike_cost_little() -> None:
     """A line of thousands of two letters took minutes, and so did thousands of such lines."""
     line = "ab" * 2000

@@ -109,9 +109,18 @@ class Minds:
             for name in asks:
                 self.models.named(self._route(name))
 
+    def _persona(self, name: str) -> Persona | None:
+        """The mate that decides by this policy, if it is one."""
+        return self.personas.get(name.removeprefix(MATE)) if name.startswith(MATE) else None
+
+    def _character(self, name: str, robot: str) -> str:
+        """Who a robot of this policy is: the mate, or what the scenario says of it."""
+        persona = self._persona(name)
+        return persona.prompt if persona else self.characters.get(robot, "")
+
     def _route(self, name: str) -> Route:
         """The route of what this policy asks: a mate has its own."""
-        persona = self.personas.get(name.removeprefix(MATE)) if name.startswith(MATE) else None
+        persona = self._persona(name)
         return persona.route if persona else self.route
 
     def asks(self, name: str) -> bool:
@@ -131,7 +140,7 @@ class Minds:
         if name == "chain":
             return robot_model.CHAIN
         if name.startswith(MATE):
-            persona = self.personas.get(name.removeprefix(MATE))
+            persona = self._persona(name)
             if persona is not None:
                 return f"{name}/{persona.digest or '1'}"
             known = ", ".join(self.personas) or "none"
@@ -168,10 +177,9 @@ class Minds:
     async def _think(self, seen: AgentPerception, name: str) -> tuple[object, Minded]:
         from loopforge.runtime.turn_driver import think
 
-        persona = self.personas.get(name.removeprefix(MATE)) if name.startswith(MATE) else None
         route = self._route(name)
         models: Models = self.models if self.models is not None else _NoModels()
-        policy = self._policy(name, seen, persona, route)
+        policy = self._policy(name, seen, route)
         thought = await think(partial(policy, seen), models, route, seconds=self.seconds)
         minded = _minded(self.version(name), thought)
         if minded.outcome == "planned" and not isinstance(thought.made, AgentActionPlan):
@@ -179,14 +187,12 @@ class Minds:
             minded = replace(minded, outcome="malformed", why=why)
         return thought.made, minded
 
-    def _policy(
-        self, name: str, seen: AgentPerception, persona: Persona | None, route: Route
-    ) -> Policy:
+    def _policy(self, name: str, seen: AgentPerception, route: Route) -> Policy:
         if name in self.own:
             return _unsharing(self.own[name])
         from loopforge.policies import robot_model
 
-        character = persona.prompt if persona else self.characters.get(seen.name, "")
+        character = self._character(name, seen.name)
         if name == "chain":
             return robot_model.chain(self.prompts, character)
         small = self.models is not None and self.models.facts(route).small
@@ -199,11 +205,13 @@ class Minds:
         from loopforge.policies import robot_model
         from loopforge.runtime.turn_driver import think
 
-        asking = robot_model.reflecting(self.prompts, summary.to_dict(), tuple(TAGS))
-        thought = await think(lambda: asking, self.models, self.route)
+        name = self.name_for(summary.name, supervisor=False)
+        character = self._character(name, summary.name)
+        asking = robot_model.reflecting(self.prompts, summary.to_dict(), tuple(TAGS), character)
+        thought = await think(lambda: asking, self.models, self._route(name))
+        minded = _minded("reflect/2", thought)
         if isinstance(thought.made, AgentReflection):
-            return _bounded(thought.made), _minded("reflect/1", thought)
-        minded = _minded("reflect/1", thought)
+            return _bounded(thought.made), minded
         outcome = minded.outcome if minded.outcome != "planned" else "malformed"
         fallen = Minded("template/1", outcome, minded.exchange, "no usable reflection came")
         return build_agent_reflection(summary), fallen
