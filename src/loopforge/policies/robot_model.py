@@ -158,7 +158,7 @@ def listed(bands: Mapping[str, str]) -> str:
 
 
 def reflecting(
-    prompts: Prompts, words: Mapping[str, Any], tags: Sequence[str], persona: str
+    prompts: Prompts, words: Mapping[str, Any], tags: Sequence[str], persona: str = ""
 ) -> Asking[AgentReflection | None]:
     """Ask a model to look back on a day told in `words`, as who it is (`persona`).
 
