@@ -13,7 +13,7 @@ from loopforge.errors import InputError
 from loopforge.io.text.code_fences import blocks, left_open
 from loopforge.io.text.graphemes import clip, measure, within
 from loopforge.io.text.message_split import VOID, MessagePiece, as_file, join, split
-from tests.work_count import growth
+from tests.work_count import calls_of
 
 LIMITS = st.integers(40, 120)
 WORDS = st.text("abcdefghij", min_size=1, max_size=9)
@@ -267,11 +267,11 @@ def test_a_file_is_made_of_what_is_more_than_so_many_pieces(text: str, limit: in
         assert len(file.name) > 3
 
 
-@pytest.mark.patient
 @pytest.mark.parametrize("limit", [40, 300])
 @pytest.mark.parametrize(
     "unit", ["🇩🇪", "\U0001f1e9", "क्", "👩\u200d", "\U000e0061", "[", "e\u0301"]
 )
 def test_a_text_of_one_sign_is_split_in_linear_work(unit: str, limit: int) -> None:
     """Flags go by twos: all before a cut were counted for each cut, which held rooms for 20 seconds."""
-    assert growth(lambda size: lambda: split(unit * (size // len(unit)), limit), 2000) < 6
+    few, many = calls_of(split, *((unit * (size // len(unit)), limit) for size in (2000, 8000)))
+    assert many / few < 6  # four where it is linear
