@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+import loopforge.policies
 from loopforge.chat.speaking.room_rules import SCREEN
 from loopforge.chat.why.flight_record import (
     AskedStep,
@@ -22,7 +25,7 @@ from loopforge.chat.why.flight_record import (
     SpokenPart,
     TurnRecord,
 )
-from loopforge.chat.why.plain_summary import span, story
+from loopforge.chat.why.plain_summary import PURPOSES, span, story
 
 AT = datetime(2026, 11, 21, 14, 3, tzinfo=UTC)
 
@@ -174,3 +177,16 @@ def test_a_place_is_called_by_its_name() -> None:
     assert "Its line arrived: plaza." in told(deliveries=(line,))
     home = replace(line, surface=SCREEN, place="")
     assert "Its line arrived: a page or terminal of this home." in told(deliveries=(home,))
+
+
+def test_what_any_mind_asks_for_is_told_in_words() -> None:
+    """Of rooms and of tasks; what robots ask is told on the Factory's pages."""
+    folder = Path(loopforge.policies.__file__).parent
+    asked = {
+        purpose
+        for file in folder.rglob("*.py")
+        if not file.name.startswith("robot_")
+        for purpose in re.findall(r'purpose="(\w+)"', file.read_text("utf-8"))
+    }
+    assert len(asked) > 10
+    assert asked <= PURPOSES.keys()

@@ -122,11 +122,11 @@ async def test_the_words_alone_are_enough(tmp_path: Path, said: str, due: dateti
 async def test_a_whole_line_is_enough(tmp_path: Path) -> None:
     """A mate that passes on what was said, and nothing else, has when and of what read out of it."""
     write_mates(tmp_path, maya=MAYA)
-    form = {"said": "remind me in two hours of the tea, please"}
+    form = {"said": "remind me in two hours of the tea, please", "whom": "room"}
     async with living(tmp_path, minding(form), clock=SimClock(NOW)) as home:
         await home.hears("ana", "@maya remind me in two hours of the tea, please")
         (one,) = await home.bodies(ReminderSet)
-        assert (str(one.what), str(one.said)) == ("the tea", "in two hours")
+        assert (str(one.what), str(one.said), one.whom) == ("the tea", "in two hours", "room")
 
 
 async def test_words_that_are_open_set_nothing(tmp_path: Path) -> None:

@@ -203,7 +203,8 @@ class TurnOutcomes:
         plan = one.ended.plan
         trouble = str(plan.meta.get("trouble", "")) if plan else BROKE_OFF
         after = list[Body]()
-        one.failing = one.state.failing if one.state.changes_files else ""
+        done = any(isinstance(act, FinishWork) for act in acts)
+        one.failing = one.state.failing if done and one.state.changes_files else ""
         last = one.nth >= most + one.state.since
         for act in acts:
             if isinstance(act, FinishWork) and one.failing and not last and not _warned(one.state):
@@ -256,7 +257,7 @@ class TurnOutcomes:
             signals += weighed(["turn broke off"])
         elif trouble and trouble not in UNREACHED:
             signals += weighed(["answer was malformed"])
-        if one.failing and one.action.startswith("It says that it is done"):
+        if one.failing:
             signals += weighed([UNTESTED])
         if _circle(one):
             signals += weighed(["in circles"])

@@ -5,6 +5,8 @@ A form that does not fit is no failure: its result says what to ask the person, 
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from loopforge.chat.reminders.reminder_service import Asker, ReminderService
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Tool, ToolCall, ToolWork
@@ -91,7 +93,8 @@ class ReminderTools:
         form, asker = _form(call), self._asker(call)
         language = self._language(call, form)
         if not form.what:
-            form, language = self._service.read(form.said, asker)
+            wished, language = self._service.read(form.said, asker)
+            form = replace(form, said=wished.said, what=wished.what)
         wakes = call.mate if call.arguments.get("act") else ""
         found, number = await self._service.set(call.stream, asker, form, language, wakes)
         return self._worded(found, asker.person, f"Reminder {number}, {form.what}, is set")

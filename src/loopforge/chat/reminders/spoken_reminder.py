@@ -34,7 +34,7 @@ _ME = re.compile(r"^(?:me|mich)\s+", re.IGNORECASE)
 _WISH = re.compile(
     r"\b(?:remind\s+me|set\s+(?:me\s+)?(?:a|another)\s+reminder(?:\s+for)?)\b[\s,:]*", re.IGNORECASE
 )
-_THANKS = re.compile(r"[\s,]*\b(?:please|thanks|thank\s+you)?[\s.!?]*\Z", re.IGNORECASE)
+_THANKS = re.compile(r",? (?:please|thanks|thank you)\Z", re.IGNORECASE)
 _LINK = re.compile(r"^(?:about|of|to|that)\s+", re.IGNORECASE)
 _LOOSE = frozenset(("about", "of", "to", "that", "the", "a", "an", "my", "our"))
 """Words with which no words of when end."""
@@ -72,7 +72,8 @@ def wished_reminder(line: str, now: datetime, zone: str) -> tuple[ReminderForm, 
     found = _WISH.search(line := " ".join(line.split()))
     if found is None:
         return None
-    before, wish = line[: found.start()].strip(" ,"), _THANKS.sub("", line[found.end() :])
+    before = line[: found.start()].strip(" ,")
+    wish = _THANKS.sub("", line[found.end() :].rstrip(" .!?"))
     if is_time(before, spoken_language(before)):  # "in ten minutes, remind me to stretch"
         wish = f"{wish} {before}"
     return spoken_reminder(wish, now, zone)
