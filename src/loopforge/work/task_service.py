@@ -44,7 +44,6 @@ T = TypeVar("T")
 Calibration = tuple[float | None, tuple[ReliabilityBin, ...]]
 LONGEST = 20_000
 """Characters of a task, or of a line said during one."""
-STAYS = "its branch stays, for it is checked out in a folder or was moved"
 PAID = (
     "With more money it goes on: say how much on its page, or by "
     "`loopforge work resume {id} --budget 1`."
@@ -284,14 +283,15 @@ class TaskService:
 
         async def attempt(state: TaskState, seq: int) -> str:
             _rejectable(state)  # also anew: somebody may have had it go on meanwhile
-            gone = ""
+            gone = stays = ""
             if state.task.repo:
                 if state.offered is not None and state.offered.commit:
                     _same(state.offered, commit)
-                went = await self.places.reject(state)
-                gone = "the branch is gone, " if went else f"{STAYS}, "
+                stays = await self.places.reject(state)
+                gone = "" if stays else "the branch is gone, "
             await self._append(state, [ResultRejected(by=person)], person, seq)
-            return f"Rejected; {gone}the workspace is still there."
+            told = f"Rejected; {gone}the workspace is still there."
+            return f"{told} Its branch was not deleted: {stays}" if stays else told
 
         return await self._decided(task, attempt)
 

@@ -68,12 +68,12 @@ class WorkPlaces:
         """Merge exactly this commit. Raises what `TaskRepositories.approve` does."""
         return await self.repositories.approve(state.stream, commit)
 
-    async def reject(self, state: TaskState) -> bool:
-        """Delete the task's branch, if it has come so far as to have one; whether there is none."""
+    async def reject(self, state: TaskState) -> str:
+        """Delete the task's branch, if it has come so far as to have one; why one stays, or ""."""
         try:
             return await self.repositories.reject(state.stream)
         except Unknown:
-            return True
+            return ""
 
     async def undo(self, state: TaskState) -> ChangeUndone:
         """Take back the last change of files, or the merge. Raises LoopforgeError.

@@ -153,7 +153,7 @@ async def test_a_rejected_branch_is_gone_and_the_work_goes_on(bench: Bench) -> N
     await bench.begin()
     await bench.does(EDIT)
     shown = await bench.propose()
-    assert await bench.git.reject(TASK)
+    assert not await bench.git.reject(TASK)
     assert bench.git.proposal(TASK).state == "rejected"
     assert git(bench.project, "branch", "--format=%(refname:short)") == "main"
     with pytest.raises(Changed, match="rejected already"):
@@ -169,10 +169,30 @@ async def test_a_branch_that_somebody_is_on_stays_and_is_not_said_to_be_gone(ben
     await bench.does(EDIT)
     branch = (await bench.propose()).branch
     git(bench.project, "switch", "-q", branch)
-    assert not await bench.git.reject(TASK)
+    assert "checked out" in await bench.git.reject(TASK)
     git(bench.project, "switch", "-q", "main")
     git(bench.project, "branch", "-q", "-D", branch)
-    assert await bench.git.reject(TASK)
+    assert not await bench.git.reject(TASK)
+
+
+@pytest.mark.parametrize(
+    ("gone", "why"),
+    [
+        ("project", "There is no folder"),
+        ("project/.git", "is no git repository"),
+        ("home/repositories/project.toml", "No repository 'project' is registered"),
+    ],
+)
+async def test_a_no_needs_no_repository(bench: Bench, gone: str, why: str) -> None:
+    """One that is gone is what a yes says is missing; a no stands, and says that a branch may stay."""
+    await bench.begin()
+    await bench.does(EDIT)
+    shown = await bench.propose()
+    (bench.place / gone).rename(bench.place / "elsewhere")
+    with pytest.raises((RepositoryError, Unknown), match=why):
+        await bench.git.approve(TASK, shown.commit)
+    assert why in await bench.git.reject(TASK)
+    assert bench.git.proposal(TASK).state == "rejected"
 
 
 async def test_a_folder_that_was_deleted_by_hand_holds_no_branch(bench: Bench) -> None:
@@ -266,6 +286,27 @@ async def test_an_approval_that_died_half_way_is_finished_by_the_next(bench: Ben
     assert not merged.again
     assert git(bench.project, "rev-parse", "main") == shown.commit
     assert git(bench.project, "status", "--porcelain") == ""
+
+
+async def test_an_approval_that_fails_half_way_leaves_the_folder_as_it_was(bench: Bench) -> None:
+    """What git wrote before it failed is not taken for work of the person, and a yes later does it."""
+    filters = {".gitattributes": "*.z filter=missing\n", "gone.py": "x\n"}
+    bench.commit(filters)
+    await bench.begin()
+    await bench.does(f"{EDIT} && rm gone.py && ln -s a.py link && mkdir sub && echo 1 > sub/last.z")
+    shown = await bench.propose()
+    (bench.project / "b.py").write_text("x = 2  # mine\n")
+    git(bench.project, "config", "filter.missing.required", "true")
+    git(bench.project, "config", "filter.missing.smudge", "false")
+    with pytest.raises(RepositoryError, match=r"filter missing failed.* Nothing was changed\.$"):
+        await bench.git.approve(TASK, shown.commit)
+    assert git(bench.project, "status", "--porcelain") == " M b.py"
+    assert git(bench.project, "rev-parse", "main") == shown.before
+    git(bench.project, "config", "filter.missing.smudge", "cat")
+    git(bench.project, "config", "filter.missing.clean", "cat")
+    await bench.git.approve(TASK, shown.commit)
+    assert git(bench.project, "status", "--porcelain") == " M b.py"
+    assert (bench.project / "sub/last.z").read_text() == "1\n"
 
 
 async def test_a_folder_in_the_middle_of_something_is_left_alone(bench: Bench) -> None:

@@ -67,6 +67,12 @@ SAFE = {
     "trace2.perfTarget": "",
 }
 """What of a repository's own configuration does not count."""
+NO_REPOSITORY = "not a git repository"
+"""What git says of a folder that is none, whatever it is asked."""
+ELSEWHERE = (
+    "Bring it back, or write where it is now into its file in the folder `repositories` of the "
+    "home."
+)
 _PLACES = "/usr/local/bin:/usr/bin:/bin"
 
 
@@ -141,7 +147,7 @@ class HostGit:
             raise RepositoryError(told) from None
         said = complaint.decode("utf-8", "replace").strip()
         code = process.returncode or 0
-        if code not in ok:
+        if code not in ok or (code and NO_REPOSITORY in said):
             raise RepositoryError(_refusal(arguments[0], self.folder, said, code))
         return GitEnded(code, output)
 
@@ -187,10 +193,7 @@ class HostGit:
 def _found_for(folder: Path) -> tuple[str, str]:
     """Both, to be run in a folder. Raises NotInstalled, RepositoryError where that is gone."""
     if not folder.is_dir():
-        raise RepositoryError(
-            f"There is no folder {folder} any more. Bring it back, or write where it is now into "
-            "its file in the folder `repositories` of the home."
-        )
+        raise RepositoryError(f"There is no folder {folder} any more. {ELSEWHERE}")
     return _found()
 
 
@@ -226,8 +229,8 @@ def _refusal(what: str, folder: Path, said: str, code: int) -> str:
             f"{folder} belongs to another user than the one who runs Loopforge, so git does not "
             "touch it. Run Loopforge as that user, or give the folder to this one."
         )
-    if "not a git repository" in said:
-        return f"{folder} is no git repository."
+    if NO_REPOSITORY in said:
+        return f"{folder} is no git repository. {ELSEWHERE}"
     lines = [line for line in said.splitlines() if line.strip()]
     told = "; ".join(lines[-3:])[:600] or f"it ended with {code}"
     return f"git {what} failed: {told}"

@@ -11,11 +11,12 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from loopforge.errors import Changed, RepositoryError
 from loopforge.runtime.installation.folder_lock import locked
-from loopforge.work.git.change_review import PathChange, shown_path
+from loopforge.work.git.change_review import NOTHING, PathChange, shown_path
 from loopforge.work.git.host_git import HostGit
 from loopforge.work.git.tree_reading import file_contents, tree_changes
 
@@ -46,6 +47,7 @@ IN_THE_WAY = (
     ("index.lock", "a command of git, or one died there and left its index.lock"),
 )
 """What lies in git's folder while something is under way."""
+COMPARE = ("diff-index", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules")
 NAMED = 10
 
 
@@ -143,11 +145,14 @@ class PersonRepository:
         git = HostGit(folder)
         await self._idle(git, folder)
         await git.run("update-index", "-q", "--refresh", ok=(0, 1))
-        await self._nothing_lost(git, folder, commit, before)
+        changes = await self._nothing_lost(git, folder, commit, before)
         try:
             await git.run("read-tree", "-m", "-u", before, commit)
         except RepositoryError as error:
-            raise RepositoryError(_kept(folder, str(error))) from error
+            left = await self._put_back(git, folder, changes, before)
+            told = f"Look there at {', '.join(left)}" if left else "Nothing was changed"
+            why = str(error).rstrip(".")
+            raise RepositoryError(f"{folder} cannot come along: {why}. {told}.") from error
         try:
             await self._move(branch, commit, before)
         except BaseException:
@@ -188,27 +193,55 @@ class PersonRepository:
                     "again; nothing was changed."
                 )
 
-    async def _nothing_lost(self, git: HostGit, folder: Path, commit: str, before: str) -> None:
-        """Raise where a person's files stand in the way: changed ones, and those git ignores."""
+    async def _put_back(
+        self, git: HostGit, folder: Path, changes: Sequence[PathChange], before: str
+    ) -> list[str]:
+        """Undo what git wrote before it failed, such as on a full disk; which paths differ still.
+
+        Touches what is missing, or there as git writes it, whole or cut off: no work of a person.
+        """
+        held = await file_contents(git, {each.new for each in changes if not each.goes})
+        written = [
+            each
+            for each in changes
+            if await asyncio.to_thread(_by_git, folder / each.path, held.get(each.new, b""))
+        ]
+        fresh = [each.path for each in changes if each.was == NOTHING]
+        for each in written:
+            with suppress(OSError):
+                (folder / each.path).unlink()
+        old = "".join(f"{each.path}\0" for each in written if each.was != NOTHING)
+        fed = old.encode("utf-8", "surrogateescape")
+        await git.run("checkout-index", "-f", "-q", "-z", "--stdin", stdin=fed, ok=(0, 1, 128))
+        await git.run("update-index", "-q", "--refresh", ok=(0, 1, 128))
+        differ = await git.parts(*COMPARE, before)
+        left = {*await asyncio.to_thread(_standing, folder, fresh), *differ}
+        return [shown_path(each.path) for each in changes if each.path in left][:NAMED]
+
+    async def _nothing_lost(
+        self, git: HostGit, folder: Path, commit: str, before: str
+    ) -> list[PathChange]:
+        """What is to be written there. Raises where that would be over work of a person's."""
         changes = await tree_changes(git, before, commit)
         touched = {change.path for change in changes}
-        status = await git.parts(
-            *("diff-index", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules", before)
-        )
+        status = await git.parts(*COMPARE, before)
         edited = sorted(touched.intersection(status))
-        fresh = [change.path for change in changes if change.was == "000000"]
+        fresh = [change.path for change in changes if change.was == NOTHING]
         held = await asyncio.to_thread(_standing, folder, fresh)
         already = await self._same(git, commit, [*edited, *held])
         if lost := [path for path in dict.fromkeys([*edited, *held]) if path not in already]:
             shown = ", ".join(map(shown_path, lost[:NAMED]))
-            raise RepositoryError(_kept(folder, f"you have work of your own in {shown}"))
+            raise RepositoryError(
+                f"{folder} cannot come along: you have work of your own in {shown}. Commit or "
+                "stash it there, then try again; nothing was changed."
+            )
+        return [change for change in changes if change.path not in already]
 
     async def _same(self, git: HostGit, commit: str, paths: Sequence[str]) -> frozenset[str]:
         """Those that are there just as the commit has them: left by an approval that broke off."""
         if not paths:
             return frozenset()
-        compare = ("diff-index", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules")
-        other = await git.parts(*compare, commit, "--", *paths)
+        other = await git.parts(*COMPARE, commit, "--", *paths)
         index = await git.parts("ls-files", "-z", "--", *paths)
         return frozenset(set(paths) & set(index) - set(other))
 
@@ -230,8 +263,10 @@ def _stands(folder: Path, path: str) -> bool:
     return os.path.lexists(place / name)
 
 
-def _kept(folder: Path, why: str) -> str:
-    return (
-        f"{folder} cannot come along: {why}. Commit or stash it there, then try again; nothing "
-        "was changed."
-    )
+def _by_git(path: Path, written: bytes) -> bool:
+    """Whether nothing lies there, or what git has written so far of these bytes."""
+    if path.is_symlink():
+        return written.startswith(os.fsencode(path.readlink()))
+    if path.is_file():
+        return written.startswith(path.read_bytes())
+    return not os.path.lexists(path)

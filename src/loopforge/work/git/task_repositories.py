@@ -20,7 +20,7 @@ import asyncio
 import hashlib
 import shutil
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 FOLDER = "data/work"
 RECORD = "repository.json"
+STAYS = "it is checked out in a folder or was moved."
 TITLE = 40
 """Signs of a title that go into a branch's name."""
 
@@ -238,18 +239,18 @@ class TaskRepositories:
         await person.drop_branch(proposal.branch, proposal.tip)
         return Merged(commit=commit, checkout=str(folder or ""))
 
-    async def reject(self, task: str) -> bool:
-        """Delete the task's branch; the clone stays. Whether it is gone: a person may be on it.
+    async def reject(self, task: str) -> str:
+        """Delete the task's branch; the clone stays. Why that branch stays; "" where it is gone.
 
-        Raises Changed where it was merged.
+        A no needs no repository: one that is gone holds it up no longer. Raises Changed where it
+        was merged.
         """
         record, proposal = self._record(task), self.proposal(task)
         if proposal.state == "merged":
             raise Changed("This was merged already; it can be taken back.")
-        person = self._person(record.branch)
-        await person.drop_branch(proposal.branch, proposal.tip)
+        stays = await self._drop(record.branch, proposal.tip)
         await self._settle(task, "rejected")
-        return not await person.find(proposal.branch)
+        return stays
 
     async def take_back(self, task: str) -> Merged:
         """Undo a merge by a commit that takes its changes back, on top of what there is now.
@@ -316,11 +317,18 @@ class TaskRepositories:
         """
         record = self._known(task)
         if record is not None and record.proposal is not None:
-            with suppress(Unknown, BadSettings, RepositoryError):  # that repository is gone
-                person = self._person(record.branch)
-                await person.drop_branch(record.branch.branch, record.proposal.tip)
+            await self._drop(record.branch, record.proposal.tip)
         await self._workspaces.forget(task)
         await asyncio.to_thread(shutil.rmtree, self._place(task), ignore_errors=True)
+
+    async def _drop(self, branch: TaskBranch, tip: str) -> str:
+        """Delete a task's branch where it stands at its tip; why it stays, "" where it is gone."""
+        try:
+            person = self._person(branch)
+            await person.drop_branch(branch.branch, tip)
+            return STAYS if await person.find(branch.branch) else ""
+        except (Unknown, BadSettings, RepositoryError) as error:
+            return str(error)
 
     async def _settle(self, task: str, state: MergeState) -> None:
         record, proposal = self._record(task), self.proposal(task)
