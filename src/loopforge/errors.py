@@ -30,6 +30,7 @@
       RepositoryError       git did not do what was asked, or what a task made is not taken over
       NotInstalled          a library that only some homes need is missing
       ModelError            the language-model layer is not usable as configured
+        ModelLost           no question of a run will be answered before somebody has mended it
       SendFailed            a surface did not take a message; says whether to try again
       HostTaken             another process runs this home already
         HostElsewhere       another process runs its ledger, in another home or on another machine
@@ -194,6 +195,10 @@ class NotInstalled(LoopforgeError):
 
 class ModelError(LoopforgeError):
     """The language-model layer is not usable as configured."""
+
+
+class ModelLost(ModelError):
+    """The one model of a run answers no question before somebody has mended something."""
 
 
 class HostTaken(LoopforgeError):

@@ -288,6 +288,44 @@ async def test_the_model_that_is_named_answers_or_nobody_does(lab: Lab, scripted
         assert "in another's stead" in told[1].splitlines()[0]
 
 
+DEAD = Behaviour(
+    status=401, body='{"error": {"message": "no such key", "code": "invalid_api_key"}}'
+)
+
+
+async def test_a_model_that_somebody_has_to_mend_stops_the_run(lab: Lab, scripted: Path) -> None:
+    """A dead key is one error that says so, and no row; mended, the run is taken up and lacks nothing."""
+    async with serving() as server:
+        (scripted / "loopforge.toml").write_text(SERVED.format(url=server.url))
+        server.does(*[Behaviour(pieces=(ANSWER,))] * 5, DEAD)
+        code, out, err = await asyncio.to_thread(lab, "run", *ASKING, "--out", "mine")
+        assert (code, out) == (1, "")
+        assert "Stopped after step 0. `loopforge lab run --resume --out mine` goes on." in err
+        assert "the key for named is refused" in err
+        assert len(server.asked) <= 10
+        assert len(acts(scripted / "mine")) == 6
+        server.does(Behaviour(pieces=(ANSWER,)))
+        code, out, _ = await asyncio.to_thread(lab, "run", "--resume", "--out", "mine")
+        assert (code, out.split(" (")[0]) == (0, "answered 10, refused 0, cut off 0, failed 0")
+
+
+async def test_a_server_that_answers_nobody_stops_the_run(lab: Lab, scripted: Path) -> None:
+    """Some failures are outcomes; so many in a row are an outage, and the rest is not asked for."""
+    async with serving() as server:
+        patient = "model_tries = 1\n" + SERVED.format(url=server.url)
+        (scripted / "loopforge.toml").write_text(patient)
+        server.does(Behaviour(status=500, body="{}"))
+        long = (*ASKING[:-3], "12", *ASKING[-2:])
+        code, _, err = await asyncio.to_thread(lab, "run", *long, "--out", "mine")
+    assert code == 1
+    assert "20 times in a row" in err
+    assert "the server of named failed" in err
+    assert len(server.asked) == 20
+    assert {row.minded.outcome for row in acts(scripted / "mine") if row.minded.exchange} == {
+        "failed"
+    }
+
+
 def test_a_run_is_taken_up_by_the_model_it_names(lab: Lab, scripted: Path) -> None:
     """To go on with another one is refused: it would be another run."""
     assert lab("run", *ASKING, "--model", "scripted", "--out", "mine")[0] == 0

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from loopforge.core.events import Attempt
 from loopforge.core.text.erasable_text import Words
-from loopforge.errors import BadRun
+from loopforge.errors import BadRun, ModelLost
 from loopforge.models.model_tape import Tape, key_of
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import ModelReply, Pictured, Question, Route
@@ -76,6 +76,18 @@ async def test_a_miss_is_told_and_never_a_live_call(tmp_path: Path) -> None:
         assert tape.trouble == ""
         assert (await tape.ask(question(text), lambda _: None)).outcome == "failed"
         assert "does not hold a question" in tape.trouble
+
+
+async def test_what_stops_a_sweep_is_not_taped(tmp_path: Path) -> None:
+    """A model that has to be mended leaves nothing on the tape: it is asked again afterwards."""
+
+    def dead(_: Question) -> str:
+        raise ModelLost("Its key is refused.")
+
+    path = tmp_path / "run.jsonl"
+    with pytest.raises(ModelLost):
+        await Tape(path, ScriptedModels(dead)).ask(question("one"), lambda _: None)
+    assert (await Tape(path, ScriptedModels()).ask(question("one"), lambda _: None)).text
 
 
 def test_a_broken_tape_names_its_line(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.core.text.erasable_text import decode_plain, encode_plain
-from loopforge.errors import BadRun, LoopforgeError
+from loopforge.errors import BadRun, LoopforgeError, ModelLost
 from loopforge.models.providers.token_estimate import estimate
 from loopforge.runtime.ports import ModelFacts, ModelReply, Models, Question, Route
 
@@ -102,6 +102,8 @@ class Tape:
             return ModelReply(outcome="failed", text=self.trouble)
         try:
             reply = await self._live.ask(question, hear)
+        except ModelLost:  # what is on the tape is not asked again
+            raise
         except LoopforgeError as error:
             reply = ModelReply(outcome="failed", text=str(error))
         self._pay(reply)

@@ -38,7 +38,7 @@ from loopforge.core.policy import (
 )
 from loopforge.core.text.erasable_text import Words, mended, public
 from loopforge.core.text.lenient_json import LenientReading, accepted, read
-from loopforge.errors import HostTaken, LedgerError
+from loopforge.errors import HostTaken, LedgerError, ModelLost
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.containment import (
     THINKING,
@@ -495,7 +495,8 @@ async def think(
     """Drive a mind that acts in no room: it may ask models, several at once; tools it has none.
 
     Each time it has so many seconds until it asks or returns.
-    For worlds that keep their own record (the Factory's rows). Nothing is asked again here.
+    For worlds that keep their own record (the Factory's rows). Nothing is asked again here. Raises
+    ModelLost.
     """
     asked: list[tuple[Ask, ModelReply]] = []
 
@@ -515,6 +516,8 @@ async def think(
             if _cancelled():
                 raise
             return failed(error)
+        except ModelLost:
+            raise
         except Exception as error:  # a model is anybody's code, too
             return failed(error)
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.errors import InputError
+from loopforge.errors import InputError, ModelLost
 
 if TYPE_CHECKING:
     from loopforge.core.factory_vocabulary import DayEnded, RunLastRow, Stepped
@@ -174,7 +174,7 @@ def played(
 
     try:
         run = asyncio.run(play())
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, ModelLost):
         ticker.clear()
         if ticker.last >= 0:
             again = f"loopforge lab run --resume --out {called(there, folder)}"

@@ -169,10 +169,20 @@ class Minds:
                 asking.append((nth, each, name))
                 plans.append((None, TEMPLATE))
         if asking:
-            thoughts = await asyncio.gather(*(self._think(each, name) for _, each, name in asking))
-            for (nth, _, _), thought in zip(asking, thoughts, strict=True):
+            for (nth, _, _), thought in zip(asking, await self._all(asking), strict=True):
                 plans[nth] = thought
         return plans
+
+    async def _all(
+        self, asking: Sequence[tuple[int, AgentPerception, str]]
+    ) -> list[tuple[object, Minded]]:
+        """What each comes to. Where one raises, the others ask nothing more."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                thoughts = [group.create_task(self._think(each, name)) for _, each, name in asking]
+        except BaseExceptionGroup as several:
+            raise several.exceptions[0] from None
+        return [thought.result() for thought in thoughts]
 
     async def _think(self, seen: AgentPerception, name: str) -> tuple[object, Minded]:
         from loopforge.runtime.turn_driver import think
