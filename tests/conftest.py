@@ -36,7 +36,7 @@ from loopforge.people.accounts import password_hashing
 from tests import once
 
 ROOT = Path(__file__).parent.parent
-pytest_plugins = ["tests.postgres"]
+pytest_plugins = ["tests.postgres", "tests.open_folder"]
 
 settings.register_profile(
     "house",

@@ -10,10 +10,9 @@ from playwright.async_api import expect
 
 from tests.browser.people import Crowd, owner_of
 from tests.web.conftest import town
-from tests.work.conftest import in_order, place, says, uses
+from tests.work.conftest import in_order, says, uses
 from tests.work.test_thread_tasks import OTTO
 
-__all__ = ["place"]
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.xdist_group("sandbox"),

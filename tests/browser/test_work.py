@@ -14,10 +14,10 @@ from tests.browser.people import Crowd, Person, owner_of
 from tests.browser.test_shape import WINDOWS, looked_at
 from tests.web.conftest import Town, town
 from tests.web.test_task_pages import GIVEN, rested, works
-from tests.work.conftest import in_order, place, says, uses
+from tests.work.conftest import in_order, says, uses
 from tests.work.test_task_results import STEPS, TASK, project
 
-__all__ = ["place", "project", "works"]
+__all__ = ["project", "works"]
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.xdist_group("sandbox"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from loopforge.budgets.model_usage import KEYS, UsageRow, UsageTally, UsageView
 from loopforge.core.events import Answered, Attempt, Body, Fact
 from loopforge.core.events import Usage as Used
-from loopforge.core.limits.money_amounts import PICO, dollars, picos, rounded
+from loopforge.core.limits.money_amounts import PICO, dollars, picos
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.system_clock import Stamp, SystemDice
 from tests.ledger.saying import NOON, ROOM, opened
@@ -178,30 +178,3 @@ def test_costs_add_up_exactly(costs: list[Decimal]) -> None:
     """The sum of what was read from texts is the text of the sum."""
     sum_of = sum(picos(f"{cost:f}") or 0 for cost in costs)
     assert Decimal(dollars(sum_of)) == sum(costs, Decimal(0))
-
-
-@pytest.mark.parametrize("cost", ["", "free", "NaN", "Infinity", "-1", "1e999999", "1000.1"])
-def test_what_is_no_price_is_not_counted_as_one(cost: str) -> None:
-    """No text, no number, less than nothing and absurd sums say that nobody knows the price."""
-    assert picos(cost) is None
-
-
-def test_dollars_are_plain_digits() -> None:
-    """Without zeros at the end, without an exponent."""
-    given_ = [0, 1, 10**PICO, 12 * 10**PICO + 5 * 10 ** (PICO - 1), 10 * 10**PICO]
-    assert [dollars(each) for each in given_] == ["0", "0.000000000001", "1", "12.5", "10"]
-
-
-def test_people_read_rounded_dollars() -> None:
-    """Two digits from a dollar on, four below; what is less than that is not nothing."""
-    told = [
-        rounded(picos(cost) or 0) for cost in ("0", "12.5", "1", "0.0042", "0.00001", "999.999")
-    ]
-    assert told == ["$0.00", "$12.50", "$1.00", "$0.0042", "under $0.0001", "$1,000.00"]
-
-
-def test_an_unknown_price_is_said_so() -> None:
-    """Without any price it is not "$0"; beside known prices it is counted."""
-    assert UsageRow(unpriced=2).price == "no price known"
-    assert UsageRow(picos=10**PICO, unpriced=1).price == "$1.00, 1 unpriced"
-    assert UsageRow(picos=10**PICO).price == "$1.00"

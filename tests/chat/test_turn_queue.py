@@ -287,18 +287,8 @@ def test_who_comes_in_while_a_turn_is_prepared_has_it_begin_anew() -> None:
     for recalled, upto, overtaken in cases:
         turns = Turns()
         turns.came_in(5)
-        body = Perceived(
-            mate="maya",
-            policy="talk/1",
-            mind="0" * 16,
-            line="l",
-            summons="name",
-            step=0,
-            shown=public("{}"),
-            lines=LineRun(more=()),
-            upto=upto,
-            recalled=(recalled,) if recalled else (),
-        )
+        shown = _shown("l", "name")
+        body = replace(shown, upto=upto, recalled=(recalled,) if recalled else ())
         turns.begin("t", body)
         assert turns.open["t"].overtaken is overtaken
         turns.came_in(9)

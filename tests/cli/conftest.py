@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
@@ -74,6 +75,16 @@ def hosted(home: Path, work: Callable[[App], Awaitable[T]]) -> T:
     return asyncio.run(host())
 
 
+def does_what_the_page_says(run: Run, page: Path, steps: int, before: str) -> None:
+    """Each command of the page's session, begun by these words, tells what stands below it."""
+    session = page.read_text("utf-8").partition("```console\n")[2].partition("```")[0]
+    told = [step.partition("\n") for step in session.split(f"$ {before} ")[1:]]
+    assert len(told) == steps
+    for command, _, shown in told:
+        code, out, error = run(*shlex.split(command))
+        assert (code, out) == (0, shown), error
+
+
 def written(home: Path, work: Callable[[SqlLedger], Awaitable[T]]) -> T:
     """What comes of something that is done with a home's ledger alone."""
 
@@ -85,10 +96,21 @@ def written(home: Path, work: Callable[[SqlLedger], Awaitable[T]]) -> T:
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A home as it is made."""
+def home(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A home as it is made, and as `fill` of the test's module fills it."""
     make_home(tmp_path)
+    if fill := getattr(request.module, "fill", None):
+        hosted(tmp_path, fill)
     return tmp_path
+
+
+@pytest.fixture
+def begun(home: Path) -> None:
+    """The home was run before."""
+
+    async def nothing(_: App) -> None: ...
+
+    hosted(home, nothing)
 
 
 @pytest.fixture

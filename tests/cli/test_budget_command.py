@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from pathlib import Path
 
 import pytest
 
 from loopforge.app import App
 from loopforge.settings import rows
-from tests.cli.conftest import Run, hosted
+from tests.cli.conftest import Run, does_what_the_page_says
 
 NOUN = "budget"
 DOCS = Path(__file__).parents[2] / "docs" / "budgets.md"
 
 
-@pytest.fixture(autouse=True)
-def _there(home: Path) -> None:
+async def fill(app: App) -> None:
     """A home with a room."""
-
-    async def begin(app: App) -> None:
-        await app.rooms.enter("commons", "Ana", "web")
-
-    hosted(home, begin)
+    await app.rooms.enter("commons", "Ana", "web")
 
 
 def test_a_budget_is_set_shown_and_taken_away(run: Run) -> None:
@@ -81,12 +75,7 @@ def test_a_budget_for_what_is_not_there_is_told(run: Run) -> None:
 
 def test_the_page_on_budgets_does_what_it_says(run: Run) -> None:
     """Each command of docs/budgets.md, one after the other, tells what stands below it."""
-    session = DOCS.read_text("utf-8").partition("```console\n")[2].partition("```")[0]
-    steps = [step.partition("\n") for step in session.split("$ loopforge budget ")[1:]]
-    assert len(steps) == 6
-    for command, _, told in steps:
-        code, out, error = run(*shlex.split(command))
-        assert (code, out) == (0, told), error
+    does_what_the_page_says(run, DOCS, 6, "loopforge budget")
 
 
 def test_the_page_on_budgets_names_every_setting_with_its_value() -> None:

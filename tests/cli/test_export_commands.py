@@ -14,7 +14,7 @@ from loopforge.artifacts.file_intake import FileLimits, receive
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
 from loopforge.home import make_home
-from tests.cli.conftest import Run, hosted, typing
+from tests.cli.conftest import Run, typing
 
 PICTURE = b"\x89PNG\r\n\x1a\nrhubarb"
 
@@ -25,15 +25,8 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     return typing(capsys)
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
+async def fill(app: App) -> None:
     """A home in which ana said something, with a picture, and ben something else."""
-    make_home(tmp_path)
-    hosted(tmp_path, _fill)
-    return tmp_path
-
-
-async def _fill(app: App) -> None:
     file = await receive(app.artifacts, "a.png", PICTURE, FileLimits(1000, 1000))
     for name, text, files in (("ana", "I like rhubarb", (file,)), ("ben", "I do not", ())):
         you = (await app.front.rooms.enter("commons", name, "terminal", ("maya",))).you

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import zipfile
 from pathlib import Path
 
@@ -13,18 +12,9 @@ from loopforge.app import App
 from loopforge.core.memory.memory_vocabulary import EvidenceLine, MemoryKept
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
-from loopforge.home import make_home
-from tests.cli.conftest import Run, hosted, typing
+from tests.cli.conftest import Run, does_what_the_page_says, typing
 
 DOCS = Path(__file__).parents[2] / "docs" / "memory.md"
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A home in which maya keeps something of ana, and something of ben."""
-    make_home(tmp_path)
-    hosted(tmp_path, _fill)
-    return tmp_path
 
 
 @pytest.fixture
@@ -33,7 +23,8 @@ def run(capsys: pytest.CaptureFixture[str], home: Path) -> Run:
     return typing(capsys, "--home", str(home))
 
 
-async def _fill(app: App) -> None:
+async def fill(app: App) -> None:
+    """A home in which maya keeps something of ana, and something of ben."""
     for name, text in (("ana", "I like zarquon tea"), ("ben", "I do not")):
         you = (await app.front.rooms.enter("commons", name, "terminal", ("maya",))).you
         line = Heard(person=you, text=Words(text), surface="terminal", source=name)
@@ -134,9 +125,4 @@ def test_a_room_goes_with_its_memories(run: Run, home: Path) -> None:
 
 def test_the_page_on_memory_does_what_it_says(run: Run) -> None:
     """Each command of docs/memory.md, one after the other, tells what stands below it."""
-    session = DOCS.read_text("utf-8").partition("```console\n")[2].partition("```")[0]
-    steps = [step.partition("\n") for step in session.split("$ loopforge ")[1:]]
-    assert len(steps) == 7
-    for command, _, told in steps:
-        code, out, error = run(*shlex.split(command))
-        assert (code, out) == (0, told), error
+    does_what_the_page_says(run, DOCS, 7, "loopforge")

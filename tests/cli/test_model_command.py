@@ -6,24 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.app import App, open_app
+from loopforge.app import open_app
 from loopforge.models.embedded.embedded_model import weights
 from loopforge.runtime.ports import Question, Route
 from loopforge.settings import load_settings
-from tests.cli.conftest import Run, hosted
+from tests.cli.conftest import Run
 from tests.models.hub import BODY, hub
 
 NOUN = "model"
 SMALLEST = "qwen2.5-0.5b"
 
 
-@pytest.fixture(autouse=True)
-def begun(home: Path) -> None:
-    """The home was run before."""
-
-    async def nothing(_: App) -> None: ...
-
-    hosted(home, nothing)
+pytestmark = pytest.mark.usefixtures("begun")
 
 
 def test_one_is_fetched_and_not_used_when_it_does_not_load(

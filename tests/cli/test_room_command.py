@@ -16,25 +16,17 @@ from loopforge.artifacts.file_intake import FileLimits, receive
 from loopforge.cli import main
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
-from loopforge.home import make_home
 from loopforge.host_lock import lock_home
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.settings import load_settings
-from tests.cli.conftest import Run, hosted, written
+from tests.cli.conftest import Run, written
 
 SECRET = "my locker opens with rhubarb on Tuesdays only"
 NOUN = "room"
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
+async def fill(app: App) -> None:
     """A home with a secret and a picture in the room `commons`, and the secret in `cellar` too."""
-    make_home(tmp_path)
-    hosted(tmp_path, _fill)
-    return tmp_path
-
-
-async def _fill(app: App) -> None:
     picture = b"\x89PNG\r\n\x1a\nrhubarb"
     file = await receive(app.artifacts, "a.png", picture, FileLimits(1000, 1000))
     said = (("commons", SECRET, (file,), "maya"), ("cellar", f"I said {SECRET}", (), "merlin"))

@@ -10,25 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.app import App, open_app
+from loopforge.app import open_app
 from loopforge.cli import main
 from loopforge.errors import BadSettings
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.models_opening import tiers_of
 from loopforge.settings import load_settings
-from tests.cli.conftest import Run, hosted, written
+from tests.cli.conftest import Run, written
 
 NOUN = "settings"
 KEY = "sk-planted-0123456789"
 
 
-@pytest.fixture(autouse=True)
-def begun(home: Path) -> None:
-    """The home was run before."""
-
-    async def nothing(_: App) -> None: ...
-
-    hosted(home, nothing)
+pytestmark = pytest.mark.usefixtures("begun")
 
 
 def test_a_setting_is_set_seen_and_undone(run: Run) -> None:

@@ -6,8 +6,6 @@ import json
 import re
 import shlex
 import subprocess
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,6 @@ import pytest
 from loopforge.cli.work.task_watching import onward
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.work.work_vocabulary import TaskStopped
-from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from loopforge.work.task_state import TaskState
 from tests.cli.conftest import Run
 
@@ -38,13 +35,10 @@ provider = "scripted"
 
 
 @pytest.fixture
-def home() -> Iterator[Path]:
-    """A home that programs can come to which do not run as root."""
-    made = Path(tempfile.mkdtemp(prefix="work-"))
-    made.chmod(0o755)
-    (made / "loopforge.toml").write_text(TOML)
-    yield made
-    WorkspaceFiles(made).remove()
+def home(place: Path) -> Path:
+    """A home with scripted models."""
+    (place / "loopforge.toml").write_text(TOML)
+    return place
 
 
 def test_a_task_is_given_watched_and_taken(run: Run) -> None:

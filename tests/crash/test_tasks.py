@@ -9,8 +9,7 @@ import asyncio
 import os
 import signal
 import sqlite3
-import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -22,7 +21,6 @@ from loopforge.core.effect_states import EffectUnknown
 from loopforge.errors import HostTaken
 from loopforge.host_lock import lock_home
 from loopforge.settings import load_settings
-from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from loopforge.work.task_state import PREFIX
 from loopforge.work.workspace.task_workspace import folder_name
 from tests.crash.drill import Rolls
@@ -38,13 +36,10 @@ PATIENCE = 120.0
 
 
 @pytest.fixture
-def place() -> Iterator[Path]:
-    """A home that programs can come to which do not run as root."""
-    made = Path(tempfile.mkdtemp(prefix="killed-"))
-    made.chmod(0o755)
-    (made / "data").mkdir()
-    yield made
-    WorkspaceFiles(made).remove()
+def place(place: Path) -> Path:
+    """A home there."""
+    (place / "data").mkdir()
+    return place
 
 
 @asynccontextmanager

@@ -11,12 +11,10 @@ from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Line
 from tests.rooms.conftest import write_mates
-from tests.work.conftest import only, place
+from tests.work.conftest import only
 from tests.work.real_package import ALL, BUG, PACKAGE, TASK, TEST, WHOLE, mending, planted
 from tests.work.test_task_results import git
 from tests.work.test_thread_tasks import OTTO
-
-__all__ = ["place"]
 
 pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
 FREE = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))

@@ -15,11 +15,11 @@ from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Line, Place
 from tests.rooms.conftest import write_mates
-from tests.work.conftest import Step, only, place, says, uses
+from tests.work.conftest import Step, only, says, uses
 from tests.work.test_task_results import STEPS, TASK, project
 from tests.work.test_thread_tasks import OTTO
 
-__all__ = ["place", "project"]
+__all__ = ["project"]
 
 pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
 PUBLIC = "https://mates.example.org"

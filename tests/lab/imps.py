@@ -46,11 +46,14 @@ def _carries(made: Callable[[], Any]) -> Callable[[AgentPerception], Any]:
     return lambda _: plan(meta=made())
 
 
-def _returns(value: Any) -> Callable[[AgentPerception], Any]:
+def returns(value: Any) -> Callable[[AgentPerception], Any]:
+    """A mind that returns this."""
     return lambda _: value
 
 
-def _raises(error: BaseException | type[BaseException]) -> Callable[[AgentPerception], Any]:
+def raises(error: BaseException | type[BaseException]) -> Callable[[AgentPerception], Any]:
+    """A mind that raises this at once."""
+
     def policy(_: AgentPerception) -> AgentActionPlan:
         raise error
 
@@ -122,7 +125,8 @@ class Sly(AgentActionPlan, frozen=True):
         return super().__getattribute__(name)
 
 
-def _cyclic() -> dict[str, Any]:
+def cyclic() -> dict[str, Any]:
+    """A dict that holds itself."""
     made: dict[str, Any] = {}
     made["self"] = made
     return made
@@ -144,7 +148,7 @@ def _million() -> dict[str, int]:
 # ------------------------------------------------------------ generators
 
 
-def _asks(request: Any) -> Callable[[AgentPerception], Any]:
+def asks(request: Any) -> Callable[[AgentPerception], Any]:
     """Asks for this for ever."""
 
     def policy(_: AgentPerception) -> Generator[Any, Any, AgentActionPlan]:
@@ -154,7 +158,8 @@ def _asks(request: Any) -> Callable[[AgentPerception], Any]:
     return policy
 
 
-def _clings(_: AgentPerception) -> Generator[Any, Any, AgentActionPlan]:
+def clings(_: AgentPerception) -> Generator[Any, Any, AgentActionPlan]:
+    """Asks again when it is closed."""
     try:
         while True:
             yield ASK
@@ -216,31 +221,31 @@ SLY = Sly(intent="idle", mode="context")
 WORDS = {"message": "hurry", "force": "very high", "text": "Faster, all of you!"}
 
 IMPS = (
-    Imp("returns nothing", _returns(None), "contained", "no plan"),
-    Imp("returns a word", _returns("work"), "contained", "no plan"),
-    Imp("returns a dict", _returns({"intent": "work"}), "contained", "no plan"),
-    Imp("returns a list", _returns([plan(), plan()]), "contained", "no plan"),
-    Imp("returns a number", _returns(float("nan")), "contained", "no plan"),
-    Imp("returns an error", _returns(ValueError("x")), "contained", "no plan"),
-    Imp("returns the class", _returns(AgentActionPlan), "contained", "no plan"),
+    Imp("returns nothing", returns(None), "contained", "no plan"),
+    Imp("returns a word", returns("work"), "contained", "no plan"),
+    Imp("returns a dict", returns({"intent": "work"}), "contained", "no plan"),
+    Imp("returns a list", returns([plan(), plan()]), "contained", "no plan"),
+    Imp("returns a number", returns(float("nan")), "contained", "no plan"),
+    Imp("returns an error", returns(ValueError("x")), "contained", "no plan"),
+    Imp("returns the class", returns(AgentActionPlan), "contained", "no plan"),
     Imp("returns a promise", _promises, "contained", "no plan"),
-    Imp("returns what cannot be read", _returns(Unreadable()), "contained", "no plan"),
-    Imp("returns a sly plan", _returns(SLY), "contained", "cannot be read"),
-    Imp("raises", _raises(ValueError("no")), "contained", "ValueError"),
-    Imp("raises what cannot be said", _raises(Silent()), "contained", "Silent"),
-    Imp("raises a book", _raises(ValueError("x" * 10**6)), "contained", "ValueError"),
-    Imp("raises half a character", _raises(ValueError("\ud800")), "contained", "Value"),
-    Imp("raises SystemExit", _raises(SystemExit), "contained", "SystemExit"),
-    Imp("raises GeneratorExit", _raises(GeneratorExit), "contained", "GeneratorExit"),
-    Imp("raises CancelledError", _raises(asyncio.CancelledError), "contained", "Cancelled"),
-    Imp("raises StopIteration", _raises(StopIteration), "contained", "failed"),
-    Imp("asks for ever", _asks(ASK), "contained", "asked more than"),
-    Imp("asks ten thousand times at once", _asks(All((ASK,) * 10_000)), "contained", "asked more"),
-    Imp("calls tools for ever", _asks(Call("shell")), "contained", "asked more than"),
-    Imp("asks for nothing for ever", _asks(All(())), "contained", "asked more than"),
-    Imp("asks garbage", _asks(7), "contained", "failed"),
-    Imp("asks what cannot be written", _asks(HUGE_ASK), "contained", "failed"),
-    Imp("will not be closed", _clings, "contained", "asked more than"),
+    Imp("returns what cannot be read", returns(Unreadable()), "contained", "no plan"),
+    Imp("returns a sly plan", returns(SLY), "contained", "cannot be read"),
+    Imp("raises", raises(ValueError("no")), "contained", "ValueError"),
+    Imp("raises what cannot be said", raises(Silent()), "contained", "Silent"),
+    Imp("raises a book", raises(ValueError("x" * 10**6)), "contained", "ValueError"),
+    Imp("raises half a character", raises(ValueError("\ud800")), "contained", "Value"),
+    Imp("raises SystemExit", raises(SystemExit), "contained", "SystemExit"),
+    Imp("raises GeneratorExit", raises(GeneratorExit), "contained", "GeneratorExit"),
+    Imp("raises CancelledError", raises(asyncio.CancelledError), "contained", "Cancelled"),
+    Imp("raises StopIteration", raises(StopIteration), "contained", "failed"),
+    Imp("asks for ever", asks(ASK), "contained", "asked more than"),
+    Imp("asks ten thousand times at once", asks(All((ASK,) * 10_000)), "contained", "asked more"),
+    Imp("calls tools for ever", asks(Call("shell")), "contained", "asked more than"),
+    Imp("asks for nothing for ever", asks(All(())), "contained", "asked more than"),
+    Imp("asks garbage", asks(7), "contained", "failed"),
+    Imp("asks what cannot be written", asks(HUGE_ASK), "contained", "failed"),
+    Imp("will not be closed", clings, "contained", "asked more than"),
     Imp("calls a tool", _steals, "allowed", ""),
     Imp("means to be admin", _gives(intent="admin"), "amended", "nobody here can"),
     Imp("means a half character", _gives(intent="\ud800"), "amended", "nobody"),
@@ -272,7 +277,7 @@ IMPS = (
     Imp("tells what cannot be read", _gives(narrative=Unreadable()), "allowed", ""),
     Imp("names an object for a rule", _gives(rule=object()), "allowed", ""),
     Imp("carries an object", _gives(meta={"x": object()}), "allowed", ""),
-    Imp("carries itself", _gives(meta=_cyclic()), "allowed", ""),
+    Imp("carries itself", _gives(meta=cyclic()), "allowed", ""),
     Imp("carries a well", _carries(_deep), "allowed", ""),
     Imp("carries keys that are none", _gives(meta={1: 2, None: 3, (4,): 5}), "allowed", ""),
     Imp("carries half keys", _gives(meta={"\ud800": "\ud800"}), "allowed", ""),

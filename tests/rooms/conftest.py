@@ -14,10 +14,12 @@ from typing import Any, TypeVar
 import pytest
 
 from loopforge.app import App, open_app
-from loopforge.core.events import Event
+from loopforge.chat.why.turn_replay import replayed
+from loopforge.core.events import Event, Perceived
 from loopforge.core.room_vocabulary import Heard, Said, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
+from loopforge.runtime.ports import Question
 from loopforge.settings import load_settings
 from tests import postgres
 from tests.seeded_dice import SeededDice
@@ -127,6 +129,25 @@ class Home:
         url = self.app.settings.database_url
         return found + (postgres.holding(url, words) if url.startswith("postgres") else [])
 
+    async def told(self) -> list[str]:
+        """What the room itself told its people, in order."""
+        return [str(told.text) for told in await self.bodies(Told)]
+
+    async def asks(self) -> list[str]:
+        """The questions that it asked them, in order."""
+        return [str(told.text) for told in await self.bodies(Told) if told.asks]
+
+    async def replays(self) -> None:
+        """Every turn is replayed to the same end."""
+        for event in await self.events():
+            if isinstance(event.body, Perceived):
+                found = await replayed(self.app.ledger, self.app.policies, event.id)
+                assert found.outcome == "same", found.detail
+
+    async def private_room(self, name: str) -> str:
+        """A private room of a person and maya; its stream."""
+        return "room:" + await self.app.rooms.open(self.people[name], name, "", ["maya"])
+
     async def said(self) -> list[str]:
         """The handles of mates that spoke, in order."""
         return [said.mate for said in await self.bodies(Said)]
@@ -134,6 +155,11 @@ class Home:
     async def kinds(self, prefix: str = "") -> list[str]:
         """The kinds of everything that happened."""
         return [event.kind for event in await self.events() if event.kind.startswith(prefix)]
+
+
+def hum(_: Question) -> dict[str, str]:
+    """What every mate answers."""
+    return {"say": "Hm.", "mode": "context", "rule": "", "narrative": "I hum."}
 
 
 @asynccontextmanager

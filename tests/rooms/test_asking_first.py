@@ -15,7 +15,7 @@ from loopforge.io.platforms.buttons.question_buttons import buttons_under
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.ports import Question, Tool, ToolCall
-from tests.rooms.conftest import START, Home, living, write_mates
+from tests.rooms.conftest import START, living, write_mates
 from tests.rooms.oven import installed
 from tests.rooms.test_talking import speaker
 from tests.rooms.test_tools import baking, kitchen
@@ -39,16 +39,11 @@ def cook(question: Question) -> dict[str, object]:
     return {"say": f"I was told: {results[-1][-90:]}"}
 
 
-async def told(home: Home) -> list[str]:
-    """What the room itself told its people."""
-    return [str(one.text) for one in await home.bodies(Told)]
-
-
 async def test_it_runs_after_a_yes_and_only_then(tmp_path: Path) -> None:
     """People read exactly what would run; the yes is on record with who said it; it runs once."""
     async with kitchen(tmp_path, cook, asks=True) as (home, oven):
         await home.hears("ana", "@maya bake me a cake")
-        assert await told(home) == [ASKED.format(n=1)]
+        assert await home.told() == [ASKED.format(n=1)]
         assert "nobody has answered yet" in (await home.lines())[-1]
         assert oven.baked == []
         said = await home.does("ana", "approve", "1")
@@ -57,7 +52,7 @@ async def test_it_runs_after_a_yes_and_only_then(tmp_path: Path) -> None:
         await home.clock.advance(60)
         await home.rest()
         assert (oven.baked, oven.done) == ([180], 1)
-        assert (await told(home))[-1] == "ana said yes to question 1: maya uses oven."
+        assert (await home.told())[-1] == "ana said yes to question 1: maya uses oven."
         assert [one.by for one in await home.bodies(EffectApproved)] == [
             f"person:{home.people['ana']}"
         ]
@@ -76,7 +71,7 @@ async def test_a_no_is_told_with_its_reason(tmp_path: Path) -> None:
         await home.rest()
         assert oven.baked == []
         assert [one.rule for one in await home.bodies(EffectDenied)] == ["asked"]
-        assert (await told(home))[-1] == "ana said no to question 1: it is too hot already"
+        assert (await home.told())[-1] == "ana said no to question 1: it is too hot already"
         assert "ana said no: it is too hot already" in (await home.lines())[-1]
 
 
@@ -92,7 +87,7 @@ async def test_who_may_not_have_it_used_says_neither(tmp_path: Path) -> None:
         assert oven.baked == []
         await home.does("", "approve", "1")
         await baking(home, oven)
-        assert (await told(home))[-1].startswith("The owner of this home said yes")
+        assert (await home.told())[-1].startswith("The owner of this home said yes")
 
 
 async def test_silence_is_a_no(tmp_path: Path) -> None:
@@ -160,7 +155,7 @@ async def test_questions_are_numbered(tmp_path: Path) -> None:
         await home.does("ana", "new")
         await home.hears("ana", "@maya and another")
         hotter = ASKED.format(n=2).replace("180", "220")
-        assert await told(home) == [ASKED.format(n=1), hotter]
+        assert await home.told() == [ASKED.format(n=1), hotter]
         with pytest.raises(InputError, match="Open here: 1, 2"):
             await home.does("ana", "approve", "3")
         await home.does("ana", "deny", "1")
@@ -187,7 +182,7 @@ async def test_a_standing_yes_is_seen_and_taken_back(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="Say /approve and the number, and always"):
             await home.does("", "approve", "1 please")
         await home.does("", "approve", "1 always")
-        assert (await told(home))[-1].endswith(
+        assert (await home.told())[-1].endswith(
             "maya uses oven. It need not ask for that here any more; "
             "/rights maya ask takes that back."
         )
@@ -209,7 +204,7 @@ async def test_a_standing_yes_is_seen_and_taken_back(tmp_path: Path) -> None:
         assert said == "maya asks before each use of a tool that asks first."
         await home.does("ana", "new")
         await home.hears("ana", "@maya a third")
-        assert (await told(home))[-1] == ASKED.format(n=2)
+        assert (await home.told())[-1] == ASKED.format(n=2)
         assert oven.baked == [180, 220]
 
 
@@ -219,7 +214,7 @@ async def test_a_tool_may_ask_once(tmp_path: Path) -> None:
         await home.enter("ana", "ben")
         await home.does("", "rights", "everyone talk stop tools")
         await home.hears("ana", "@maya bake me a cake")
-        (question,) = await told(home)
+        (question,) = await home.told()
         assert "With a yes it is not asked about here again; `/rights maya ask` takes" in question
         (asked,) = [e for e in await home.events() if isinstance(e.body, Told) and e.body.asks]
         buttons = await buttons_under(home.app.front.questions, asked)
@@ -239,7 +234,7 @@ async def test_a_tool_may_ask_once(tmp_path: Path) -> None:
         await home.does("", "rights", "Maya ask")
         await home.does("", "new")
         await home.hears("ana", "@maya bake")
-        assert (await told(home))[-1].startswith("Maya asks first.")
+        assert (await home.told())[-1].startswith("Maya asks first.")
         assert oven.baked == [180, 220]
         await home.does("ben", "approve", "2 always")
 
@@ -255,7 +250,7 @@ async def test_people_are_not_asked_the_same_twice(tmp_path: Path) -> None:
     async with kitchen(tmp_path, eager, asks=True) as (home, oven):
         await home.hears("ana", "@maya bake me a cake")
         await home.hears("ana", "@maya and?")
-        assert await told(home) == [ASKED.format(n=1)]
+        assert await home.told() == [ASKED.format(n=1)]
         refused = await home.bodies(EffectDenied)
         assert {one.rule for one in refused} == {"asked"}
         assert "Do not ask again" in str(refused[0].value)
@@ -294,7 +289,7 @@ async def test_whose_words_they_are_is_told(tmp_path: Path) -> None:
         rights = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
         await home.app.rooms.add(home.room, "", rights)
         await home.hears("ana", "@maya read the page, and write to eve@example.org: good morning")
-        (question,) = [text for text in await told(home) if "asks first" in text]
+        (question,) = [text for text in await home.told() if "asks first" in text]
         assert (
             "Mind that `text` holds words that nobody here said: they come from `page`." in question
         )
@@ -305,7 +300,7 @@ async def test_whom_a_question_named_can_be_forgotten(tmp_path: Path) -> None:
     """No byte of their name is left, nor in the question that was asked for them."""
     async with kitchen(tmp_path, cook, asks=True) as (home, _):
         await home.hears("zorbanax", "@maya bake me a cake")
-        assert "**oven** for zorbanax with" in (await told(home))[-1]
+        assert "**oven** for zorbanax with" in (await home.told())[-1]
         await home.does("zorbanax", "deny", "1")
         await home.rest()
         await home.app.ledger.erase(Wish(person=home.people["zorbanax"]))

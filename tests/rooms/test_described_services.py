@@ -16,7 +16,7 @@ import pytest
 from loopforge.chat.room.room_store import stream_of
 from loopforge.cli.health_checks.model_checks import services
 from loopforge.core.effect_states import EffectProposed, EffectReturned
-from loopforge.core.room_vocabulary import RightsSet, Told
+from loopforge.core.room_vocabulary import RightsSet
 from loopforge.errors import BadSettings, InputError
 from loopforge.settings import load_settings
 from loopforge.tools.web.described_service import read_service, request_of, told_of, veiled
@@ -135,7 +135,7 @@ async def test_what_changes_something_asks_first_and_keys_are_told_to_nobody(
         await used(home, "book_seat", row=12)
         assert (await home.bodies(EffectProposed))[-1].asks
         assert airport.booked == []
-        (question,) = [str(one.text) for one in await home.bodies(Told) if one.asks]
+        (question,) = await home.asks()
         assert "for bo with exactly this" in question
         assert "A use costs $0.5." in question
         (tool,) = [each for each in home.app.tools.known() if each.name == "book_seat"]

@@ -18,7 +18,7 @@ from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.mates.growth_story import StoryReader
 from tests.mates.growth_checker import check
 from tests.rooms.conftest import Home, living
-from tests.rooms.test_memory_items import TEA, heard, keep, private_room, usable
+from tests.rooms.test_memory_items import TEA, heard, keep, usable
 
 CORE = "I listen before I judge."
 
@@ -47,7 +47,7 @@ async def item_of(home: Home, mate: str, text: str) -> str:
 async def test_a_fork_keeps_the_same_for_the_same_people(home: Home) -> None:
     """It rests on the same lines, so it is used where those who were there are, and not elsewhere."""
     await home.enter("ana", "bo")
-    told = await private_room(home, "ana")
+    told = await home.private_room("ana")
     line = await heard(home, told, "ana", "I like tea")
     kept = await keep(home, TEA, line, about=(home.people["ana"],))
     eve = await fork(home)
@@ -58,7 +58,7 @@ async def test_a_fork_keeps_the_same_for_the_same_people(home: Home) -> None:
     assert await usable(home, told, "ana", mate=eve) == [TEA]
     assert not await usable(home, told, "ana", "bo", mate=eve)
     assert not await usable(home, "room:commons", "ana", "bo", mate=eve)
-    assert not await usable(home, await private_room(home, "bo"), "bo", mate=eve)
+    assert not await usable(home, await home.private_room("bo"), "bo", mate=eve)
     (change,) = await home.app.growth.changes.changes(eve)
     body = change.events[0].body
     assert isinstance(body, MateForked)

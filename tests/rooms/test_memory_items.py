@@ -26,11 +26,6 @@ from tests.rooms.conftest import Home, living
 TEA = "Ana likes zarquon tea"
 
 
-async def private_room(home: Home, name: str) -> str:
-    """A private room of a person and maya; its stream."""
-    return "room:" + await home.app.rooms.open(home.people[name], name, "", ["maya"])
-
-
 async def heard(home: Home, stream: str, name: str, text: str) -> Event:
     """Somebody says something in a room."""
     line = Heard(person=home.people[name], text=Words(text), surface="web")
@@ -188,7 +183,7 @@ async def test_who_wants_nothing_kept_is_kept_nothing_of(home: Home) -> None:
 async def test_an_item_is_used_where_all_saw_what_it_rests_on(home: Home) -> None:
     """Private stays private; a late comer changes it; another mate's memory is its own."""
     await home.enter("ana", "bo")
-    told, other = await private_room(home, "ana"), await private_room(home, "ana")
+    told, other = await home.private_room("ana"), await home.private_room("ana")
     await keep(home, TEA, await heard(home, told, "ana", "I like tea"), about=(home.people["ana"],))
     assert await usable(home, told, "ana") == await usable(home, other, "ana") == [TEA]
     assert not await usable(home, told, "ana", "bo")
@@ -204,7 +199,7 @@ async def test_whom_it_concerns_may_share_it(home: Home) -> None:
     """All whom it concerns must; a group only by its own name."""
     await home.enter("ana", "bo")
     ana, bo = home.people["ana"], home.people["bo"]
-    store, told = home.app.memory.store, await private_room(home, "ana")
+    store, told = home.app.memory.store, await home.private_room("ana")
     line = await heard(home, told, "ana", "I like tea")
     tea = await keep(home, TEA, line, about=(ana,))
     both = await keep(home, "Ana and Bo sing", line, about=(ana, bo))
@@ -215,7 +210,7 @@ async def test_whom_it_concerns_may_share_it(home: Home) -> None:
     assert await usable(home, "room:commons", "bo") == [TEA]
     await store.share(both, EVERYWHERE, by=bo)
     assert len(await usable(home, "room:commons", "bo")) == 2
-    group = await private_room(home, "bo")
+    group = await home.private_room("bo")
     place = PlaceJoined(place="discord:1", name=Words("general"), kind="group")
     await home.app.ledger.append(group, [home.app.stamp.fact(place, actor="room")])
     assert not await usable(home, group, "bo")
@@ -229,7 +224,7 @@ async def test_whom_it_concerns_may_share_it(home: Home) -> None:
 async def test_what_travels_goes_everywhere(home: Home) -> None:
     """Also into a group of a platform."""
     await home.enter("ana", "bo")
-    told, group = await private_room(home, "ana"), await private_room(home, "bo")
+    told, group = await home.private_room("ana"), await home.private_room("bo")
     line = await heard(home, told, "ana", "I like tea")
     await keep(home, "I listen before I judge.", line, layer="core", travels=True)
     place = PlaceJoined(place="discord:1", name=Words("general"), kind="group")

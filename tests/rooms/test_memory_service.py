@@ -14,7 +14,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
 from loopforge.ledger.erasure.text_erasure import Wish
 from tests.rooms.conftest import Home
-from tests.rooms.test_memory_items import heard, keep, private_room, usable
+from tests.rooms.test_memory_items import heard, keep, usable
 
 PAGE = (Path(__file__).parents[2] / "docs" / "memory.md").read_text("utf-8")
 TEA = "Ana likes zarquon tea"
@@ -58,7 +58,7 @@ async def test_what_is_kept_of_somebody_is_seen_with_its_lines(home: Home) -> No
 async def test_words_of_a_room_where_one_was_not_are_not_shown(home: Home) -> None:
     """Whom it concerns is told that there is something, and may have it forgotten unseen."""
     await home.enter("ana", "bo")
-    told = await private_room(home, "bo")
+    told = await home.private_room("bo")
     line = await heard(home, told, "bo", "Ana hums zarquon tunes")
     await keep(home, "Ana hums zarquon tunes", line, about=(home.people["ana"],))
     found, ana = await one(home, "ana"), MemoryReader(home.people["ana"])
@@ -91,7 +91,7 @@ async def test_a_correction_is_used_where_its_person_alone_is(home: Home) -> Non
 async def test_a_core_memory_that_was_reworded_travels_no_more(home: Home) -> None:
     """It was checked as it was made; a name may stand in it now."""
     await home.enter("ana", "bo")
-    told = await private_room(home, "ana")
+    told = await home.private_room("ana")
     line = await heard(home, told, "ana", "I like tea")
     ana = home.people["ana"]
     await keep(home, "I listen.", line, layer="core", travels=True, told_by=ana)
@@ -224,7 +224,7 @@ async def test_the_command_shows_and_changes(home: Home) -> None:
 async def test_a_deleted_room_takes_its_memories(home: Home, spared: bool) -> None:
     """All of them, or those that rest on nothing else; who saw the rest may still be told it."""
     await home.enter("ana", "bo")
-    told = await private_room(home, "ana")
+    told = await home.private_room("ana")
     line = await heard(home, told, "ana", "zarquonish: Ana likes quixotic tea")
     other = await home.hears("ana", "I like tea")
     await keep(home, "Ana is zarquonish", line)
@@ -238,7 +238,7 @@ async def test_a_deleted_room_takes_its_memories(home: Home, spared: bool) -> No
     assert bool(home.holding(b"quixotic")) is spared
     assert (await home.app.memory.store.item(both)).state == ("held" if spared else "forgotten")
     assert not await usable(home, "room:commons", "ana", "bo")
-    mine = await private_room(home, "ana")
+    mine = await home.private_room("ana")
     assert await usable(home, mine, "ana") == (["Ana likes quixotic tea"] if spared else [])
 
 

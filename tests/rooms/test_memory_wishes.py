@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.memory.memory_vocabulary import EvidenceLine, KeepingSet
-from loopforge.core.room_vocabulary import MemoryAsked, Told
+from loopforge.core.room_vocabulary import MemoryAsked
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.memory_values import KeptItem
 from loopforge.runtime.ports import Question, ToolCall
@@ -28,11 +28,6 @@ async def items(home: Home, mate: str = "maya") -> list[KeptItem]:
     return [one for one in await home.app.memory.store.items(mate) if one.state == "held"]
 
 
-async def told(home: Home) -> list[str]:
-    """What the room said."""
-    return [str(one.text) for one in await home.bodies(Told)]
-
-
 async def test_a_person_says_remember(home: Home) -> None:
     """It is kept by whoever was called, rests on that line, and the room says so in one line."""
     line = await home.hears("ana", "@maya please remember that I am allergic to nuts")
@@ -40,7 +35,7 @@ async def test_a_person_says_remember(home: Home) -> None:
     assert (str(item.text), item.layer, item.made_by) == ("I am allergic to nuts", "fact", "person")
     assert [each.line for each in item.evidence] == [line.id]
     assert item.about == (home.people["ana"],) == (item.told_by,)
-    assert "Maya will remember that." in await told(home)
+    assert "Maya will remember that." in await home.told()
     assert not await items(home, "zuzu")
 
 
@@ -49,10 +44,10 @@ async def test_where_no_mate_is_nobody_is_said_to_remember(home: Home) -> None:
     await home.enter("ana")
     for mate in ("maya", "merlin", "zuzu"):
         await home.does("ana", "remove", mate)
-    before = await told(home)
+    before = await home.told()
     await home.hears("ana", "@maya remember that I live in Riga")
     await home.hears("ana", "forget that I live in Riga")
-    assert await told(home) == before
+    assert await home.told() == before
 
 
 async def test_what_is_said_in_a_row_is_kept_by_whom_each_line_called(home: Home) -> None:
@@ -75,7 +70,7 @@ async def test_a_person_says_forget(home: Home) -> None:
     assert not await items(home)
     assert [one.state for one in await home.app.memory.store.items("maya")] == ["forgotten"]
     await home.hears("ana", "@maya forget that I sing at night")
-    assert any("kept nothing of the kind" in line for line in await told(home))
+    assert any("kept nothing of the kind" in line for line in await home.told())
 
 
 @pytest.mark.parametrize(
@@ -95,7 +90,7 @@ async def test_what_says_something_else_in_a_words_place_is_not_forgotten(
     await home.hears("ana", kept)
     await home.hears("ana", wish)
     assert len(await items(home)) == 1
-    assert "kept nothing of the kind" in (await told(home))[-1]
+    assert "kept nothing of the kind" in (await home.told())[-1]
 
 
 async def test_a_wish_that_found_nothing_is_over(tmp_path: Path) -> None:
@@ -137,7 +132,7 @@ async def test_a_room_that_is_not_remembered_says_so(home: Home) -> None:
     await home.app.memory.store.set_keeping(setting)
     await home.hears("ana", "@maya remember that I am allergic to nuts")
     assert not await items(home)
-    assert any("Nothing was kept" in line for line in await told(home))
+    assert any("Nothing was kept" in line for line in await home.told())
 
 
 async def test_a_mate_keeps_something_and_lets_it_go(tmp_path: Path) -> None:
@@ -149,7 +144,7 @@ async def test_a_mate_keeps_something_and_lets_it_go(tmp_path: Path) -> None:
         (item,) = await items(home)
         assert (str(item.text), item.made_by) == ("Ana grows quince trees", "mate")
         assert {first.id, line.id} <= {each.line for each in item.evidence}
-        assert not any("remember" in one for one in await told(home))
+        assert not any("remember" in one for one in await home.told())
         asked = await home.bodies(MemoryAsked)
         assert [one.want for one in asked] == ["keep"]
 
@@ -161,11 +156,11 @@ async def test_a_wish_is_carried_out_once(tmp_path: Path) -> None:
         clock = home.clock
         (item,) = await items(home)
         await home.app.memory.store.drop(item.id, "of no use", by=home.people["ana"])
-        before = await told(home)
+        before = await home.told()
     async with living(tmp_path, clock=clock, seed=8) as home:
         await home.rest()
         assert not await items(home)
-        assert await told(home) == before
+        assert await home.told() == before
 
 
 async def test_a_wish_to_forget_is_carried_out_once(tmp_path: Path) -> None:
@@ -178,12 +173,12 @@ async def test_a_wish_to_forget_is_carried_out_once(tmp_path: Path) -> None:
         await home.hears("ana", "@maya remember that my garden has zarquon roses")
         (dropped,) = await home.app.memory.store.items("zuzu")
         await home.app.memory.store.restore(dropped.id, by=home.people["ana"])
-        clock, before = home.clock, await told(home)
+        clock, before = home.clock, await home.told()
     async with living(tmp_path, clock=clock, seed=8) as home:
         await home.rest()
         assert [str(one.text) for one in await items(home)] == ["my garden has zarquon roses"]
         assert [one.id for one in await items(home, "zuzu")] == [dropped.id]
-        assert await told(home) == before
+        assert await home.told() == before
 
 
 async def test_a_wish_to_forget_that_was_begun_is_finished(home: Home) -> None:
@@ -204,7 +199,7 @@ async def test_a_wish_to_forget_that_was_begun_is_finished(home: Home) -> None:
     await home.rest()
     assert [one.state for one in await store.items("maya")] == ["forgotten", "held"]
     assert [one.id for one in await items(home)] == [house.id]
-    assert "Maya forgot it." in (await told(home))[-1]
+    assert "Maya forgot it." in (await home.told())[-1]
 
 
 async def test_wishes_are_carried_out_in_their_order(home: Home) -> None:
@@ -219,7 +214,7 @@ async def test_wishes_are_carried_out_in_their_order(home: Home) -> None:
         )
     await home.rest()
     assert [one.state for one in await home.app.memory.store.items("maya")] == ["forgotten"]
-    assert "Maya forgot it." in (await told(home))[-1]
+    assert "Maya forgot it." in (await home.told())[-1]
 
 
 async def test_the_tool_recall_tells_what_is_kept_too(home: Home) -> None:

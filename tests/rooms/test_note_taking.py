@@ -15,7 +15,7 @@ from loopforge.chat.remembering.note_taking import NoteState, NoteWorld
 from loopforge.chat.service.memory_notice import NOTICE
 from loopforge.core.events import Event, TurnEnded
 from loopforge.core.memory.memory_vocabulary import KeepingSet
-from loopforge.core.room_vocabulary import MateJoined, MateLeft, PlaceJoined, Told
+from loopforge.core.room_vocabulary import MateJoined, MateLeft, PlaceJoined
 from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.memory_values import KeptItem
@@ -281,15 +281,15 @@ async def test_people_are_told_once_that_a_room_is_remembered(tmp_path: Path) ->
     """When something is first kept, and again where somebody came since."""
     async with noted(tmp_path) as home:
         await talk(home)
-        told = [str(one.text) for one in await home.bodies(Told)]
+        told = await home.told()
         assert told.count(NOTICE) == 1
         await talk(home, "@maya I live in Riga, and in Bonn")
-        assert [str(one.text) for one in await home.bodies(Told)].count(NOTICE) == 1
+        assert (await home.told()).count(NOTICE) == 1
         await home.enter("bo")
         NOTES["notes"].append({"text": "Ana lives in Bonn", "lines": []})
         await talk(home, "@maya I live in Riga, and in Bonn")
         NOTES["notes"].pop()
-        assert [str(one.text) for one in await home.bodies(Told)].count(NOTICE) == 2
+        assert (await home.told()).count(NOTICE) == 2
 
 
 async def test_a_room_teaches_its_words_and_people_take_them_away(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ async def test_a_model_that_says_nothing_is_told_of_in_time(tmp_path: Path) -> N
         await home.clock.advance(1)
         await asked(home, server, 1)
         await home.clock.advance(16)
-        (slow,) = [str(one.text) for one in await home.bodies(Told)]
+        (slow,) = await home.told()
         assert slow == (
             "Maya is taking long: slowpoke does not say a word yet; runner is asked next."
         )

@@ -206,7 +206,7 @@ async def test_who_left_meanwhile_is_named_still(tmp_path: Path) -> None:
         await home.says("Ben", "say no1")
         await home.app.front.rooms.leave(home.room, home.people["Ben"])
         await home.clock.advance(1.5 * HOURS)
-        told = [str(one.text) for one in await home.bodies(Told)]
+        told = await home.told()
     assert told[0].startswith("What Ben said did not reach Ana: ")
 
 

@@ -22,9 +22,8 @@ from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import MateJoined, MateLeft, PersonJoined, PersonLeft
 from loopforge.errors import LoopforgeError
 from loopforge.ledger.erasure.text_erasure import Wish
-from loopforge.runtime.ports import Question
 from tests.examples import few
-from tests.rooms.conftest import Home, living
+from tests.rooms.conftest import Home, hum, living
 
 PEOPLE = ("ana", "ben", "cleo")
 THINGS = ("bread", "garden", "piano")
@@ -45,11 +44,6 @@ DEEDS = {
 MANY = 45
 Deed = tuple[str, int, str, str]
 """What is done, in which room, by or with whom, about what."""
-
-
-def hum(_: Question) -> dict[str, str]:
-    """What every mate answers."""
-    return {"say": "Hm.", "mode": "context", "rule": "", "narrative": "I hum."}
 
 
 def heard_by(events: Sequence[Event], line: Event) -> set[str]:

@@ -25,22 +25,12 @@ from loopforge.core.room_vocabulary import Heard, PlaceJoined, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.runtime.memory_values import RecallQuery
-from loopforge.runtime.ports import Question, ToolCall
-from tests.rooms.conftest import Home, living
+from loopforge.runtime.ports import ToolCall
+from tests.rooms.conftest import Home, hum, living
 
 WORD = "zarquonish"
 SECRET = f"Ana builds towers of {WORD} glass"
 QUESTION = "@maya what towers of glass does Ana build?"
-
-
-def hum(_: Question) -> dict[str, str]:
-    """What every mate answers."""
-    return {"say": "Hm.", "mode": "context", "rule": "", "narrative": "I hum."}
-
-
-async def private_room(home: Home, name: str) -> str:
-    """A private room of a person and maya; its stream."""
-    return "room:" + await home.app.rooms.open(home.people[name], name, "", ["maya"])
 
 
 async def said(home: Home, stream: str, name: str, text: str) -> Event:
@@ -158,13 +148,13 @@ async def test_what_was_told_in_private_is_told_nowhere_else(kind: str, tmp_path
     async with living(tmp_path, hum) as home:
         await home.enter("ana", "bo")
         ana, bo = home.people["ana"], home.people["bo"]
-        told = await private_room(home, "ana")
+        told = await home.private_room("ana")
         await KINDS[kind](home, told)
         await home.clock.advance(86_400)
-        other, group = await private_room(home, "ana"), await private_room(home, "ana")
+        other, group = await home.private_room("ana"), await home.private_room("ana")
         place = PlaceJoined(place="discord:1", name=Words("general"), kind="group")
         await home.app.ledger.append(group, [home.app.stamp.fact(place, actor="room")])
-        bos = await private_room(home, "bo")
+        bos = await home.private_room("bo")
         assert await leaks(home, other, "ana"), "it is not even found where it may be"
         assert not await leaks(home, "room:commons", "bo")
         assert not await leaks(home, "room:commons", "ana")
@@ -172,7 +162,7 @@ async def test_what_was_told_in_private_is_told_nowhere_else(kind: str, tmp_path
         assert not await leaks(home, group, "ana")
         zuzus = "room:" + await home.app.rooms.open(ana, "ana", "", ["zuzu"])
         assert not await leaks(home, zuzus, "ana", QUESTION.replace("maya", "zuzu"))
-        third = await private_room(home, "ana")
+        third = await home.private_room("ana")
         await home.app.front.bring(third.removeprefix("room:"), ana, bo, "bo")
         assert not await leaks(home, third, "ana")
         assert not await leaks(home, third, "bo")
@@ -184,7 +174,7 @@ async def test_what_was_told_in_private_is_told_nowhere_else(kind: str, tmp_path
 async def scene(home: Home) -> tuple[str, str]:
     """Ana told maya in private, who keeps it; that room, and the item."""
     await home.enter("ana", "bo")
-    told = await private_room(home, "ana")
+    told = await home.private_room("ana")
     line = await said(home, told, "ana", f"I build towers of {WORD} glass, says Ana")
     return told, await kept(home, line)
 
@@ -194,7 +184,7 @@ async def test_a_late_comer_changes_it_from_that_moment(tmp_path: Path) -> None:
     async with living(tmp_path, hum) as home:
         await scene(home)
         ana, bo = home.people["ana"], home.people["bo"]
-        room = await private_room(home, "ana")
+        room = await home.private_room("ana")
         assert await leaks(home, room, "ana")
         await home.clock.advance(86_400)
         await home.app.front.bring(room.removeprefix("room:"), ana, bo, "bo")
@@ -208,14 +198,14 @@ async def test_a_former_member_takes_along_what_they_saw_and_no_more(tmp_path: P
     async with living(tmp_path, hum) as home:
         await home.enter("ana", "bo")
         ana, bo = home.people["ana"], home.people["bo"]
-        room = await private_room(home, "ana")
+        room = await home.private_room("ana")
         slug = room.removeprefix("room:")
         await home.app.front.bring(slug, ana, bo, "bo")
         first = await said(home, room, "ana", f"Ana builds towers of {WORD} glass")
         await home.app.rooms.leave(slug, bo)
         later = await said(home, room, "ana", "and bakes blimbing bread")
         await kept(home, later, "Ana bakes blimbing bread")
-        both = await private_room(home, "bo")
+        both = await home.private_room("bo")
         await home.clock.advance(86_400)
         await home.app.front.bring(both.removeprefix("room:"), bo, ana, "ana")
         await kept(home, first)
@@ -274,7 +264,7 @@ async def test_what_is_shared_with_one_room_is_not_told_in_another(tmp_path: Pat
     """And what is shared is told there alone."""
     async with living(tmp_path, hum) as home:
         _, item = await scene(home)
-        bos, other = await private_room(home, "bo"), await private_room(home, "bo")
+        bos, other = await home.private_room("bo"), await home.private_room("bo")
         await home.app.memory.store.share(item, bos, by=home.people["ana"])
         assert await leaks(home, bos, "bo")
         assert not await leaks(home, other, "bo")
@@ -320,7 +310,7 @@ async def test_tools_tell_no_more(tool: str, tmp_path: Path) -> None:
     async with living(tmp_path, hum) as home:
         await scene(home)
         argument = {"about": "towers of glass"} if tool == "recall" else {"words": "glass"}
-        for stream, name in (("room:commons", "bo"), (await private_room(home, "bo"), "bo")):
+        for stream, name in (("room:commons", "bo"), (await home.private_room("bo"), "bo")):
             call = ToolCall(
                 arguments=argument,
                 stream=stream,
@@ -364,7 +354,7 @@ async def test_exports_of_others_hold_nothing_of_it(tmp_path: Path) -> None:
     """Neither a room's nor a person's, also after a turn in which it was recalled elsewhere."""
     async with living(tmp_path, hum) as home:
         await scene(home)
-        other = await private_room(home, "ana")
+        other = await home.private_room("ana")
         assert await leaks(home, other, "ana")
         await said(home, "room:commons", "bo", QUESTION)
         lines = [line async for line in home.app.ledger.export("room:commons")]
@@ -375,7 +365,7 @@ async def test_records_show_it_to_nobody_who_came_later(tmp_path: Path) -> None:
     """Why? of a turn in which it was recalled has brackets for whoever was not there."""
     async with living(tmp_path, hum) as home:
         await scene(home)
-        room = await private_room(home, "ana")
+        room = await home.private_room("ana")
         assert await leaks(home, room, "ana")
         slug = room.removeprefix("room:")
         bo = home.people["bo"]
@@ -393,10 +383,10 @@ async def test_deleted_lines_and_people_are_told_to_nobody(tmp_path: Path) -> No
         told, _ = await scene(home)
         line = (await home.app.ledger.read(told, kinds=["room.heard"]))[0]
         await home.app.ledger.erase(Wish(events=(line.id,), exactly=True))
-        other = await private_room(home, "ana")
+        other = await home.private_room("ana")
         assert not await leaks(home, other, "ana")
         await home.app.ledger.erase(Wish(person=home.people["ana"], by="owner"))
-        third = await private_room(home, "bo")
+        third = await home.private_room("bo")
         assert not await leaks(home, third, "bo")
 
 

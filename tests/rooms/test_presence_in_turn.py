@@ -24,7 +24,7 @@ from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 from tests.rooms.conftest import Home, living, write_mates
-from tests.rooms.test_presence_attacks import WORD, kept, private_room, said
+from tests.rooms.test_presence_attacks import WORD, kept, said
 
 MATE = "---\nname: Maya\ntools: [kiln, recall]\n---\nYou are Maya.\n"
 KILN = Tool(
@@ -83,12 +83,12 @@ async def scene(
             return "fired"
 
         home.app.tools.add(KILN, fire)
-        told = await private_room(home, "ana")
+        told = await home.private_room("ana")
         line = await said(home, told, "ana", f"I build towers of {WORD} glass, says Ana")
         if keeps:
             await kept(home, line)
         await home.clock.advance(86_400)
-        room = await private_room(home, "ana")
+        room = await home.private_room("ana")
         home.room = room.removeprefix("room:")
         minds.append(script)
         home.models.asked.clear()

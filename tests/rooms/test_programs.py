@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from loopforge.chat.why.turn_replay import replayed
 from loopforge.core.effect_states import EffectProposed, EffectReturned, EffectRunning
-from loopforge.core.events import Perceived, Returned
+from loopforge.core.events import Returned
 from loopforge.core.room_vocabulary import LineDeleted, Said, Told
 from loopforge.errors import InputError
 from loopforge.ledger.erasure.text_erasure import Wish
@@ -95,14 +94,6 @@ async def uses(home: Home) -> list[str]:
     return [one.tool for one in await home.bodies(EffectProposed)]
 
 
-async def same(home: Home) -> None:
-    """Every turn is replayed to the same end."""
-    for event in await home.events():
-        if isinstance(event.body, Perceived):
-            found = await replayed(home.app.ledger, home.app.policies, event.id)
-            assert found.outcome == "same", found.detail
-
-
 async def until(home: Home, done: Callable[[], object]) -> None:
     """Let time go on until this is so."""
     while not done():
@@ -132,7 +123,7 @@ async def test_a_program_uses_tools_and_gives_what_it_printed_and_its_value(tmp_
         assert (inner.actor, inner.body.people) == ("mate:maya", (home.people["ana"],))
         kinds = await home.kinds("effect.")
         assert kinds.count("effect.running") == kinds.count("effect.returned") == 2
-        await same(home)
+        await home.replays()
 
 
 async def test_calls_side_by_side_take_as_long_as_one(tmp_path: Path) -> None:
@@ -168,7 +159,7 @@ async def test_a_call_that_asks_first_pauses_the_program(tmp_path: Path) -> None
         assert "Its last value: served" in (await home.lines())[-1]
         assert await uses(home) == ["python", "notes", "oven"]
         assert await home.said() == ["maya", "maya"]
-        await same(home)
+        await home.replays()
 
 
 async def test_a_yes_after_a_restart_lets_it_go_on(tmp_path: Path) -> None:
@@ -185,7 +176,7 @@ async def test_a_yes_after_a_restart_lets_it_go_on(tmp_path: Path) -> None:
         assert await uses(home) == ["python", "clock", "oven"]
         assert (await home.kinds("effect.")).count("effect.returned") == 3
         assert "Its last value: served" in (await home.lines())[-1]
-        await same(home)
+        await home.replays()
 
 
 async def test_a_no_is_an_exception_in_it(tmp_path: Path) -> None:
@@ -241,7 +232,7 @@ async def test_a_death_in_a_call_that_changes_something(tmp_path: Path) -> None:
         assert tool.baked == []
         assert f"RuntimeError: {DIED}" in (await home.lines())[-1]
         assert await home.said() == ["maya"]
-        await same(home)
+        await home.replays()
 
 
 async def test_a_death_in_a_call_that_only_reads(tmp_path: Path) -> None:
@@ -357,7 +348,7 @@ async def test_what_cannot_be_seen_in_an_address_is_spelled_out(tmp_path: Path) 
     async with desk(tmp_path, code) as (home, _):
         giving(home, "page", lambda _: "a page", address="q")
         await home.hears("ana", "@maya look it up")
-        (asked,) = [str(one.text) for one in await home.bodies(Told) if one.asks]
+        (asked,) = await home.asks()
         assert r"https://example.org/\u200b\u3164\U000e0101bread" in asked
 
 

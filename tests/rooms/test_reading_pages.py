@@ -10,7 +10,6 @@ from pathlib import Path
 
 from loopforge.chat.room.room_store import stream_of
 from loopforge.core.effect_states import EffectProposed
-from loopforge.core.room_vocabulary import Told
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import START, Home, living
@@ -95,7 +94,7 @@ async def test_a_link_that_a_page_showed_is_read_and_one_made_up_is_asked_for(
         assert "The second page." in (await home.lines())[-1]
         await reads(home, f"@maya READ {base}~c?secret=hunter2")
         assert (await asks(home), server.asked) == ([False, False, True], ["/a", "/b"])
-        question = [str(one.text) for one in await home.bodies(Told) if one.asks][-1]
+        question = (await home.asks())[-1]
         assert f'{{"address":"{server.at("/c?secret=hunter2")}"}}' in question
         await home.does("ana", "deny", "1 that is a trick")
         await home.rest()

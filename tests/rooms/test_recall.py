@@ -45,12 +45,6 @@ async def recalled(home: Home, text: str, *who: str, stream: str = "", **more: o
     return [str(each.line.body.text) for each in found if isinstance(each.line.body, Heard)]
 
 
-async def private_room(home: Home, name: str) -> str:
-    """A private room of a person and maya; its stream."""
-    room = await home.app.rooms.open(home.people[name], name, "", ["maya"])
-    return f"room:{room}"
-
-
 async def heard(home: Home, stream: str, name: str, text: str) -> None:
     """Somebody says something in a room."""
     line = Heard(person=home.people[name], text=Words(text), surface="web")
@@ -89,7 +83,7 @@ async def test_what_stands_before_a_mate_is_not_recalled(home: Home) -> None:
     assert await recalled(home, "who eats bread?", "ana", seen=one) == ["My goat eats bread"]
     everything = frozenset(event.seq for event in await home.events())
     assert await recalled(home, "who eats bread?", "ana", seen=everything) == []
-    private = await private_room(home, "ana")
+    private = await home.private_room("ana")
     found = await recalled(
         home, "who eats bread?", "ana", stream=private, seen=everything, everywhere=True
     )
@@ -101,7 +95,7 @@ async def test_nothing_is_searched_where_a_mate_sees_all_there_is(
 ) -> None:
     """What the question means is not asked for, until a line is out of its sight, or elsewhere."""
     await home.hears("ana", "Bread number 1 did not rise")
-    private = await private_room(home, "ana")
+    private = await home.private_room("ana")
     asked, meant = list[str](), home.app.memory.recall.meant
 
     async def counted(text: str) -> dict[str, Any]:
@@ -177,7 +171,7 @@ async def test_another_room_that_may_be_used_is_looked_for_from_then_on(home: Ho
     await home.enter("ana")
     ana = home.people["ana"]
     bo = home.people["bo"] = "p-bo"
-    elsewhere, here = await private_room(home, "ana"), await private_room(home, "ana")
+    elsewhere, here = await home.private_room("ana"), await home.private_room("ana")
     await home.app.front.bring(here.removeprefix("room:"), ana, bo, "Bo")
     await heard(home, elsewhere, "ana", SECRET)
     await heard(home, here, "bo", "Good morning")
@@ -203,8 +197,8 @@ async def test_who_came_later_keeps_back_what_was_said_before(home: Home) -> Non
 async def test_private_stays_private(home: Home) -> None:
     """It comes up in another private room of the same person, with the same mate, and nowhere else."""
     await home.enter("ana", "bo")
-    told, other = await private_room(home, "ana"), await private_room(home, "ana")
-    bos = await private_room(home, "bo")
+    told, other = await home.private_room("ana"), await home.private_room("ana")
+    bos = await home.private_room("bo")
     await heard(home, told, "ana", SECRET)
     ask = "where does the zarquon key lie?"
     assert await recalled(home, ask, "ana", stream=other, everywhere=True) == [SECRET]
@@ -235,7 +229,7 @@ async def test_a_mate_takes_along_what_was_said_while_it_was_there(home: Home) -
 async def test_a_group_of_a_platform_takes_nothing_in(home: Home) -> None:
     """Who reads along in a channel is not known: only what was said there is recalled there."""
     await home.enter("ana")
-    told, group = await private_room(home, "ana"), await private_room(home, "ana")
+    told, group = await home.private_room("ana"), await home.private_room("ana")
     await heard(home, told, "ana", SECRET)
     place = PlaceJoined(place="discord:1", name=Words("general"), kind="group")
     await home.app.ledger.append(group, [home.app.stamp.fact(place, actor="room")])

@@ -22,11 +22,6 @@ def anew(question: Question) -> str:
     return f"Yes, for the {len(str(question.messages))}th time."
 
 
-async def notices(home: Home) -> list[str]:
-    """What the room itself said."""
-    return [str(one.text) for one in await home.bodies(Told)]
-
-
 async def mended(home: Home) -> list[str]:
     """What the owner alone was told of these."""
     return [for_owner(one.mend) for one in await home.bodies(Told)]
@@ -65,7 +60,7 @@ async def test_a_mate_whose_file_is_broken_is_answered_for_and_answers_again(
         await home.hears("ana", "@maya are you there?")
         await home.hears("ana", "@maya and now?")
         assert await home.said() == ["merlin", "merlin"]
-        assert await notices(home) == [
+        assert await home.told() == [
             "Maya cannot answer just now (its file has a mistake), so Merlin answers."
         ]
         assert await mended(home) == [OWNER["file"].format(model="maya.md, line 3")]
@@ -82,7 +77,7 @@ async def test_a_mate_whose_file_is_broken_is_answered_for_and_answers_again(
         await home.clock.advance(1)
         await home.hears("ana", "@maya gone?")
         assert (await home.said())[-1] == "merlin"
-        assert (await notices(home))[-1] == (
+        assert (await home.told())[-1] == (
             "Maya cannot answer just now (its file is gone), so Merlin answers."
         )
 
@@ -107,7 +102,7 @@ async def test_a_fallback_that_is_not_for_guests_does_not_stand_in_for_them(tmp_
     async with living(tmp_path, anew, seed=8, fallback_mate="merlin", guest_mates="maya") as home:
         await home.enter("ben")
         await home.hears("ben", "@maya are you there?", surface="web")
-        assert (await home.said(), await notices(home)) == (
+        assert (await home.said(), await home.told()) == (
             [],
             ["Maya cannot answer just now: its file is gone."],
         )
@@ -143,7 +138,7 @@ async def test_a_mate_that_no_model_answers_for_is_answered_for(tmp_path: Path) 
         for text in ("@maya one", "@maya two"):
             await home.hears("ana", text)
         assert await home.said() == ["merlin", "merlin"]
-        assert await notices(home) == [
+        assert await home.told() == [
             "Maya cannot answer just now (no model can be reached for it), so Merlin answers."
         ]
         reachable.add(2)
@@ -162,17 +157,17 @@ async def test_without_a_fallback_the_room_is_told_why(tmp_path: Path) -> None:
         await home.hears("ana", "@maya hello @zuzu")
         assert await home.said() == []
         assert await stands(home) == []
-        broken, unreached = await notices(home)
+        broken, unreached = await home.told()
         assert broken == "Maya cannot answer just now: its file has a mistake."
         assert "maya.md, line 3" in (await mended(home))[0]
         assert unreached.startswith("Zuzu gave no answer (no model could be reached).")
         await home.says("ana", "I wonder")
         await home.hears("ana", "@maya please")
-        assert len(await notices(home)) == 2
+        assert len(await home.told()) == 2
         (tmp_path / "mates" / "maya.md").unlink()
         await home.clock.advance(1)
         await home.hears("ana", "maya?")
-        assert (await notices(home))[2] == "Maya cannot answer just now: its file is gone."
+        assert (await home.told())[2] == "Maya cannot answer just now: its file is gone."
         lost = await home.bodies(TurnDropped)
         assert [body.why for body in lost] == ["it cannot run"] * 3
 
@@ -201,8 +196,8 @@ async def test_a_fallback_that_nothing_reaches_either_says_so_once(tmp_path: Pat
         await home.enter("ana", "ben", mates=("maya", "zuzu"))
         await home.hears("ana", "@maya hello")
         assert await home.said() == []
-        assert len(await notices(home)) == 2
-        assert (await notices(home))[1].startswith("Merlin gave no answer")
+        assert len(await home.told()) == 2
+        assert (await home.told())[1].startswith("Merlin gave no answer")
 
 
 async def test_a_turn_that_was_handed_over_is_taken_after_a_crash(tmp_path: Path) -> None:

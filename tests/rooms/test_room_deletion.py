@@ -11,7 +11,6 @@ from loopforge.core.room_vocabulary import RoomClosed
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
 from tests.rooms.conftest import Home
-from tests.rooms.test_presence_attacks import private_room
 
 SECRET = "my zarquonish safe opens with quixotic tunes"
 
@@ -20,7 +19,7 @@ async def cellar(home: Home) -> str:
     """A room that ana opened, where maya learned something, also by a line of another room."""
     await home.enter("ana", "bo")
     other = await home.hears("ana", "I keep a safe")
-    home.room = (await private_room(home, "ana")).removeprefix("room:")
+    home.room = (await home.private_room("ana")).removeprefix("room:")
     line = await home.hears("ana", f"@maya {SECRET}")
     for text, lines in (("Ana's safe is zarquonish", [line]), ("Ana has a safe", [line, other])):
         evidence = tuple(EvidenceLine(one.stream, one.seq, one.id) for one in lines)

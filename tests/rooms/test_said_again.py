@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from loopforge.runtime.memory_values import RecallQuery
-from tests.rooms.conftest import Home, living
-from tests.rooms.test_presence_attacks import QUESTION, SECRET, WORD, hum, kept, private_room, said
+from tests.rooms.conftest import Home, hum, living
+from tests.rooms.test_presence_attacks import QUESTION, SECRET, WORD, kept, said
 
 
 async def usable(home: Home, stream: str, *names: str) -> list[str]:
@@ -20,7 +20,7 @@ async def test_it_may_be_used_where_it_was_said_and_only_there(tmp_path: Path) -
     """Before bo, who heard it in that room; not in a room with vera, who did not."""
     async with living(tmp_path, hum) as home:
         await home.enter("ana", "bo", "vera", mates=("maya",))
-        told = await private_room(home, "ana")
+        told = await home.private_room("ana")
         await kept(home, await said(home, told, "ana", SECRET))
         home.room = "workshop"
         await home.enter("ana", "bo", mates=("maya",))
@@ -38,7 +38,7 @@ async def test_it_is_so_before_who_came_into_the_room_since(tmp_path: Path) -> N
     """Said when ana was alone there, and again before bo: it may be used before both."""
     async with living(tmp_path, hum) as home:
         await home.enter("ana", "bo", mates=("maya",))
-        room = await private_room(home, "ana")
+        room = await home.private_room("ana")
         await kept(home, await said(home, room, "ana", SECRET))
         ana, bo = home.people["ana"], home.people["bo"]
         await home.app.front.bring(home.room, ana, bo, "bo", past=False)
@@ -51,14 +51,14 @@ async def test_it_stands_before_a_mate_once(tmp_path: Path) -> None:
     """Where both may be used, the prompt holds it once, and neither has ended."""
     async with living(tmp_path, hum) as home:
         await home.enter("ana", mates=("maya",))
-        told = await private_room(home, "ana")
+        told = await home.private_room("ana")
         await kept(home, await said(home, told, "ana", SECRET))
         home.room = "commons"
         await kept(home, await home.hears("ana", f"@maya {SECRET}"))
         items = await home.app.memory.store.items("maya")
         assert [one.state for one in items] == ["held", "held"]
         await home.clock.advance(86_400)
-        room = await private_room(home, "ana")
+        room = await home.private_room("ana")
         before = len(home.models.asked)
         await said(home, room, "ana", QUESTION)
         asked = home.models.asked[before:]

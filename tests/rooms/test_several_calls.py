@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from loopforge.chat.why.turn_replay import replayed
-from loopforge.core.events import Perceived, Returned
+from loopforge.core.events import Returned
 from loopforge.models.scripted_model import Script
 from loopforge.runtime.effects.effect_worker import DIED
 from loopforge.runtime.ports import Question, Tool, ToolCall
@@ -46,14 +45,6 @@ async def baking(home: Home, oven: Oven, *degrees: object) -> None:
         assert oven.done == 0, oven.baked
 
 
-async def same(home: Home) -> None:
-    """Every turn is replayed to the same end."""
-    for event in await home.events():
-        if isinstance(event.body, Perceived):
-            found = await replayed(home.app.ledger, home.app.policies, event.id)
-            assert found.outcome == "same", found.detail
-
-
 async def given(home: Home) -> Sequence[str]:
     """What the uses of tools came to, as it stands in the record."""
     return sorted(one.outcome for one in await home.bodies(Returned))
@@ -69,7 +60,7 @@ async def test_what_only_reads_is_used_side_by_side(tmp_path: Path) -> None:
         said = (await home.lines())[-1]
         told = [f'[result of oven: (for {{"degrees": {n}}}) | golden brown]' for n in (1, 2, 3)]
         assert said == f"maya: {' '.join(told)}"
-        await same(home)
+        await home.replays()
 
 
 async def test_stop_ends_all_that_run_side_by_side(tmp_path: Path) -> None:
@@ -99,7 +90,7 @@ async def test_a_death_while_several_only_read(tmp_path: Path) -> None:
         assert await ended(home) == ["done"]
         assert await home.said() == ["maya"]
         assert (await home.kinds("effect.")).count("effect.proposed") == 2
-        await same(home)
+        await home.replays()
 
 
 async def test_a_death_in_the_first_of_two_that_change_something(tmp_path: Path) -> None:
@@ -116,7 +107,7 @@ async def test_a_death_in_the_first_of_two_that_change_something(tmp_path: Path)
         assert "oven was not used: the tool before it did not come back." in said
         assert (await home.kinds("effect.")).count("effect.proposed") == 1
         assert await home.said() == ["maya"]
-        await same(home)
+        await home.replays()
 
 
 async def test_a_wrong_one_among_several_hinders_no_other(tmp_path: Path) -> None:
@@ -127,7 +118,7 @@ async def test_a_wrong_one_among_several_hinders_no_other(tmp_path: Path) -> Non
         said = (await home.lines())[-1]
         assert "argument 'degrees' is not as it wants it" in said
         assert said.count("golden brown") == 2
-        await same(home)
+        await home.replays()
 
 
 @pytest.mark.parametrize("order", [("oven", "peek"), ("peek", "oven")])
@@ -167,4 +158,4 @@ async def test_one_that_asks_first_beside_one_that_does_not(
         assert ("a letter from the king" if command == "approve" else "it is private") in told
         assert len(peeked) == (command == "approve")
         assert oven.done == 1
-        await same(home)
+        await home.replays()

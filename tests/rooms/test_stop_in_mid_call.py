@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -91,21 +89,18 @@ program, thread, careful = Program(), Thread(), Careful()
 
 
 @pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder that programs can come to which do not run as root, where these tools stand."""
-    path = Path(tempfile.mkdtemp(prefix="stop-"))
-    path.chmod(0o755)
-    program.place = path / "workspace"
-    about = path / "plugins" / "stubborn-1.dist-info"
+def place(place: Path) -> Iterator[Path]:
+    """The folder, where these tools stand."""
+    program.place = place / "workspace"
+    about = place / "plugins" / "stubborn-1.dist-info"
     about.mkdir(parents=True)
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: stubborn\nVersion: 1\n")
     rows = "".join(f"{name} = {__name__}:{name}\n" for name in NAMES)
     (about / "entry_points.txt").write_text(f"[loopforge.tools]\n{rows}")
     sys.path.insert(0, str(about.parent))
-    yield path
+    yield place
     sys.path.remove(str(about.parent))
     thread.done.set()
-    shutil.rmtree(path)
 
 
 def eager(question: Question) -> dict[str, object]:

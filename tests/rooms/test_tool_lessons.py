@@ -16,7 +16,6 @@ from loopforge.runtime.memory_values import KeptItem
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from tests.rooms.conftest import Home, living, write_mates
 from tests.rooms.test_note_taking import HOURS
-from tests.rooms.test_presence_attacks import private_room
 
 MATE = "---\nname: Maya\ntools: [kiln]\n---\nYou are Maya.\n"
 KILN = Tool(
@@ -99,11 +98,11 @@ async def test_a_failure_is_told_to_nobody_who_was_not_there(tmp_path: Path) -> 
     """In a private room of somebody else nothing of it comes up; in one of hers it does."""
     async with pottery(tmp_path) as home:
         await home.enter("ana", "bo")
-        home.room = (await private_room(home, "ana")).removeprefix("room:")
+        home.room = (await home.private_room("ana")).removeprefix("room:")
         await talk(home)
         assert await lessons(home)
         await home.clock.advance(86_400)
-        bos, anas = await private_room(home, "bo"), await private_room(home, "ana")
+        bos, anas = await home.private_room("bo"), await home.private_room("ana")
         assert not any("quixotic" in text for text in await prompts(home, bos, "bo"))
         assert any("quixotic" in text for text in await prompts(home, anas, "ana"))
 

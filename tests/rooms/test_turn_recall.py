@@ -21,8 +21,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.policies.prompt_building import RECALLED, STANDING
 from loopforge.runtime.memory_values import RecalledLine, RecallQuery
-from loopforge.runtime.ports import Question
-from tests.rooms.conftest import Home, living
+from tests.rooms.conftest import Home, hum, living
 
 FACT = "My cat is called Zarquon and she is allergic to fish"
 TALK = (
@@ -34,11 +33,6 @@ TALK = (
     "the garden needs water",
 )
 WEEK = 7 * 86_400
-
-
-def hum(_: Question) -> dict[str, str]:
-    """What every mate answers."""
-    return {"say": "Hm.", "mode": "context", "rule": "", "narrative": "I hum."}
 
 
 async def small_talk(home: Home, count: int) -> None:

@@ -10,7 +10,7 @@ from loopforge.artifacts.file_intake import FileLimits, receive
 from loopforge.chat.turns.voice_notes import LONGEST
 from loopforge.core.context_window import LARGEST_SOUND
 from loopforge.core.events import Answered, Asked, Event, TurnEnded
-from loopforge.core.room_vocabulary import Heard, LineEdited, Told, Weighed
+from loopforge.core.room_vocabulary import Heard, LineEdited, Weighed
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.models.scripted_model import Script, ScriptedAnswer, in_character
@@ -128,7 +128,7 @@ async def test_what_could_not_be_written_down(
     """The room says so in one sentence, once; the note stays, and the typed words are answered."""
     async with living(tmp_path, hears(answer), environ=EARS) as home:
         await give(home, "@maya listen", NOTE)
-        (told,) = [str(one.text) for one in await home.bodies(Told)]
+        (told,) = await home.told()
         assert told.startswith("What ana said in a voice note could not be written down (")
         assert why in told
         assert await home.said() == ["maya"]
@@ -137,17 +137,12 @@ async def test_what_could_not_be_written_down(
         assert len([one for one in home.models.asked if one.sound]) == 1, "nor asked again"
 
 
-async def told(home: Home) -> list[str]:
-    """What the room itself said."""
-    return [str(one.text) for one in await home.bodies(Told)]
-
-
 async def test_notes_that_are_too_many_or_no_sound(tmp_path: Path) -> None:
     """Who sent them is told so once, and a mate is not told that it knows what they say."""
     notes = [(f"{nth}.ogg", OGG + bytes([nth])) for nth in range(5)]
     async with living(tmp_path, hears(SAID), environ=EARS) as home:
         await give(home, "@maya listen", *notes, ("talk.mp3", bytes(range(128, 200))))
-        (sentence,) = await told(home)
+        (sentence,) = await home.told()
         assert sentence == (
             "2 voice notes of ana were not listened to (four of one line are; it holds no sound "
             "that is known here): no mate knows what is said there."
@@ -155,7 +150,7 @@ async def test_notes_that_are_too_many_or_no_sound(tmp_path: Path) -> None:
         assert prompts(home)[0].count("a voice note that came with the line above") == 4
         assert "the file “4.ogg”: [a file that came with the line above" in prompts(home)[0]
         await home.hears("ana", "@maya and now?")
-        assert len(await told(home)) == 1
+        assert len(await home.told()) == 1
 
 
 async def test_a_note_that_is_too_large(tmp_path: Path) -> None:
@@ -164,7 +159,7 @@ async def test_a_note_that_is_too_large(tmp_path: Path) -> None:
     async with living(tmp_path, hears(SAID), environ=EARS) as home:
         file = await receive(home.app.artifacts, "talk.ogg", large, FileLimits(30_000_000, 9))
         await home.hears("ana", "@maya listen", files=(file,))
-        (sentence,) = await told(home)
+        (sentence,) = await home.told()
         assert sentence == (
             "A voice note of ana was not listened to (one may have 25 MB at most): no mate knows "
             "what is said there."
@@ -181,7 +176,7 @@ async def test_one_of_several_notes_fails(tmp_path: Path) -> None:
         await give(home, "", *notes)
         (edit,) = await home.bodies(LineEdited)
         assert str(edit.text).split("\n\n") == [answers[0], LOST, answers[2]]
-        (sentence,) = await told(home)
+        (sentence,) = await home.told()
         assert sentence.startswith("What ana said in a voice note could not be written down (it ")
         assert await home.said() == ["maya"]
 

@@ -68,11 +68,6 @@ async def approved(home: Home, wanted: str) -> None:
     await finished(home)
 
 
-async def questions(home: Home) -> list[str]:
-    """What people were asked."""
-    return [str(one.text) for one in await home.bodies(Told) if one.asks]
-
-
 def offered(home: Home) -> list[Tool]:
     """The tools that mates wrote, as they are offered."""
     return [tool for tool in home.app.tools.known() if tool.name == "say_often"]
@@ -82,7 +77,7 @@ async def test_the_owner_sees_its_code_and_it_is_offered_after_a_yes(tmp_path: P
     """Nobody else may say yes, nor for good; before it nothing is there."""
     async with desk(tmp_path, inventor, mate=MATE) as (home, _):
         await home.hears("ana", "@maya write the first one")
-        (asked,) = await questions(home)
+        (asked,) = await home.asks()
         assert (
             "    say_often, version 1, for this mate alone\n"
             "    summary: Says a text several times.\n"
@@ -115,7 +110,7 @@ async def test_a_new_version_shows_what_changes(tmp_path: Path) -> None:
     async with desk(tmp_path, inventor, mate=MATE) as (home, _):
         await approved(home, "the first one")
         await home.hears("ana", "@maya write the second one for all")
-        asked = (await questions(home))[-1]
+        asked = (await home.asks())[-1]
         assert "say_often, version 2, for every mate that has tools" in asked
         assert "changes to the code of version 1, by maya:" in asked
         assert "      -words = [text] * (times or 2)\n" in asked
@@ -137,7 +132,7 @@ async def test_one_that_does_not_read_is_refused_before_anybody_is_asked(tmp_pat
     """Nor is one that has the name of another tool, or arguments that are no names."""
     async with desk(tmp_path, inventor, mate=MATE) as (home, _):
         await home.hears("ana", "@maya write the broken one")
-        assert await questions(home) == []
+        assert await home.asks() == []
         assert "its code does not read" in (await home.lines())[-1]
         misfit = home.app.tools.misfit
         given = PROPOSAL | {"code": "1"}
@@ -165,7 +160,7 @@ async def test_its_calls_ask_first_as_any_other_and_it_goes_on_in_its_version(
         await home.hears("ana", "@maya use it")
         assert (
             'use **oven** for ana with exactly this:\n\n    {"degrees":180}'
-            in (await questions(home))[-1]
+            in (await home.asks())[-1]
         )
         await approved(home, "the second one")
         await home.does("", "approve", "2")

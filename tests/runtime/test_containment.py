@@ -20,11 +20,21 @@ from loopforge.models.scripted_model import ScriptedModels
 from loopforge.policies.stub import stub
 from loopforge.runtime.containment import THINKING, MindFailed, MindReturned, drive, plan_of, short
 from loopforge.runtime.exchange_replay import ReplaySaid, described, replay
-from tests.lab.imps import Equal, Silent, Sly, Unreadable
+from tests.lab.imps import (
+    ASK,
+    Equal,
+    Silent,
+    Sly,
+    Unreadable,
+    asks,
+    clings,
+    cyclic,
+    plan,
+    returns,
+)
 from tests.runtime.conftest import Stage
 
 Mind = Callable[[AgentPerception], Any]
-ASK = Ask((Message("user", ("hm",)),))
 
 
 class Leaving(BaseException):
@@ -42,14 +52,6 @@ def _raises(error: BaseException) -> tuple[Mind, Mind]:
         raise error
 
     return at_once, later
-
-
-def _yields(request: Any) -> Mind:
-    def mind(_seen: AgentPerception) -> Iterator[Any]:
-        while True:
-            yield request
-
-    return mind
 
 
 def _asks(role: Any, part: Any) -> Mind:
@@ -77,31 +79,6 @@ def _shows(picture: Picture) -> Mind:
     return mind
 
 
-def _clings(_seen: AgentPerception) -> Iterator[Any]:
-    try:
-        while True:
-            yield ASK
-    finally:
-        yield ASK
-
-
-def _returns(made: Any) -> Mind:
-    return lambda _seen: made
-
-
-def _plan(**fields: Any) -> AgentActionPlan:
-    made = AgentActionPlan(intent="idle", mode="context")
-    for name, value in fields.items():
-        force_setattr(made, name, value)
-    return made
-
-
-def _cycle() -> dict[str, Any]:
-    made: dict[str, Any] = {}
-    made["self"] = made
-    return made
-
-
 ERRORS = (
     ValueError("no"),
     SystemExit(3),
@@ -117,48 +94,48 @@ MISDEEDS: dict[str, tuple[Mind, str]] = {
     for when, mind in zip(("at once", "later"), _raises(error), strict=True)
 } | {
     "raises StopIteration": (_raises(StopIteration("x"))[0], "failed"),
-    "asks for ever": (_yields(ASK), "asked more than"),
-    "asks for nothing for ever": (_yields(All(())), "asked more than"),
-    "asks for a thousand at once": (_yields(All((ASK,) * 1000)), "asked more than"),
-    "will not be closed": (_clings, "asked more than"),
-    "asks a word": (_yields("a question"), "a str is no request"),
-    "asks for all of nothing": (_yields(All(None)), "a NoneType is no list"),  # type: ignore[arg-type]
-    "asks for rubbish among others": (_yields(All((ASK, 7))), "a int is no request"),  # type: ignore[arg-type]
-    "asks without messages": (_yields(Ask(None)), "no tuple"),  # type: ignore[arg-type]
+    "asks for ever": (asks(ASK), "asked more than"),
+    "asks for nothing for ever": (asks(All(())), "asked more than"),
+    "asks for a thousand at once": (asks(All((ASK,) * 1000)), "asked more than"),
+    "will not be closed": (clings, "asked more than"),
+    "asks a word": (asks("a question"), "a str is no request"),
+    "asks for all of nothing": (asks(All(None)), "a NoneType is no list"),  # type: ignore[arg-type]
+    "asks for rubbish among others": (asks(All((ASK, 7))), "a int is no request"),  # type: ignore[arg-type]
+    "asks without messages": (asks(Ask(None)), "no tuple"),  # type: ignore[arg-type]
     "asks in a role of its own": (_asks("me", "x"), "no such role"),
     "asks half a character": (_asks("user", "\ud800"), "UnicodeEncodeError"),
     "asks nothing at all": (_asks("user", None), "a NoneType is no text"),
     "asks words that are none": (_asks("user", Words(5)), "no text of a message"),  # type: ignore[arg-type]
     "asks half a character in words": (_asks("user", Words("\ud800")), "UnicodeEncodeError"),
     "asks an object": (_asks("user", object()), "a object is no text"),
-    "asks for a list of purposes": (_yields(Ask(ASK.messages, purpose=["x"])), "no word"),  # type: ignore[arg-type]
-    "asks by an endless form": (_yields(Ask(ASK.messages, schema=_cycle())), "RecursionError"),
-    "asks a tier that is none": (_yields(Ask(ASK.messages, tier="x")), "bounds are none"),  # type: ignore[arg-type]
-    "asks for a huge answer": (_yields(Ask(ASK.messages, max_tokens=10**30)), "bounds are none"),
+    "asks for a list of purposes": (asks(Ask(ASK.messages, purpose=["x"])), "no word"),  # type: ignore[arg-type]
+    "asks by an endless form": (asks(Ask(ASK.messages, schema=cyclic())), "RecursionError"),
+    "asks a tier that is none": (asks(Ask(ASK.messages, tier="x")), "bounds are none"),  # type: ignore[arg-type]
+    "asks for a huge answer": (asks(Ask(ASK.messages, max_tokens=10**30)), "bounds are none"),
     "asks by a form too many": (_lays("..."), "no form for each"),
     "asks with half a picture": (_shows(_HALF), "a picture of a message is none"),
     "offers half a tool": (
-        _yields(Ask(ASK.messages, tools=(_NONE,))),
+        asks(Ask(ASK.messages, tools=(_NONE,))),
         "Expected `str`",
     ),
-    "shows by a word": (_yields(Ask(ASK.messages, aloud=True, shown="x")), "by no function"),  # type: ignore[arg-type]
-    "calls an object": (_yields(Call(Unreadable())), "no text"),  # type: ignore[arg-type]
-    "calls with a word": (_yields(Call("lamp", "on")), "no dict"),  # type: ignore[arg-type]
-    "calls with an object": (_yields(Call("lamp", {"to": object()})), "TypeError"),
-    "returns nothing": (_returns(None), ", which is no plan"),
-    "returns a word": (_returns("hello"), ", which is no plan"),
-    "returns what cannot be read": (_returns(Unreadable()), "which is no plan"),
+    "shows by a word": (asks(Ask(ASK.messages, aloud=True, shown="x")), "by no function"),  # type: ignore[arg-type]
+    "calls an object": (asks(Call(Unreadable())), "no text"),  # type: ignore[arg-type]
+    "calls with a word": (asks(Call("lamp", "on")), "no dict"),  # type: ignore[arg-type]
+    "calls with an object": (asks(Call("lamp", {"to": object()})), "TypeError"),
+    "returns nothing": (returns(None), ", which is no plan"),
+    "returns a word": (returns("hello"), ", which is no plan"),
+    "returns what cannot be read": (returns(Unreadable()), "which is no plan"),
 }
 VALUES = {
-    "an object": _plan(meta={"why": object()}),
-    "itself": _plan(meta=_cycle()),
-    "half a character": _plan(narrative="\ud800"),
-    "no intent": _plan(intent=None),
-    "no mode": _plan(mode="none"),
-    "a mode that is all modes": _plan(mode=Equal("both")),
-    "what cannot be read": _plan(riskiness=Unreadable()),
-    "acts that are none": _plan(acts=("jump",)),
-    "a book": _plan(narrative="la" * (1 << 23)),
+    "an object": plan(meta={"why": object()}),
+    "itself": plan(meta=cyclic()),
+    "half a character": plan(narrative="\ud800"),
+    "no intent": plan(intent=None),
+    "no mode": plan(mode="none"),
+    "a mode that is all modes": plan(mode=Equal("both")),
+    "what cannot be read": plan(riskiness=Unreadable()),
+    "acts that are none": plan(acts=("jump",)),
+    "a book": plan(narrative="la" * (1 << 23)),
 }
 """What a room cannot keep; the Factory's guard amends such plans (tests/lab/test_goblins.py)."""
 
@@ -205,16 +182,16 @@ async def test_a_plan_that_cannot_be_kept_fails(
 ) -> None:
     """A plan that cannot be written and read again fails its turn in a room, live or replayed."""
     for driver in (_room, _replay):
-        broken, said = await driver(stage, seen, _returns(plan))
+        broken, said = await driver(stage, seen, returns(plan))
         assert broken
         assert "its plan cannot be written down" in said
 
 
 async def test_a_sly_plan_is_kept_as_it_is_written(stage: Stage, seen: AgentPerception) -> None:
     """A plan of a class of its own becomes a plain one, which the mind cannot reach any more."""
-    ended = await stage.turn(seen).run(as_policy(_returns(Sly(intent="a", mode="context"))), seen)
+    ended = await stage.turn(seen).run(as_policy(returns(Sly(intent="a", mode="context"))), seen)
     assert type(ended.plan) is AgentActionPlan
-    made = _plan(meta={"a": [1]})
+    made = plan(meta={"a": [1]})
     kept = plan_of(made)
     made.meta["a"].append(2)
     assert not isinstance(kept, MindFailed)
@@ -237,7 +214,7 @@ async def test_what_a_mind_writes_over_is_not_what_it_was_shown(
         shown.extra["mark"] = "was here"
         shown.offered[0].schema["properties"]["to"]["type"] = "integer"
         force_setattr(shown, "name", "Root")
-        return _plan()
+        return plan()
 
     form = {"type": "object", "properties": {"to": {"type": "string"}}}
     seen = replace(seen, tools=(ToolOffer(name="lamp", schema=form),))

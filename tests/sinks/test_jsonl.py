@@ -14,7 +14,7 @@ from loopforge.core.room_vocabulary import Said, Told
 from loopforge.core.text.erasable_text import FORGOTTEN, Words
 from loopforge.errors import BadSettings, SendFailed
 from loopforge.ledger.erasure.text_erasure import Wish
-from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
+from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage.sink_cursors import SinkCursors
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 from loopforge.settings import load_settings
@@ -38,14 +38,6 @@ async def sinking(home: Path, ledger: SqlLedger, text: str) -> AsyncIterator[Non
         yield
     finally:
         await sinks.close()
-
-
-@pytest.fixture
-async def ledger(tmp_path: Path) -> AsyncIterator[SqlLedger]:
-    """A ledger on disk."""
-    ledger = await open_ledger(f"sqlite:///{tmp_path}/x.db", STAMP.clock, STAMP.dice)
-    yield ledger
-    await ledger.close()
 
 
 async def say(ledger: SqlLedger, text: str, stream: str = "room:a") -> str:

@@ -11,10 +11,8 @@ from tests.rooms.conftest import write_mates
 from tests.telegram.city import City
 from tests.telegram.homes import on_telegram
 from tests.telegram.twin import Twin
-from tests.work.conftest import Step, only, place, says, uses
+from tests.work.conftest import Step, only, says, uses
 from tests.work.test_thread_tasks import OTTO
-
-__all__ = ["place"]
 
 pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
 

@@ -42,6 +42,7 @@ from aiohttp import web
 
 from loopforge.runtime.ports import Clock
 from tests.hurried_clock import HurriedClock
+from tests.models.server import listening
 from tests.sim_clock import SimClock
 from tests.telegram.city import City
 from tests.telegram.faults import DOWNLOAD, NO_ANSWER, Fault
@@ -265,22 +266,11 @@ async def serving(clock: Clock) -> AsyncIterator[Twin]:
     twin = Twin(clock)
     if isinstance(clock, SimClock):
         clock.while_busy(lambda: twin.busy)
-    runner = web.AppRunner(
-        twin.routes(),
-        handle_signals=False,
-        access_log=None,
-        shutdown_timeout=0.1,
-        handler_cancellation=True,
-    )
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    host, port = runner.addresses[0][:2]
-    twin.base = f"http://{host}:{port}"
-    try:
-        yield twin
-    finally:
-        twin.town.faults.release()
-        await runner.cleanup()
+    async with listening(twin.routes()) as twin.base:
+        try:
+            yield twin
+        finally:
+            twin.town.faults.release()
 
 
 async def main() -> None:

@@ -6,8 +6,7 @@ import asyncio
 import json
 import re
 import shutil
-import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -18,22 +17,12 @@ from loopforge.core.room_vocabulary import RightsSet, Told
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.runtime.ports import Question
 from loopforge.tools.sandbox.call_workspace import FOLDER
-from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from tests.rooms.conftest import Home, living
 from tests.said_now import said_now
 from tests.tools.sandbox.drills import alive
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
 MATE = "---\nname: Maya\nrole: tinkerer\ntools: [shell]\n---\nYou are Maya."
-
-
-@pytest.fixture
-def open_place() -> Iterator[Path]:
-    """A folder that programs can come to which do not run as root; pytest's own are closed."""
-    place = Path(tempfile.mkdtemp(prefix="shell-"))
-    place.chmod(0o755)
-    yield place
-    WorkspaceFiles(place).remove()
 
 
 def scripted(question: Question) -> dict[str, object]:
@@ -76,9 +65,9 @@ async def ran(home: Home, number: int, command: str, *files: str) -> str:
     return (await home.lines())[-1]
 
 
-async def test_a_command_runs_after_a_yes_in_a_workspace_that_stays(open_place: Path) -> None:
+async def test_a_command_runs_after_a_yes_in_a_workspace_that_stays(place: Path) -> None:
     """People see exactly what will run; files come back by handle, and go in by it."""
-    async with workshop(open_place) as home:
+    async with workshop(place) as home:
         told = await ran(
             home, 1, "echo 'slug,legs\nAda,0' > slugs.csv; id -u; cat slugs.csv; exit 3"
         )
@@ -92,9 +81,9 @@ async def test_a_command_runs_after_a_yes_in_a_workspace_that_stays(open_place: 
         assert "file " not in again.replace(handle, ""), "what it did not make is not given again"
 
 
-async def test_what_it_may_not_is_told(open_place: Path) -> None:
+async def test_what_it_may_not_is_told(place: Path) -> None:
     """No network, no file of the home; too long a command is ended, and says by what."""
-    async with workshop(open_place) as home:
+    async with workshop(place) as home:
         told, nth = "", 0
         while "No such file" not in told:  # a busy machine does not come to that so soon
             nth += 1
@@ -103,15 +92,15 @@ async def test_what_it_may_not_is_told(open_place: Path) -> None:
             assert f"[it was ended: more than {nth} seconds]" in told
 
 
-async def test_the_file_of_a_mate_confines_it_further(open_place: Path) -> None:
+async def test_the_file_of_a_mate_confines_it_further(place: Path) -> None:
     """Its commands read the workspace and write nothing there."""
-    async with workshop(open_place, "sandbox: {writable: no}") as home:
+    async with workshop(place, "sandbox: {writable: no}") as home:
         assert "Read-only file system" in await ran(home, 1, "touch slugs.csv")
 
 
-async def test_stop_ends_all_of_it(open_place: Path) -> None:
+async def test_stop_ends_all_of_it(place: Path) -> None:
     """At once, whatever it did to stay: also what ignores to be asked, and what it left behind."""
-    async with workshop(open_place) as home:
+    async with workshop(place) as home:
         stay = (
             "trap '' TERM; (setsid sleep 31.5417 &); touch there; while :; do sleep 31.5417; done"
         )
@@ -126,9 +115,9 @@ async def test_stop_ends_all_of_it(open_place: Path) -> None:
         assert await home.bodies(EffectReturned) == []
 
 
-async def test_workspaces_go_when_anything_is_forgotten(open_place: Path) -> None:
+async def test_workspaces_go_when_anything_is_forgotten(place: Path) -> None:
     """A copy of what was forgotten may lie there."""
-    async with workshop(open_place) as home:
+    async with workshop(place) as home:
         await ran(home, 1, "echo the boiler code is 4711 > note; mkdir -m 0 locked")
         assert list((home.path / FOLDER).glob("*/note"))
         line = await home.hears("ana", "the boiler code is 4711")
@@ -138,11 +127,11 @@ async def test_workspaces_go_when_anything_is_forgotten(open_place: Path) -> Non
 
 
 async def test_without_bubblewrap_it_says_what_to_install(
-    open_place: Path, monkeypatch: pytest.MonkeyPatch
+    place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is run unconfined."""
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
-    async with workshop(open_place) as home:
+    async with workshop(place) as home:
         await asked(home, 1, "touch there")
         await home.rest()
         (failed,) = await home.bodies(EffectFailed)

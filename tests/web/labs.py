@@ -16,7 +16,7 @@ from loopforge.lab.run.run_lifecycle import Choice, fork, simulate
 from loopforge.lab.run.run_log import LOG, began_of, lines_of
 from loopforge.lab.world.scenario_file import open_scenario
 from tests.web.conftest import Guest, Town
-from tests.web.test_event_stream import Page
+from tests.web.test_event_stream import Page, listening
 
 JSON = {"accept": "application/json"}
 
@@ -87,15 +87,6 @@ async def following(
     guest: Guest, run: str, *, after: int = 0, last: str = ""
 ) -> AsyncIterator[Followed]:
     """A page that follows a run until the block ends; with `last`, one whose stream broke there."""
-    page = Followed()
-    headers = {"last-event-id": last} if last else {}
     path = f"/lab/{run}/stream?after={after}"
-    async with guest.http.stream("GET", path, headers=headers, timeout=None) as answer:
-        assert answer.headers["content-type"].startswith("text/event-stream"), answer
-        reading = asyncio.ensure_future(page.read(answer))  # noqa: TID251
-        try:
-            await page.until("hello")
-            yield page
-        finally:
-            reading.cancel()
-            await asyncio.gather(reading, return_exceptions=True)
+    async with listening(Followed(last), guest, path, "hello") as page:
+        yield page

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 import pytest
@@ -65,19 +65,28 @@ class Page:
                 await asyncio.sleep(0.01)
 
 
+P = TypeVar("P", bound=Page)
+
+
 @asynccontextmanager
 async def open_page(
     guest: Guest, room: str, *, after: int = 0, last: str = ""
 ) -> AsyncIterator[Page]:
     """A page that listens until the block ends; with `last`, one whose stream broke there."""
-    page = Page(last)
-    headers = {"last-event-id": last} if last else {}
     path = f"/rooms/{room}/stream?after={after}"
+    async with listening(Page(last), guest, path, "scene") as page:
+        yield page
+
+
+@asynccontextmanager
+async def listening(page: P, guest: Guest, path: str, first: str) -> AsyncIterator[P]:
+    """A page that listens there until the block ends; `first` is the name of what comes first."""
+    headers = {"last-event-id": page.last} if page.last else {}
     async with guest.http.stream("GET", path, headers=headers, timeout=None) as answer:
-        assert answer.headers["content-type"].startswith("text/event-stream")
+        assert answer.headers["content-type"].startswith("text/event-stream"), answer
         reading = asyncio.ensure_future(page.read(answer))  # noqa: TID251
         try:
-            await page.until("scene")
+            await page.until(first)
             yield page
         finally:
             reading.cancel()

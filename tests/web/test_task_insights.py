@@ -9,10 +9,9 @@ import pytest
 from loopforge.work.task_state import PREFIX
 from tests.web.conftest import town, words
 from tests.web.test_task_pages import given
-from tests.work.conftest import in_order, place
+from tests.work.conftest import in_order
 from tests.work.test_attempt_learning import reflecting
 
-__all__ = ["place"]
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
 TASK = "Fix app.py in Python"
 INSIGHT = "Look at the files before you change one."

@@ -18,10 +18,10 @@ from loopforge.work.task_state import PREFIX, TaskState
 from tests.rooms.conftest import write_mates
 from tests.rooms.oven import installed
 from tests.web.conftest import Guest, Town, town, words
-from tests.work.conftest import Workshop, in_order, place, says, uses
+from tests.work.conftest import Workshop, in_order, says, uses
 from tests.work.test_task_results import STEPS, TASK, git, project
 
-__all__ = ["place", "project"]
+__all__ = ["project"]
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
 HELLO = (
     uses("work_write", "I write it.", path="hello.py", text="print(42)\n"),

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
-
-import pytest
 
 from loopforge.app import App, open_app
 from loopforge.core.events import Event
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Clock, Question
 from loopforge.settings import load_settings
-from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from loopforge.work.task_service import TaskService
 from loopforge.work.task_state import PREFIX, TaskState
 from loopforge.work.workspace.task_workspace import folder_name
@@ -37,15 +33,6 @@ def says(state: str, say: str = "", **more: Any) -> dict[str, Any]:
     """An answer that uses none: where it stands."""
     bare = {"thought": say or state, "plan": [], "calls": [], "evidence": "", "confidence": 80}
     return {**bare, "state": state, "say": say, **more}
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder for a home that programs can come to which do not run as root."""
-    made = Path(tempfile.mkdtemp(prefix="work-"))
-    made.chmod(0o755)
-    yield made
-    WorkspaceFiles(made).remove()
 
 
 @dataclass

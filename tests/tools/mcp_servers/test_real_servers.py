@@ -10,8 +10,7 @@ import contextlib
 import json
 import ssl
 import subprocess
-import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,6 @@ from loopforge.tools.mcp.server_connection import McpConnection
 from loopforge.tools.mcp.server_options import read_server
 from loopforge.tools.mcp.server_tools import server_streams
 from loopforge.tools.mcp.use_result import result_of
-from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from tests.rooms.conftest import Home, living
 from tests.rooms.test_described_services import MATE, used
 from tests.said_now import said_now, using_what_is_asked
@@ -104,9 +102,8 @@ def furnish_browser(place: Path, port: int) -> None:
 
 
 @pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder that everybody can read, with the servers in it."""
-    place = Path(tempfile.mkdtemp(prefix="real-"))
+def place(place: Path) -> Path:
+    """The folder, with the servers in it."""
     fetch_pypi(place / "py", PYPI)
     fetch_npm(place / "js", NPM)
     git = ["git", "-C", f"{place}/repo", "-c", "user.name=a", "-c", "user.email=a@b.example"]
@@ -116,8 +113,7 @@ def place() -> Iterator[Path]:
         ["chmod", "-R", "o+rX", str(place)],
     ):
         subprocess.run(command, check=True, capture_output=True)
-    yield place
-    WorkspaceFiles(place).remove()
+    return place
 
 
 @pytest.mark.patient

@@ -7,8 +7,7 @@ import contextlib
 import dataclasses
 import io
 import ssl
-import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,6 @@ from loopforge.runtime.system_clock import SystemClock
 from loopforge.settings import load_settings
 from loopforge.tools.pictures.screenshot import CHROMIUM, SCREENSHOT, Screenshot, secure
 from loopforge.tools.sandbox.call_workspace import FOLDER
-from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from tests.tools.conftest import tool_home
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
@@ -63,15 +61,6 @@ async def served() -> AsyncIterator[Pages]:
     pages.port = server.sockets[0].getsockname()[1]
     yield pages
     server.close()
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder that programs can come to which do not run as root."""
-    place = Path(tempfile.mkdtemp(prefix="shots-"))
-    place.chmod(0o755)
-    yield place
-    WorkspaceFiles(place).remove()
 
 
 def home_at(place: Path, inside: str) -> ToolHome:

@@ -6,9 +6,7 @@ import asyncio
 import gc
 import os
 import sys
-import tempfile
 import textwrap
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,12 +30,9 @@ pytestmark = pytest.mark.xdist_group("sandbox")
 
 
 @pytest.fixture
-def sandbox() -> Iterator[Sandbox]:
-    """An empty one; pytest's own folders are closed to other users."""
-    place = Path(tempfile.mkdtemp(prefix="sandbox-"))
-    place.chmod(0o755)
-    yield Sandbox(make_workspace(place / "workspace"))
-    WorkspaceFiles(place).remove()
+def sandbox(place: Path) -> Sandbox:
+    """An empty one."""
+    return Sandbox(make_workspace(place / "workspace"))
 
 
 async def test_a_program_does_its_work(sandbox: Sandbox) -> None:

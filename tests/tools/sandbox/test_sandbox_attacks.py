@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.tools.sandbox.bubblewrap import RUNNER, find_bubblewrap
-from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
+from tests.open_folder import open_folder
 from tests.tools.sandbox.drills import DRILLS, SECRET, Ground, Outcomes, without
 
 pytestmark = pytest.mark.xdist_group("sandbox")
@@ -57,12 +56,10 @@ WINS_OUTSIDE = {
 
 
 @pytest.fixture(scope="module")
-def open_place() -> Iterator[Path]:
-    """A folder that another user can come to; pytest's own are closed."""
-    place = Path(tempfile.mkdtemp(prefix="sandbox-"))
-    place.chmod(0o755)
-    yield place
-    WorkspaceFiles(place).remove()
+def everybodys() -> Iterator[Path]:
+    """One folder for all of them."""
+    with open_folder() as folder:
+        yield folder
 
 
 def tried_as(uid: int, place: Path) -> dict[str, Outcomes]:
@@ -81,20 +78,20 @@ def tried_as(uid: int, place: Path) -> dict[str, Outcomes]:
 
 
 @pytest.mark.parametrize("whoever", ["this user", "a normal user"])
-def test_no_attack_wins(whoever: str, open_place: Path) -> None:
+def test_no_attack_wins(whoever: str, everybodys: Path) -> None:
     """As root and as a normal user: of some 150 attacks none wins, and none is broken."""
     if whoever == "a normal user" and not ROOT:
         pytest.skip("this user is one already")
-    told = tried_as(os.geteuid() if whoever == "this user" else SOMEBODY, open_place)
+    told = tried_as(os.geteuid() if whoever == "this user" else SOMEBODY, everybodys)
     outcomes = told["within"] | told["limits"]
     assert {name: why for name, (how, why) in outcomes.items() if how != "held"} == {}
     assert told["limits"].keys() == DRILLS.keys()
     assert len(outcomes) >= 150
 
 
-def test_the_same_attacks_win_outside(open_place: Path) -> None:
+def test_the_same_attacks_win_outside(everybodys: Path) -> None:
     """The attacker is no straw man: as a normal user without the sandbox it wins a great deal."""
-    base = open_place / "outside"
+    base = everybodys / "outside"
     base.mkdir(mode=0o755)
     with ExitStack() as opened:
         ground = Ground(base, opened)
@@ -115,9 +112,9 @@ LACKING = {
 
 
 @pytest.mark.parametrize("defence", LACKING)
-def test_without_one_defence_what_it_held_wins(defence: str, open_place: Path) -> None:
+def test_without_one_defence_what_it_held_wins(defence: str, everybodys: Path) -> None:
     """Each defence is needed: the sandbox without it loses to the attacks it is there against."""
-    place = open_place / f"lacking-{defence}"
+    place = everybodys / f"lacking-{defence}"
     place.mkdir(mode=0o755)
     program = Path(__file__).with_name("lacking.py")
     done = subprocess.run(

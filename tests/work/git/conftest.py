@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +11,6 @@ import pytest
 
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.tools.sandbox.sandbox_limits import SandboxLimits
-from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from loopforge.work.git.proposal_making import ResultNote
 from loopforge.work.git.proposals import Proposal
 from loopforge.work.git.task_repositories import TaskRepositories
@@ -111,9 +108,6 @@ class Bench:
 
 
 @pytest.fixture
-def bench() -> Iterator[Bench]:
-    """One that programs can come to which do not run as root; pytest's own folders are closed."""
-    place = Path(tempfile.mkdtemp(prefix="git-"))
-    place.chmod(0o755)
-    yield Bench(place)
-    WorkspaceFiles(place).remove()
+def bench(place: Path) -> Bench:
+    """One for a test."""
+    return Bench(place)
