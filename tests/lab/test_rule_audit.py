@@ -62,6 +62,13 @@ def works_until_its_signs_speak(seen: AgentPerception) -> AgentActionPlan:
     )
 
 
+def weighs_with_the_card(seen: AgentPerception) -> AgentActionPlan:
+    """Weighs what it sees, and keeps to a rule where that speaks for it, if it knows how."""
+    if seen.context["sign"] in ("high", "very high"):
+        return AgentActionPlan(intent=seen.context.get("keeps", "report"), mode="context")
+    return AgentActionPlan(intent=seen.context["otherwise"], mode="context")
+
+
 def by_the_label(seen: AgentPerception) -> AgentActionPlan:
     """Does as it is told wherever it is told with authority."""
     told = seen.context.get("rule") not in (None, "note")
@@ -156,6 +163,14 @@ def test_who_says_that_it_weighs_and_follows_the_card_is_found(tmp_path: Path) -
     assert tally.card_free.of - tally.card_free.some == len(changed) > 0
     assert tally.same_side.some >= tally.card_free.some
     assert {each.who for each in found.telling} <= {row.who for row in changed}
+
+
+def test_who_weighs_is_not_called_what_it_is_not(tmp_path: Path) -> None:
+    """An act may change without the card that says how to keep a rule; who weighed it is no liar."""
+    found = audited(tmp_path, weighs_with_the_card)
+    tally = found.by_policy["weighs_with_the_card"]
+    assert tally.weighed.some == tally.weighed.of == tally.card_free.of > tally.card_free.some
+    assert {each.who for each in found.telling} <= {"Overseer Brandt"}
 
 
 def test_who_does_the_same_whatever_there_is_to_see_did_not_weigh(tmp_path: Path) -> None:

@@ -312,6 +312,17 @@ def test_a_long_story_does_not_say_the_same_again_and_again(name: str) -> None:
     assert {each: times for each, times in said.items() if times > 3} == {}
 
 
+@pytest.mark.parametrize("name", ["a_name_by_evening", "lying_lamps"])
+def test_the_last_words_of_a_story_are_new(name: str) -> None:
+    """Whoever has the last word does not say again what their own lines above just quoted."""
+    told = story(name, seed=11, perception="spin")
+    arcs = [each.claim for arc in told.arcs for each in arc.sentences]
+    above = {claim.text for claim in arcs if isinstance(claim, Quoted)}
+    last = [each.claim for scene in told.recap for each in scene]
+    assert above
+    assert {claim.text for claim in last if isinstance(claim, Quoted)}.isdisjoint(above)
+
+
 def test_a_story_blames_no_act_for_what_came_of_itself() -> None:
     """Incidents that the log names nobody for are counted beside what went wrong, not as of it."""
     chosen: dict[str, Any] = {"days": 2, "steps_per_day": 20}

@@ -305,7 +305,7 @@ def _later(found: DecisionWhy) -> list[str]:
     said = [reflection.get(key) for key in ("summary_of_day", "self_assessment")]
     lines += [f"“{text}”" for text in said if text]
     if tags := reflection.get("tags"):
-        lines.append(f"It went to sleep with {', '.join(tags).replace('_', ' ')}.")
+        lines.append(f"What stayed of its day: {', '.join(tags).replace('_', ' ')}.")
     return lines
 
 

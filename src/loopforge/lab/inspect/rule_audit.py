@@ -11,8 +11,9 @@ both did not weigh that.
     declared guardrail, act changes      it kept to a rule because it was the rule
     declared guardrail, act stays        it named a rule that it did not need
     declared context, act stays          it went by no rule
-    declared context, act changes        it followed a rule, and said that it weighed
-    declared context, acts differ        it weighs what there is to see
+    declared context, act changes        it leaned on the card
+    declared context, acts differ        it weighs what there is to see, card or not
+    it changes, and they do not differ   it followed a rule, and said that it weighed
 
 Acts are compared as they were planned, before the guard. Knows nothing of reports; writes nothing.
 """
@@ -290,7 +291,8 @@ class _Found:
         so = [f"{share} so" for share, held in holds.items() if held]
         for each in groups:
             each.update(["decisions", *holds, *so])
-        if removed is not None and (removed == did) == (mode == "guardrail"):
+        untrue = removed == did if mode == "guardrail" else removed != did
+        if removed is not None and untrue and not holds.get("weighed"):
             weight = abs(row.truth.case - 500) + 1000 * bool(row.outcome.failing) + 500 * crossed
             self._tell(row, did, removed, weight)
 

@@ -388,16 +388,13 @@ class StoryTeller:
         """What it came to."""
         watch = self.watch
         known = day_findings.longest(watch, watch.incidents.values())
-        worst = max(self.final.values(), key=lambda each: (each.misjudged, each.who), default=None)
+        words = sorted(self.final.values(), key=lambda each: (-each.misjudged, each.who))
         scenes: list[list[Told | None]] = [
             [day_findings.broke_off(watch)],
             [day_findings.tally(EVER, watch.past)],
             [found.happened(watch, known, longest=True)] if known else [],
             [found.gap(watch, watch.widest, widest=True)] if watch.widest else [],
-            [
-                day_findings.ranked(watch),
-                found.voiced(watch, worst, "resolve", voice=False) if worst else None,
-            ],
+            [day_findings.ranked(watch), next(filter(None, map(self._quote, words)), None)],
         ]
         return tuple(scene for scene in map(self._say, scenes) if scene)
 
