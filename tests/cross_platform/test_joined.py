@@ -16,8 +16,8 @@ from loopforge.models.scripted_model import Script, ScriptedAnswer, ScriptedMode
 from loopforge.runtime.ports import Question
 from loopforge.setting_defaults import Settings
 from loopforge.settings import load_settings
+from tests.cross_platform.evening import MATES, ROOM, Evening, Shown, evening
 from tests.discord.twin import Twin as Discord
-from tests.joined.evening import MATES, ROOM, Evening, Shown, evening
 from tests.rooms.conftest import write_mates
 from tests.telegram.homes import counting
 from tests.telegram.twin import Twin as Telegram
