@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, expect
 
+from loopforge.errors import Changed
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.work.task_state import PREFIX
 from tests.browser.people import Crowd, Person, owner_of
 from tests.browser.test_shape import WINDOWS, looked_at
+from tests.rooms.conftest import write_mates
+from tests.rooms.oven import installed
 from tests.web.conftest import Town, town
-from tests.web.test_task_pages import GIVEN, rested, works
+from tests.web.test_task_pages import BAKER, GIVEN, asked, rested, works
 from tests.work.conftest import in_order, says, uses
 from tests.work.test_task_results import STEPS, TASK, project
 
@@ -141,6 +144,48 @@ async def test_stop_reaches_a_command_that_runs(place: Path, browser: Browser) -
         await expect(page.locator("#task-result")).to_contain_text("Cut off by the stop")
         await ana.clicks("Go on")
         await expect(page.locator(".task-now")).to_contain_text("done, to be looked at")
+
+
+async def test_a_page_that_changes_takes_no_press_that_was_meant_for_another(
+    place: Path, browser: Browser
+) -> None:
+    """Who is at the keyboard keeps their place; on what came instead of a question rests no finger."""
+    home = place / "home"
+    home.mkdir()
+    write_mates(home, otto=BAKER)
+    first = uses("work_write", path="a.txt", text="1")
+    first["calls"] += uses("oven", degrees=180)["calls"]
+    steps = in_order(first, uses("oven", degrees=190), uses("oven", degrees=200))
+    with installed(asks=True) as oven:
+        async with town(home, steps) as site, Crowd(browser) as crowd:
+            olu = await owner_of(site, crowd)
+            olu.expects("ERR_INTERNET_DISCONNECTED")
+            page, tasks = olu.page, site.app.work.tasks
+            id = await tasks.open(GIVEN, "olu", mate="otto", owner=True)
+            await asked(site, id)
+            await olu.opens(f"/work/{id}")
+            step, ask = page.locator(".step summary").nth(1), page.locator("#task-ask")
+            yes = ask.get_by_role("button", name="Yes, just this once")
+            await step.focus()
+            await tasks.allow(id, "olu", owner=True, yes=False)
+            await expect(page.locator(".note-denied")).to_contain_text("No to oven.")
+            await expect(step).to_be_focused()
+            await expect(ask).to_contain_text("190")
+            await yes.focus()
+            await page.context.set_offline(True)
+            await tasks.allow(id, "olu", owner=True, yes=False)
+            use = next(iter((await asked(site, id)).allowing))
+            await page.context.set_offline(False)
+            await expect(ask).to_contain_text("200")
+            await expect(ask).to_be_focused()
+            await yes.focus()
+            await tasks.allow(id, "olu", owner=True, use=use)
+            with pytest.raises(Changed, match="somebody said yes to it"):
+                await tasks.allow(id, "ben", owner=True, yes=False, use=use)
+            await expect(page.locator("main")).to_be_focused()
+            assert oven.baked == [200]
+            await tasks.stop(id, "olu")
+            await rested(site, id)
 
 
 @pytest.mark.patient

@@ -365,7 +365,7 @@ async def test_a_tool_that_asks_is_allowed_as_it_was_shown(place: Path, tmp_path
             assert "oven does not run" in words(await owner.post(at, {"act": "deny", "use": use}))
             second = next(iter((await asked(site, id)).allowing))
             late = await owner.post(at, {"act": "allow", "use": use})
-            assert (late.status_code, "That is not what waits" in words(late)) == (400, True)
+            assert (late.status_code, "somebody said no to it" in words(late)) == (400, True)
             assert oven.baked == []
             assert "oven runs" in words(await owner.post(at, {"act": "allow", "use": second}))
             await owner.post(at, {"act": "stop"})

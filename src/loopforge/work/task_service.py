@@ -231,11 +231,9 @@ class TaskService:
         """
 
         async def attempt(state: TaskState, seq: int) -> str:
-            if not state.allowing:
-                raise Changed("Nothing of this task waits for a yes.")
-            effect = use or next(iter(state.allowing))
+            effect = use or next(iter(state.allowing), "")
             if (found := state.allowing.get(effect)) is None:
-                raise Changed("That is not what waits for a yes any more.")
+                raise Changed(await self._answer_to(state, effect))
             if not owner and self.world.only_owner(found.tool):
                 raise NotLetIn(f"Only the owner of this home may allow {found.tool}.")
             if not (owner or self.world.calls.may_use(tools, found.tool)):
@@ -248,6 +246,20 @@ class TaskService:
             return f"{found.tool} {'runs' if yes else 'does not run'}: {str(found.arguments)[:200]}"
 
         return await self._decided(task, attempt)
+
+    async def _answer_to(self, state: TaskState, effect: str) -> str:
+        """Why a use of a tool waits for no yes: somebody was first, or it never did."""
+        kinds = ["effect.approved", "effect.denied"]
+        for event in await self._ledger.read(state.stream, kinds=kinds):
+            if (
+                isinstance(event.body, EffectApproved | EffectDenied)
+                and event.body.effect == effect
+            ):
+                said = "yes" if isinstance(event.body, EffectApproved) else "no"
+                return f"It was answered already: somebody said {said} to it."
+        if state.allowing:
+            return "That is not what waits for a yes any more."
+        return "Nothing of this task waits for a yes."
 
     # ------------------------------------------------------------ its result
 

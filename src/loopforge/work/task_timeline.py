@@ -15,7 +15,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from loopforge.core.effect_states import EffectApproved, EffectEnd, EffectProposed
+from loopforge.core.effect_states import EffectApproved, EffectDenied, EffectEnd, EffectProposed
 from loopforge.core.events import Answered, Event, Perceived, Planned, Returned, TurnEnded
 from loopforge.core.limits.line_matching import unified
 from loopforge.core.text.erasable_text import Words
@@ -143,10 +143,12 @@ class _Drawing:
             case EffectProposed(within=""):
                 self._proposed(event.id, body)
             case EffectApproved(effect=effect) if effect in self._steps:
-                self._steps[effect].waits = False
+                self._answered(event, effect, "Yes")
             case WorkspaceSaved() | ChangeUndone():
                 self._kept(event, body)
             case _ if isinstance(body, EffectEnd):
+                if isinstance(body, EffectDenied) and body.effect in self._steps:
+                    self._answered(event, body.effect, "No")
                 self._ended(body)
             case _ if isinstance(body, WorkEvent) and not isinstance(body, PASSED):
                 self._note(event, body)
@@ -191,6 +193,13 @@ class _Drawing:
         self._steps[effect] = step
         if (turn := self._turns.get(body.turn)) is not None:
             turn.steps.append(step)
+
+    def _answered(self, event: Event, effect: str, word: str) -> None:
+        """What a person said to a use of a tool that waited for that."""
+        step = self._steps[effect]
+        if step.waits and event.actor.startswith("person:"):
+            self._add(event, f"{word} to {step.tool}.")
+        step.waits = False
 
     def _changed(self, use: ToolUse) -> list[DiffRow]:
         """What a use of a tool is to change in files, as far as its arguments say."""

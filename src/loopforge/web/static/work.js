@@ -5,6 +5,7 @@ import { following } from "./held-streams.js";
 
 const BREATHER = 300; // milliseconds between two looks
 const LATER = 3000; // until the next one where the home could not answer
+const GRASP = 500; // in which nobody has seen yet that something else stands there
 const main = document.querySelector("[data-task]");
 const shown = new Map([...main.querySelectorAll("[data-part]")].map((part) => [part.id, part.outerHTML]));
 let seq = Number(main.dataset.seq), busy = false;
@@ -31,14 +32,20 @@ function put(fresh, before) {
     before.after(made);
     return made;
   }
-  const focus = old.contains(document.activeElement) ? document.activeElement : null;
-  const at = focus?.selectionStart;
+  const focus = old.contains(document.activeElement) ? document.activeElement : null, at = focus?.selectionStart;
   keep(old, made);
   old.replaceWith(made);
-  const again = focus && (focus.id ? document.getElementById(focus.id)
-    : made.querySelector(focus.name ? `[name="${focus.name}"][value="${CSS.escape(focus.value)}"]` : focus.localName));
-  again?.focus({ preventScroll: true });
-  if (typeof at === "number" && again?.setSelectionRange) again.setSelectionRange(at, at);
+  made.animate([{ pointerEvents: "none" }, { pointerEvents: "none" }], GRASP);
+  if (!focus) return made;
+  const like = focus.id ? `#${CSS.escape(focus.id)}`
+    : focus.name ? `[name="${focus.name}"][value="${CSS.escape(focus.value)}"]` : focus.localName;
+  let again = made.querySelectorAll(like)[[...old.querySelectorAll(like)].indexOf(focus)];
+  if (!again || (again.matches("button") && again.form.outerHTML !== focus.form.outerHTML)) {
+    again = made.hidden ? main : made; // what stands there now takes no key that was meant for what did
+    again.tabIndex = -1;
+  }
+  again.focus({ preventScroll: true });
+  if (typeof at === "number" && again.setSelectionRange) again.setSelectionRange(at, at);
   return made;
 }
 
@@ -49,10 +56,7 @@ async function look() {
     while (seq > Number(main.dataset.seq)) {
       const wanted = seq, answer = await fetch(main.dataset.task, { headers: { Accept: "text/html" } });
       if (answer.redirected || answer.status === 404) return location.reload();
-      if (!answer.ok) { // too much at once, or a trouble of the home
-        setTimeout(look, LATER);
-        return;
-      }
+      if (!answer.ok) throw answer; // too much at once, or a trouble of the home
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       document.title = page.title;
       const fresh = [...page.querySelectorAll("[data-part]")], ids = new Set(fresh.map((part) => part.id));
@@ -73,7 +77,9 @@ async function look() {
       main.dataset.seq = Math.max(wanted, Number(page.querySelector("[data-task]").dataset.seq));
       await new Promise((done) => setTimeout(done, BREATHER));
     }
-  } catch { /* the home is away; the stream comes again, and tells how far it is */ } finally {
+  } catch { // also where the home is away for that, and the stream is not
+    setTimeout(look, LATER);
+  } finally {
     busy = false;
   }
 }
