@@ -52,6 +52,7 @@ from loopforge.lab.story.claims import (
 )
 from loopforge.lab.story.story_checker import grounds_of, sentence_problems
 from loopforge.lab.story.story_text import Sentence
+from loopforge.lab.world import protocols
 from loopforge.lab.world.scenario_checks import Scenario
 from tests.examples import few
 from tests.lab.shelf import rows, run, story
@@ -162,7 +163,7 @@ def derived(claim: AnyClaim, row: Decided, scenario: Scenario) -> dict[str, Any]
             return {"after": claim.after, "ever": claim.ever}
         case Gap():
             true = BANDS[min(row.truth.case // 200, 4)]
-            truth = rule.cue[case].replace("{place}", row.at).replace("{who}", "")
+            truth = protocols.told(rule.cue[case], row.at)
             return {"true": true, "truth": truth, "widest": claim.widest}
         case HeardClaim():
             harder = row.voice.heard_strength > row.voice.meant_strength
@@ -173,7 +174,7 @@ def derived(claim: AnyClaim, row: Decided, scenario: Scenario) -> dict[str, Any]
                 e for e in row.edits if (e.what, e.kind, e.by) == (claim.what, claim.edit, claim.by)
             )
             three = [
-                each.replace("{place}", row.at)
+                protocols.told(each, row.at)
                 for each in (rule.sign if edit.what == "sign" else rule.cue)
             ]
             ends = [
@@ -424,7 +425,7 @@ def test_what_runs_seldom_show_is_said_right_too() -> None:
     watch.faults[3] = (9, ("a fire at east gate", "a fire at pump pit"))
     link = ClaimLink(struck.id, "f3", "a fire at pump pit", "", "pump pit", 0, 4)
     assert found.link(watch, struck, "f3") == (link, 9)
-    three = [each.replace("{place}", row.at) for each in watch.rules[row.truth.rule].sign]
+    three = [protocols.told(each, row.at) for each in watch.rules[row.truth.rule].sign]
     for band, at in zip(BANDS, (0, 0, 1, 2, 2), strict=True):
         edit = replace(row.edits[0], what="sign", kind="coarsened", true=band, shown=band)
         claim, _ = found.bent(watch, row, edit)

@@ -9,7 +9,10 @@ from msgspec.structs import replace
 
 from loopforge.lab.story.story_checker import check
 from loopforge.lab.story.story_text import Story
+from loopforge.lab.world import protocols
 from loopforge.lab.world.noun_articles import articled
+from loopforge.lab.world.scenario_file import shipped_scenarios
+from tests.lab.shelf import decided, run
 from tests.lab.test_story_checker import ground, told
 
 PLACES = ("lens room", "press hall", "passage", "north passage", "Harbour", "bay 3", "the yard")
@@ -49,6 +52,21 @@ def test_common_nouns_have_an_article(text: str, said: str) -> None:
     """A small-lettered place after a preposition or a stop gets one; other names and quotes stay."""
     assert articled(text, PLACES) == said
     assert articled(said, PLACES) == said
+
+
+def test_what_minds_are_shown_has_articles() -> None:
+    """Signs and cues of shipped rules read as sentences wherever a place is a common noun."""
+    seen = 0
+    for name in shipped_scenarios():
+        acts = decided(run(name, days=1, perception="spin"))
+        places = tuple({row.at for row in acts})
+        for said in (said for row in acts for said in row.shown.local_events):
+            assert articled(said, places) == said
+            seen += any(f"the {place}" in said.lower() for place in places)
+    assert seen
+    assert protocols.told("{The place} hums; so does {the place}.", "Line nine") == (
+        "Line nine hums; so does Line nine."
+    )
 
 
 def test_an_article_is_a_word_like_any_other() -> None:

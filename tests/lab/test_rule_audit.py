@@ -23,6 +23,7 @@ from loopforge.lab.inspect.rule_audit import one_sided, reworded_card, without_c
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import run_simulation
 from loopforge.lab.run.run_log import LOG
+from loopforge.lab.world import protocols
 from loopforge.lab.world.protocols import shipped
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
@@ -197,7 +198,7 @@ def test_all_that_there_is_to_see_is_on_one_side(tmp_path: Path) -> None:
             assert {**bent.context, **{n: row.shown.context[n] for n in signs}} == row.shown.context
             level = 2 if speaks_for else 0
             wanted = [rule.sign[level], rule.cue[level]][: len(signs)]
-            told = tuple(each.replace("{place}", row.at) for each in wanted)
+            told = tuple(protocols.told(each, row.at) for each in wanted)
             assert bent.local_events == told
             assert replace(bent, context={}, local_events=()) == replace(
                 row.shown, context={}, local_events=()

@@ -46,6 +46,7 @@ from loopforge.lab.story.number_wording import direction, number, ordinal, quote
 from loopforge.lab.story.story_checker import check
 from loopforge.lab.story.story_teller import tell
 from loopforge.lab.story.story_text import Sentence, mark, plain
+from loopforge.lab.world import protocols
 from loopforge.lab.world.dice import Luck
 from loopforge.lab.world.noun_articles import articled
 from loopforge.lab.world.scenario_checks import Scenario
@@ -152,7 +153,7 @@ def test_what_a_story_says_was_shown_was_shown_in_the_end() -> None:
                 rule = open_scenario("first_shift").rules[row.truth.rule]
                 three = rule.sign if claim.what == "sign" else rule.cue
                 assert claim.shown in row.shown.local_events
-                assert claim.true == three[level(first.true)].replace("{place}", row.at)
+                assert claim.true == protocols.told(three[level(first.true)], row.at)
                 told += sum(edit.what == claim.what for edit in row.edits) > 1
     assert told
 

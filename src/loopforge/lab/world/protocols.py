@@ -20,6 +20,7 @@ from msgspec import Struct
 from loopforge.core.factory_vocabulary import Intent
 from loopforge.core.text.validation_errors import unfit
 from loopforge.errors import BadScenario
+from loopforge.lab.world.noun_articles import common
 
 VARS = (
     "heat",
@@ -193,5 +194,12 @@ def ended(sentence: str, more: str) -> str:
 
 @lru_cache(maxsize=4096)
 def told(sentence: str, place: str, who: str = "") -> str:
-    """A protocol's sentence with its two blanks filled; nothing else in it is looked at."""
-    return sentence.replace("{place}", place).replace("{who}", who)
+    """A protocol's sentence with its blanks filled; nothing else in it is looked at.
+
+    `{the place}` is the place with its article, where it is called by a common noun; `{The place}`
+    is that where a sentence begins.
+    """
+    named = f"the {place}" if common(place) else place
+    opens = named[:1].upper() + named[1:]
+    filled = sentence.replace("{the place}", named).replace("{The place}", opens)
+    return filled.replace("{place}", place).replace("{who}", who)
