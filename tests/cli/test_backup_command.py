@@ -58,6 +58,17 @@ def test_there_and_back(run: Run, tmp_path: Path) -> None:
     assert (code, "is not empty" in err) == (2, True)
 
 
+def test_what_a_backup_says_of_itself_stands_in_one_row(run: Run, tmp_path: Path) -> None:
+    """A stranger's could write a row of its own, or steer the screen."""
+    place = tmp_path / "kept" / "20260101T000000Z"
+    place.mkdir(parents=True)
+    told = {"format": 1, "program": "0\n\x1b[2JAll is well", "schema": "0001", "home": "x"}
+    told |= {"at": "2026-01-01T00:00:00Z", "parts": {}, "heads": {}, "files": []}
+    (place / "backup.json").write_text(json.dumps(told))
+    _, out, _ = run("backup", str(tmp_path / "kept"), "--list")
+    assert out == f"{place.name}  0 events, 0 files, by Loopforge 0\\n\\x1b[2JAll is well\n"
+
+
 def test_nowhere(run: Run, tmp_path: Path) -> None:
     """No place named, none there, no such backup: each says what to do, and makes nothing."""
     code, _, err = run("backup")

@@ -18,9 +18,11 @@ import logging
 import shutil
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -74,6 +76,8 @@ PACKED = (FILE, SAVED, *FOLDERS)
 """All that is packed, and all that is unpacked: no database, say, nor the web room's secret."""
 WORK = "backup-"
 """How the folder begins, in the home's data, in which one is made."""
+LONGEST = 500_000_000
+"""Bytes of a row of the ledger; a larger one is none of ours, whatever a small file unpacks to."""
 LAST = "last-backup.json"
 """In the home's data: when and where the last one was made."""
 
@@ -186,9 +190,17 @@ async def fetch(
 def check_ledger(rows: Path) -> Anchors:
     """Derive every hash of these rows again; the heads. Raises BackupError."""
     try:
+        return check(ledger_lines(rows))
+    except LedgerBroken as error:
+        raise BackupError(f"The ledger in this backup is damaged: {error}") from error
+
+
+def ledger_lines(rows: Path) -> Iterator[bytes]:
+    """The lines of a backup's ledger, one by one. Raises BackupError."""
+    try:
         with gzip.open(rows, "rb") as file:
-            return check(file)
-    except (LedgerBroken, EOFError, OSError) as error:
+            yield from iter(partial(file.readline, LONGEST), b"")
+    except (EOFError, OSError, zlib.error) as error:
         raise BackupError(f"The ledger in this backup is damaged: {error}") from error
 
 

@@ -9,9 +9,9 @@ Does not cover: keys and tokens, which no backup holds; people sign in anew.
 from __future__ import annotations
 
 import asyncio
-import gzip
 import shutil
 import tarfile
+import zlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -26,7 +26,7 @@ from loopforge.backup.backup_store import (
     BackupStore,
     newer,
 )
-from loopforge.backup.make_backup import PACKED, check_ledger, fetch
+from loopforge.backup.make_backup import PACKED, check_ledger, fetch, ledger_lines
 from loopforge.errors import BackupError, DamagedArtifact, InputError, Unknown
 from loopforge.ledger.schema_migration import NEWEST
 from loopforge.ledger_opening import ARTIFACTS, open_ledger_of
@@ -66,14 +66,16 @@ def unpack(folder: Path, home: Path) -> None:
         with tarfile.open(folder / HOME, "r:gz") as tar:
             for each in tar:  # tarfile's own filters came with Python 3.11.4; Debian 12 has 3.11.2
                 _put(home, each, tar.extractfile(each) if each.isfile() else None)
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(home, ignore_errors=True)
+        if isinstance(error, (tarfile.TarError, zlib.error, EOFError, ValueError)):
+            raise BackupError(f"{HOME} in this backup is damaged: {error}") from error
         raise
 
 
 def _put(home: Path, each: tarfile.TarInfo, content: IO[bytes] | None) -> None:
     place = home / each.name
-    if content is None or not any(
+    if content is None or each.issparse() or not any(
         place.resolve().is_relative_to((home / part).resolve()) for part in PACKED
     ):
         raise BackupError(f"{each.name!r} in this backup is no file of a home.")
@@ -104,8 +106,7 @@ async def restore(
         if data is not None:
             await files.put(data)
     async with open_ledger_of(settings, clock) as ledger:
-        with gzip.open(folder / LEDGER, "rb") as rows:
-            erasure = await ledger.load(rows, forgotten)
+        erasure = await ledger.load(ledger_lines(folder / LEDGER), forgotten)
         await sweep(ledger, Artifacts(settings.data / ARTIFACTS, clock))
         missing = (await ledger.look(held)).difference(await files.hashes())
     return Restored(len(erasure.refs), len(missing))

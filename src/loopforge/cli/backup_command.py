@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loopforge.cli import existing, settings
+from loopforge.core.egress.hidden_signs import in_a_row
 from loopforge.core.text.spoken_lists import counted
 from loopforge.errors import BackupError, InputError, LoopforgeError
 
@@ -109,7 +110,7 @@ async def _checked(store: BackupStore, name: str) -> None:
         manifest = await inspected(store, name, Path(folder))
     lost = [hash async for hash, data in kept_files(store, manifest) if data is None]
     for hash in lost:
-        typer.echo(f"damaged or gone: {store.where}/files/{hash[:2]}/{hash}")
+        typer.echo(in_a_row(f"damaged or gone: {store.where}/files/{hash[:2]}/{hash}"))
     if lost:
         raise BackupError(
             f"Of {counted(len(manifest.files), 'file')} {len(lost)} cannot be brought back; all "
@@ -122,7 +123,7 @@ async def _line(store: BackupStore, name: str) -> str:
     try:
         return told(name, await store.manifest(name))
     except LoopforgeError as error:
-        return f"{name}  {error}"
+        return in_a_row(f"{name}  {error}")
 
 
 def told(name: str, manifest: BackupManifest) -> str:
@@ -132,4 +133,4 @@ def told(name: str, manifest: BackupManifest) -> str:
         files += f", {len(manifest.absent)} files forgotten meanwhile"
     if manifest.damaged:
         files += f", not {counted(len(manifest.damaged), 'file')} that the home's disk has damaged"
-    return f"{name}  {manifest.events} events, {files}, by Loopforge {manifest.program}"
+    return in_a_row(f"{name}  {manifest.events} events, {files}, by Loopforge {manifest.program}")

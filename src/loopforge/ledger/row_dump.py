@@ -92,7 +92,7 @@ def rows(lines: Iterable[bytes]) -> Iterator[tuple[Table, dict[str, Any]]]:
                 continue
             row = dict(zip(columns, found, strict=True))
             yield table, {k: b64decode(v) if k in binary else v for k, v in row.items()}
-        except (msgspec.DecodeError, KeyError, TypeError, ValueError) as error:
+        except (msgspec.DecodeError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise InputError(
                 "These rows are damaged, or a newer Loopforge wrote them: "
                 f"{line[:80].decode(errors='replace')!r}."
@@ -104,17 +104,29 @@ def check(lines: Iterable[bytes]) -> Anchors:
     heads: dict[str, tuple[int, str]] = {}
     told: dict[str, tuple[int, str]] = {}
     for table, row in rows(lines):
-        if table is events:
-            before, previous = heads.get(row["stream"], (0, GENESIS))
-            said = {name: row[name] for name in ("stream", "seq", "id", "at", "actor", "cause")}
-            hash = chained(previous, **said, body=row["body"].encode())
-            if (row["seq"], row["hash"]) != (before + 1, hash):
-                raise LedgerBroken(f"Event {row['seq']} of {row['stream']} is not what was hashed.")
-            heads[row["stream"]] = (row["seq"], hash)
-        elif table is texts and digest(unkept(row["text"]), row["salt"]) != row["ref"]:
-            raise LedgerBroken(f"A text of event {row['event']} is not what was digested.")
-        elif table is streams:
-            told[row["stream"]] = (row["seq"], row["hash"])
+        try:
+            _check(table, row, heads, told)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise LedgerBroken(f"A row of {table.name} is no such row.") from error
     if heads != told:
         raise LedgerBroken("The heads of the streams are not their last events.")
     return heads
+
+
+def _check(
+    table: Table,
+    row: Mapping[str, Any],
+    heads: dict[str, tuple[int, str]],
+    told: dict[str, tuple[int, str]],
+) -> None:
+    if table is events:
+        before, previous = heads.get(row["stream"], (0, GENESIS))
+        said = {name: row[name] for name in ("stream", "seq", "id", "at", "actor", "cause")}
+        hash = chained(previous, **said, body=row["body"].encode())
+        if (row["seq"], row["hash"]) != (before + 1, hash):
+            raise LedgerBroken(f"Event {row['seq']} of {row['stream']} is not what was hashed.")
+        heads[row["stream"]] = (row["seq"], hash)
+    elif table is texts and digest(unkept(row["text"]), row["salt"]) != row["ref"]:
+        raise LedgerBroken(f"A text of event {row['event']} is not what was digested.")
+    elif table is streams:
+        told[row["stream"]] = (row["seq"], row["hash"])

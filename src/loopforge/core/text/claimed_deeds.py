@@ -130,10 +130,12 @@ NO_CLAIM = re.compile(
     re.IGNORECASE,
 )
 QUOTED = re.compile(
-    r"```.*?```|`[^`]*`|“[^”]*”|„[^“”]*[“”]|«[^»]*»|\"[^\"]*\"|^>[^\n]*$",
+    r"```.*?```|`[^`]*`|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|\"[^\"]*\"|^>[^\n]*$",
     re.DOTALL | re.MULTILINE,
 )
 SENTENCE = re.compile(r"[^.!?…\n]+(?:[.!?…]+[\"”’)]*|$)", re.MULTILINE)
+LONGEST = 300
+"""Characters of a sentence in which a claim is looked for, which takes their square."""
 
 
 def claimed_deeds(said: str) -> tuple[ClaimedDeed, ...]:
@@ -144,7 +146,7 @@ def claimed_deeds(said: str) -> tuple[ClaimedDeed, ...]:
         if NO_CLAIM.search(sentence):
             continue
         for deed, claim in CLAIMS.items():
-            if claim.search(sentence):
+            if claim.search(sentence, 0, LONGEST):
                 found.append(ClaimedDeed(sentence, deed))
                 break
     return tuple(found)
