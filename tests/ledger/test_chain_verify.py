@@ -106,6 +106,16 @@ def test_a_flipped_bit_is_found_in_sqlite(
     assert found_wrong(f"sqlite:///{file}")
 
 
+def test_a_kept_state_that_is_bytes_is_found(made: Path, tmp_path: Path) -> None:
+    """It was an error of the program."""
+    file = tmp_path / "copy.db"
+    shutil.copy(made, file)
+    with closing(sqlite3.connect(file)) as plain:
+        plain.execute("UPDATE snapshots SET body = CAST(body AS BLOB)")
+        plain.commit()
+    assert found_wrong(f"sqlite:///{file}")
+
+
 @pytest.fixture
 def guarded(postgres_url: str) -> str:
     """A ledger in PostgreSQL."""

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import create_engine
 from sqlalchemy.engine import Connection
 
-from loopforge.errors import LedgerBehind, LedgerError
+from loopforge.errors import LedgerBehind, LedgerBroken, LedgerError
 from loopforge.ledger import schema_migration
 from loopforge.ledger.database.database_engine import connect, settled
 from loopforge.ledger.database.table_schema import LASTING, metadata
@@ -167,6 +167,28 @@ async def test_an_older_ledger_asks_for_a_migration(ledger_url: str) -> None:
     with pytest.raises(LedgerBehind, match="loopforge ledger migrate"):
         async with opened(ledger_url):
             pass
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "VIEW alembic_version AS SELECT '0005' AS version_num",
+        "VIEW odd AS SELECT 1",
+        "TRIGGER odd BEFORE INSERT ON texts BEGIN SELECT RAISE(IGNORE); END",
+    ],
+)
+def test_a_file_that_reads_or_writes_by_itself_is_refused(odd: str, tmp_path: Path) -> None:
+    """A view without end held up whoever looked; a trigger dropped texts, and all was called well."""
+    url = f"sqlite:///{tmp_path / 'ledger.db'}"
+    schema_migration.migrate(url)
+    with connected(url) as connection:
+        if "alembic_version" in odd:
+            connection.exec_driver_sql("DROP TABLE alembic_version")
+        connection.exec_driver_sql(f"CREATE {odd}")
+    name = " ".join(odd.split()[:2]).lower()
+    for look in (schema_migration.status, schema_migration.migrate, schema_migration.refuse_newer):
+        with pytest.raises(LedgerBroken, match=f"no Loopforge made.*: {name}. Drop it"):
+            look(url)
 
 
 @pytest.mark.parametrize("coding", ["LATIN1", "SQL_ASCII"])

@@ -75,8 +75,10 @@ def unpack(folder: Path, home: Path) -> None:
 
 def _put(home: Path, each: tarfile.TarInfo, content: IO[bytes] | None) -> None:
     place = home / each.name
-    if content is None or each.issparse() or not any(
-        place.resolve().is_relative_to((home / part).resolve()) for part in PACKED
+    if (
+        content is None
+        or each.issparse()
+        or not any(place.resolve().is_relative_to((home / part).resolve()) for part in PACKED)
     ):
         raise BackupError(f"{each.name!r} in this backup is no file of a home.")
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

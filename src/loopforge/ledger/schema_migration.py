@@ -17,7 +17,7 @@ from sqlalchemy.engine import Connection
 from loopforge.errors import LedgerBehind, LedgerBroken, LedgerError
 from loopforge.ledger.database.database_engine import Store, connect, settled
 from loopforge.ledger.database.database_faults import place, telling
-from loopforge.ledger.database.table_schema import create, guard
+from loopforge.ledger.database.table_schema import create, foreign, guard
 
 NEWEST = "0005"
 """The newest migration's revision."""
@@ -150,15 +150,24 @@ def stands(connection: Connection) -> Status:
 
 
 def version(connection: Connection) -> str | None:
-    """The revision that the database says it has; revisions are numbers of four digits."""
+    """The revision that the database says it has; revisions are numbers of four digits.
+
+    Raises LedgerBroken for a SQLite file with views or triggers that no Loopforge made.
+    """
     if connection.dialect.name == "sqlite":
+        if strange := foreign(connection):
+            raise LedgerBroken(
+                f"The ledger {place(connection.engine.url)} holds what no Loopforge made, and what "
+                f"could change what is read and written: {', '.join(strange)}. Drop it if you know "
+                "whose it is; else do not use this file."
+            )
         there = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
     else:
         there = "SELECT 1 WHERE to_regclass('alembic_version') IS NOT NULL"
     if connection.exec_driver_sql(there).first() is None:
         return None
     row = connection.exec_driver_sql("SELECT version_num FROM alembic_version").first()
-    return None if row is None else str(row[0])
+    return None if row is None else str(row[0])[:80]
 
 
 def begin(connection: Connection) -> None:

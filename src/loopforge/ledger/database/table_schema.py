@@ -295,6 +295,16 @@ def unguarded(connection: Connection) -> list[str]:
     return [name for name in POSTGRES_TRIGGERS if name not in always]
 
 
+def foreign(connection: Connection) -> list[str]:
+    """Views and triggers of a SQLite file that no Loopforge made; they run where it is used."""
+    names = ", ".join(f"'{name}'" for name in SQLITE_TRIGGERS)
+    query = (
+        "SELECT type || ' ' || substr(name, 1, 80) FROM sqlite_master "  # noqa: S608
+        f"WHERE type = 'view' OR type = 'trigger' AND name NOT IN ({names}) LIMIT 5"
+    )
+    return list(connection.exec_driver_sql(query).scalars())
+
+
 def _plain(statement: str) -> str:
     """A statement, however its lines are broken."""
     return " ".join(statement.split())

@@ -51,7 +51,9 @@ def load(connection: Connection, stream: str, version: int) -> tuple[int, bytes]
         f"AND stream = {one} AND version = {one}",
         (stream, version),
     ).one_or_none()
-    if row is None or row[1] != _sealed(stream, row[0], version, row[1][_DIGITS:]):
+    if row is None or not isinstance(row[1], str):
+        return None
+    if row[1] != _sealed(stream, row[0], version, row[1][_DIGITS:]):
         return None
     return row[0], row[1][_DIGITS:].encode()
 
