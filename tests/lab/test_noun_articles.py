@@ -60,7 +60,7 @@ def test_what_minds_are_shown_has_articles() -> None:
     for name in shipped_scenarios():
         acts = decided(run(name, days=1, perception="spin"))
         places = tuple({row.at for row in acts})
-        for said in (said for row in acts for said in row.shown.local_events):
+        for said in (str(said) for row in acts for said in row.shown.local_events):
             assert articled(said, places) == said
             seen += any(f"the {place}" in said.lower() for place in places)
     assert seen
