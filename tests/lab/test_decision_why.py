@@ -14,7 +14,7 @@ from loopforge.core.factory_vocabulary import Change, DayEnded, Decided, Reflect
 from loopforge.errors import BadRun, BadScenario, Unknown
 from loopforge.lab.inspect.decision_why import gather, told
 from loopforge.lab.inspect.robot_lives import BY_HAND
-from loopforge.lab.inspect.trait_drift import drift
+from loopforge.lab.inspect.trait_drift import drift, opened
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import Choice, fork, simulate
 from loopforge.lab.run.run_log import LOG, Chain, lines_of, rows_of
@@ -110,6 +110,20 @@ def test_what_is_not_over_is_said(whole: Path, tmp_path: Path) -> None:
     (tmp_path / LOG).write_bytes(b"".join(lines[:last]))
     assert gather(tmp_path, 2, "Tumble").later is None
     assert "Its day is not over yet." in told(gather(tmp_path, 2, "Tumble"))
+
+
+def test_no_more_is_read_than_the_day_that_is_asked_about(whole: Path) -> None:
+    """A step's day tells all of why; what comes after it is read for the last one alone."""
+    index, all_of_it = opened(whole, 0), opened(whole)
+    assert (index.days, all_of_it.days) == (1, 2)
+    assert index.size < all_of_it.size
+    last = index.steps - 1
+    for step in (0, last):
+        for who in ("Sprocket", "Vesper"):
+            assert gather(whole, step, who) == gather(all_of_it, step, who)
+    assert gather(whole, last, "Vesper").later is not None
+    with pytest.raises(Unknown, match=f"it has {all_of_it.steps}"):
+        gather(whole, all_of_it.steps, "Vesper")
 
 
 def test_of_many_robots_few_are_named(tmp_path: Path) -> None:

@@ -96,15 +96,15 @@ def why(
     place = run_found(settings(context), folder)
     if step != "last" and (not step.isdecimal() or len(step) > 15):
         raise InputError(f"A step is a number from 0, or last; not {step[:80]!r}.")
-    steps = opened(place).steps
-    if not steps:
+    index = opened(place, None if trait or step == "last" else int(step))
+    if not index.steps:
         raise InputError("No step of this run is over yet.")
-    at = steps - 1 if step == "last" else int(step)
+    at = index.steps - 1 if step == "last" else int(step)
     if trait:
-        cause = drift(place, agent, trait, at)
+        cause = drift(index, agent, trait, at)
         page, plain = cause.text, cause.to_dict()
     else:
-        record = gather(place, at, agent)
+        record = gather(index, at, agent)
         page, plain = told(record), record.to_dict()
     typer.echo(json.dumps(plain, ensure_ascii=False, indent=2) if as_json else page)
 

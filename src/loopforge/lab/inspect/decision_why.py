@@ -73,9 +73,9 @@ class DecisionWhy(Struct, frozen=True, kw_only=True):
         return plain
 
 
-def gather(folder: Path, step: int, agent: str) -> DecisionWhy:
+def gather(source: Path | RunIndex, step: int, agent: str) -> DecisionWhy:
     """Everything about what somebody did in a step. Raises Unknown, BadRun."""
-    index = opened(folder)
+    index = opened(source, step)
     who = who_is(index, agent)
     number = next((row.n for row in index.moment(step).deeds if row.who == who), None)
     if number is None:

@@ -99,8 +99,11 @@ class RunIndex:
 
     # ------------------------------------------------------------ taking in
 
-    def refresh(self) -> bool:
-        """Take in what was closed since; whether there was anything. Raises BadRun: no log."""
+    def refresh(self, until: int | None = None) -> bool:
+        """Take in what was closed since; whether there was anything. Raises BadRun: no log.
+
+        With `until` no further than the end of the day of that step.
+        """
         with self._lock:
             try:
                 found = self.path.stat()
@@ -112,7 +115,7 @@ class RunIndex:
                     return False
                 with self.path.open("rb") as file:
                     file.seek(self.size)
-                    return self._read(file)
+                    return self._read(file, until)
             except FileNotFoundError as error:
                 told = f"{self.folder.name} holds no {LOG}: it is no run."
                 raise BadRun(f"{told} `loopforge lab run --out` makes one.") from error
@@ -120,7 +123,7 @@ class RunIndex:
                 told = f"{self.folder.name} holds no {LOG} that can be read: {error.strerror}."
                 raise BadRun(told) from error
 
-    def _read(self, file: BinaryIO) -> bool:
+    def _read(self, file: BinaryIO, until: int | None) -> bool:
         at = before = self.size
         pending = _Open()
         for number, line in enumerate(file, len(self._rows) + 1):
@@ -141,6 +144,8 @@ class RunIndex:
                 self.run.rows = len(self._rows)
                 self.run.head = body_of(line)[1]
                 self.size, pending = at, _Open()
+                if until is not None and isinstance(row, DayEnded) and self.steps > until:
+                    break
         return self.size > before
 
     def _take(self, row: Seen, pending: _Open) -> bool:

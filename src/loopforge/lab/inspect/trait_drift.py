@@ -106,10 +106,15 @@ class Drift(Struct, frozen=True):
         yield f"{signed(delta):>6}  in all"
 
 
-def opened(folder: Path) -> RunIndex:
-    """A run, read as far as it goes. Raises BadRun where there is none, or where it is damaged."""
-    index = RunIndex(folder)
-    index.refresh()
+def opened(source: Path | RunIndex, until: int | None = None) -> RunIndex:
+    """A run, read as far as it goes, or to the end of the day of a step; one that is open stays so.
+
+    Raises BadRun where there is none, or where it is damaged.
+    """
+    if isinstance(source, RunIndex):
+        return source
+    folder, index = source, RunIndex(source)
+    index.refresh(until)
     if index.damage:
         raise BadRun(f"{index.damage} `loopforge lab verify` says more.")
     if index.scenario is None:
@@ -155,12 +160,12 @@ def signed(delta: int) -> str:
     return f"{delta:+d}" if delta else "±0"
 
 
-def drift(folder: Path, agent: str, what: str, step: int | None = None) -> Drift:
+def drift(source: Path | RunIndex, agent: str, what: str, step: int | None = None) -> Drift:
     """What became of this in somebody, up to the end of a step (else of the run so far).
 
     `what` is "traits.guardrail_reliance", or its last part. Raises Unknown, BadRun.
     """
-    index = opened(folder)
+    index = opened(source)
     life = index.life(who_is(index, agent))
     key = _key(index, life, what)
     last = index.steps - 1
