@@ -83,6 +83,11 @@ class BadLine(InputError):
 class TooLarge(BadLine):
     """A line or a file is longer than this home takes."""
 
+    @classmethod
+    def file(cls, name: object, size: int, most: int) -> "TooLarge":
+        """Of a file of so many bytes, where at most so many are taken."""
+        return cls(f"{name} is too large: {size:,} bytes of at most {most:,}. Give a part of it.")
+
 
 class BadScenario(InputError):
     """A scenario, a protocol or an experiment of the Factory cannot be used as it is."""

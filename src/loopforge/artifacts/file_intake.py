@@ -43,10 +43,7 @@ async def receive(artifacts: Artifacts, name: str, data: bytes, limits: FileLimi
     if not data.strip():
         raise BadLine(f"{shown} is empty.")
     if len(data) > limits.size:
-        raise TooLarge(
-            f"{shown} is too large: {len(data):,} bytes of at most {limits.size:,}. "
-            "Give a part of it."
-        )
+        raise TooLarge.file(shown, len(data), limits.size)
     read = await _read(artifacts, media_of(data), data, limits)  # kept bytes would grow old
     kept = await keep(artifacts, name, data)
     return replace(

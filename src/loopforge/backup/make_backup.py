@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import hashlib
 import logging
 import shutil
 import tarfile
@@ -53,6 +52,7 @@ from loopforge.ledger.storage.consistent_read import one_moment
 from loopforge.ledger.storage.row_codec import events_of
 from loopforge.ledger.table_access import Tables
 from loopforge.ledger_opening import ARTIFACTS
+from loopforge.runtime.installation.home_files import sha256_of
 from loopforge.runtime.installation.settings_file import FILE
 from loopforge.runtime.ports import Clock
 from loopforge.setting_defaults import Settings
@@ -133,7 +133,7 @@ async def _made(
         if passphrase:
             made.append(Path(folder) / KEYS)
             made[-1].write_bytes(await asyncio.to_thread(sealed, settings.data, passphrase))
-        parts = {each.name: await asyncio.to_thread(_sha256, each) for each in made}
+        parts = {each.name: await asyncio.to_thread(sha256_of, each) for each in made}
         heads = await asyncio.to_thread(check_ledger, rows)
         manifest = BackupManifest(
             format=FORMAT,
@@ -183,7 +183,7 @@ async def fetch(
 ) -> None:
     """Bring a part of a backup into a file. Raises BackupError where it is not what was written."""
     await store.fetch(f"{name}/{part}", to)
-    if await asyncio.to_thread(_sha256, to) != manifest.parts.get(part):
+    if await asyncio.to_thread(sha256_of, to) != manifest.parts.get(part):
         raise BackupError(f"{name}/{part} in {store.where} is not what was written there.")
 
 
@@ -241,11 +241,6 @@ def _packed(home: Path) -> Iterator[Path]:
     yield from (home / name for name in (FILE, SAVED) if (home / name).exists())
     for folder in FOLDERS:
         yield from (path for path in sorted((home / folder).rglob("*")) if path.is_file())
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 async def note_erasures(ledger: Tables, store: BackupStore) -> None:

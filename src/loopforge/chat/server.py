@@ -154,12 +154,15 @@ class Rooms:
                 f"{room!r} is no name for a room; use small letters, digits and dashes, "
                 "beginning with a letter or digit."
             )
-        if unknown := [mate for mate in mates if mate not in self._mates]:
-            known = ", ".join(sorted(self._mates)) or "none"
-            raise Unknown(f"There is no mate called {unknown[0]!r}. Known here: {known}.")
+        self._check_mates(mates)
         person = await self._people.meet(surface, name_as_kept(name))
         await self._enter(room, person.id, person.name, surface, mates)
         return await self.scene(room, person.id)
+
+    def _check_mates(self, mates: Sequence[str]) -> None:
+        if unknown := [mate for mate in mates if mate not in self._mates]:
+            known = ", ".join(sorted(self._mates)) or "none"
+            raise Unknown(f"There is no mate called {unknown[0]!r}. Known here: {known}.")
 
     async def come_in(self, room: str, person: str, name: str) -> None:
         """Somebody who is known comes in from the web; the room opens if it is new.
@@ -223,9 +226,7 @@ class Rooms:
         Without a title the room finds one by itself. Nothing of a title is in the slug: that names
         the stream, and is still there when every word of the room is forgotten.
         """
-        if unknown := [mate for mate in mates if mate not in self._mates]:
-            known = ", ".join(sorted(self._mates)) or "none"
-            raise Unknown(f"There is no mate called {unknown[0]!r}. Known here: {known}.")
+        self._check_mates(mates)
         if guest:
             self._rules.guests.open(mates)
         title = title_as_kept(title) if title.strip() else ""

@@ -20,7 +20,7 @@ from telegram.error import TelegramError
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_intake import FileLimits, receive
 from loopforge.core.room_vocabulary import File
-from loopforge.errors import BadLine, LoopforgeError
+from loopforge.errors import BadLine, LoopforgeError, TooLarge
 from loopforge.io.telegram.connection.polling import Poll
 from loopforge.io.telegram.text.incoming_message import Attachment
 
@@ -47,7 +47,7 @@ class Fetch:
         for each in attached:
             try:
                 if each.size > most:
-                    raise _too_large(each.name, each.size, most)
+                    raise TooLarge.file(each.name, each.size, most)
                 async with poll.files, asyncio.timeout(LONGEST):
                     data = await self._data(poll, each, most)
                 file = await receive(self._artifacts, each.name, data, self._limits)
@@ -80,9 +80,5 @@ class Fetch:
 
 def _read(path: Path, name: str, most: int) -> bytes:
     if (size := path.stat().st_size) > most:
-        raise _too_large(name, size, most)
+        raise TooLarge.file(name, size, most)
     return path.read_bytes()
-
-
-def _too_large(name: str, size: int, most: int) -> BadLine:
-    return BadLine(f"{name} is too large: {size:,} bytes of at most {most:,}. Give a part of it.")

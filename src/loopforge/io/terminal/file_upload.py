@@ -10,7 +10,7 @@ from pathlib import Path
 
 from loopforge.core.room_vocabulary import File
 from loopforge.core.text.erasable_text import Words
-from loopforge.errors import BadLine
+from loopforge.errors import BadLine, TooLarge
 from loopforge.io.socket.wire_protocol import LIMIT
 
 LARGEST = 200_000
@@ -37,10 +37,7 @@ def take_file(path: str, limit: int = LARGEST) -> File:
         why = getattr(error, "strerror", None) or error
         raise BadLine(f"{where} cannot be read: {why}.") from error
     if len(data) > limit:
-        raise BadLine(
-            f"{where} is too large: {about.st_size:,} bytes of at most {limit:,}. "
-            "Give a part of it."
-        )
+        raise TooLarge.file(where, about.st_size, limit)
     if not data.strip():
         raise BadLine(f"{where} is empty.")
     try:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
-import hashlib
 import os
 import re
 import shutil
@@ -25,6 +24,7 @@ from msgspec import Struct
 
 from loopforge.core.limits.retry_after import retry_after
 from loopforge.errors import LoopforgeError, ModelError
+from loopforge.runtime.installation.home_files import sha256_of
 from loopforge.runtime.system_clock import SystemClock
 
 TRIES = 5
@@ -111,7 +111,7 @@ async def download(
             await _fill(file, out, progress)
             out.flush()
             os.fsync(out.fileno())
-            if await asyncio.to_thread(_sha256, part) != file.sha256:
+            if await asyncio.to_thread(sha256_of, part) != file.sha256:
                 part.unlink()
                 raise ModelError(
                     f"What came from {_host(file.url)} is not the file that was promised (its "
@@ -284,11 +284,6 @@ def _room_for(folder: Path, wanted: int) -> None:
             f"{wanted / 1e9:.1f} GB are to come, and {folder} has {free / 1e9:.1f} GB free (some "
             "must stay). Make room, then fetch again."
         )
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _host(url: str) -> str:

@@ -5,7 +5,6 @@ Where one of the two does not answer, what the other said is consolidated alone.
 
 from __future__ import annotations
 
-from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import (
     Answer,
@@ -18,8 +17,7 @@ from loopforge.core.policy import (
     ask,
     together,
 )
-from loopforge.core.work.work_vocabulary import FinishWork
-from loopforge.policies.flows.task_prompt import no_answer, work_messages
+from loopforge.policies.flows.task_prompt import no_answer, told_as_result, work_messages
 
 LONG = 1500
 """Tokens of one model's options."""
@@ -45,16 +43,9 @@ def branching(prompts: Prompts) -> Policy:
         last = Message("user", (prompts["work-consolidate"].strip(),))
         joined = (*messages[:-1], *proposals, last)
         answer = yield from ask(joined, purpose="consolidate", max_tokens=LONG, aloud=True)
-        said = answer.text.strip()
-        if answer.outcome != "answered" or not said:
-            return no_answer(answer)
         named = " and ".join(dict.fromkeys(one.model for one in good if one.model))
-        return AgentActionPlan(
-            intent="weigh",
-            mode="context",
-            narrative=f"I had {named or 'two models'} think of options and laid them side by side.",
-            acts=(FinishWork(result=said),),
-        )
+        why = f"I had {named or 'two models'} think of options and laid them side by side."
+        return told_as_result(answer, "weigh", why)
 
     return policy
 

@@ -6,11 +6,9 @@ skipped, which stands on record.
 
 from __future__ import annotations
 
-from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import Mind, Policy, Prompts, Thinking, ask
-from loopforge.core.work.work_vocabulary import FinishWork
-from loopforge.policies.flows.task_prompt import no_answer, work_messages
+from loopforge.policies.flows.task_prompt import told_as_result, work_messages
 
 LONG = 2000
 """Tokens of an answer."""
@@ -22,15 +20,8 @@ def answering(prompts: Prompts) -> Policy:
     def policy(seen: AgentPerception) -> Thinking:
         messages = work_messages(seen, prompts, "work-answer")
         answer = yield from ask(messages, purpose="answer", max_tokens=LONG, aloud=True)
-        said = answer.text.strip()
-        if answer.outcome != "answered" or not said:
-            return no_answer(answer)
-        return AgentActionPlan(
-            intent="answer",
-            mode="context",
-            narrative="I answered at once: there was nothing to do but to say it.",
-            acts=(FinishWork(result=said),),
-        )
+        why = "I answered at once: there was nothing to do but to say it."
+        return told_as_result(answer, "answer", why)
 
     return policy
 

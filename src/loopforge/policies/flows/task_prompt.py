@@ -13,6 +13,7 @@ from typing import Any
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Answer, Message, Prompts
+from loopforge.core.work.work_vocabulary import FinishWork
 from loopforge.policies.prompt_building import fields_of, fill, form_of, remembered
 
 LISTING = 1
@@ -78,6 +79,15 @@ def work_form(seen: AgentPerception) -> dict[str, Any]:
     fields["evidence"] = {"type": "string"}
     fields["confidence"] = {"type": "integer", "minimum": 0, "maximum": 100}
     return form_of(fields)
+
+
+def told_as_result(answer: Answer, intent: str, narrative: str) -> AgentActionPlan:
+    """A turn whose answer is the result of the task; `no_answer` where there is none."""
+    said = answer.text.strip()
+    if answer.outcome != "answered" or not said:
+        return no_answer(answer)
+    done = FinishWork(result=said)
+    return AgentActionPlan(intent=intent, mode="context", narrative=narrative, acts=(done,))
 
 
 def no_answer(answer: Answer) -> AgentActionPlan:

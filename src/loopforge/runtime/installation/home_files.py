@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import os
 import stat
 from collections.abc import Iterator
@@ -33,6 +34,12 @@ def bytes_of(path: Path, most: int = LARGEST) -> bytes:
 def text_of(path: Path, most: int = LARGEST) -> str:
     """What a file says, without a mark of its encoding. Raises OSError, UnicodeDecodeError."""
     return bytes_of(path, most).decode("utf-8-sig")
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file of any size, in hex. Raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _at_once(path: str, flags: int) -> int:

@@ -15,6 +15,7 @@ from urllib.parse import quote
 from litestar import Response, get, post
 from litestar.response import Redirect, Template
 
+from loopforge.chat.commands.memory_commands import DONE
 from loopforge.chat.memories.belief_wording import marks
 from loopforge.chat.memories.memory_service import Belief, MemoryReader
 from loopforge.chat.room.room_store import PREFIX, stream_of
@@ -26,12 +27,9 @@ from loopforge.web.server.page_context import Fields, Site, page
 from loopforge.web.server.request_limits import Paces
 
 TOLD = {
+    **DONE,
     "correct": "Corrected. It is used where you alone are with the mate, until you share it.",
-    "lock": "Locked: only a person can change it now.",
-    "unlock": "Unlocked: what mates learn may change it, too.",
     "drop": "Let go. You can bring it back.",
-    "restore": "It holds again.",
-    "forget": "Forgotten for good, with what was made of it.",
     "share": "Where it may be used is changed.",
     "undo": "Your last change is taken back.",
     "off": "Nothing of you is kept from now on. What was kept before stays until you forget it.",

@@ -6,7 +6,6 @@ sees those that task_access.py lets them see.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -19,14 +18,14 @@ from loopforge.core.limits.money_amounts import rounded
 from loopforge.core.text.name_labels import clipped
 from loopforge.core.work.first_tier import advice_of
 from loopforge.core.work.task_lifecycle import TaskStage
-from loopforge.errors import BadLine, BadSettings, InputError, NotLetIn
+from loopforge.errors import BadSettings, InputError, NotLetIn
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.account.account_pages import name_of
 from loopforge.web.server.page_context import Fields, Site, page
 from loopforge.web.server.request_limits import Paces
 from loopforge.web.work.calibration_chart import CalibrationFigure, figure_of
 from loopforge.web.work.task_access import RoomStands, TaskAccess, access_to
-from loopforge.work.task_service import calibration_of
+from loopforge.work.task_service import calibration_of, checked_budget
 from loopforge.work.task_state import TaskState
 from loopforge.work.tier_history import decided_tasks
 
@@ -207,6 +206,4 @@ def dollars_in(text: str) -> float:
         found = float(text)
     except ValueError:
         found = -1.0
-    if not math.isfinite(found) or found < 0:
-        raise BadLine("A budget is a number of US dollars, such as 0.50.")
-    return found
+    return checked_budget(found)

@@ -15,7 +15,7 @@ import discord
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_intake import FileLimits, data_of, plain_name, receive
 from loopforge.core.room_vocabulary import File
-from loopforge.errors import InputError, LoopforgeError
+from loopforge.errors import InputError, LoopforgeError, TooLarge
 from loopforge.io.discord.connection.api_errors import scrub
 from loopforge.io.discord.text.incoming_message import attachments_of
 from loopforge.runtime.ports import Clock
@@ -42,10 +42,7 @@ class Files:
             name = plain_name(attachment.filename)
             most = self._limits.size
             if attachment.size > most:
-                problems.append(
-                    f"{name} is too large: {attachment.size:,} bytes of at most {most:,}. "
-                    "Give a part of it."
-                )
+                problems.append(str(TooLarge.file(name, attachment.size, most)))
                 continue
             try:
                 data = await self._fetched(attachment)
