@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import Any
 
 from loopforge.errors import InputError
-from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
+from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork, arguments_schema
 
 LONGEST = 300
 """Characters of what is calculated."""
@@ -30,18 +30,14 @@ HIGHEST = 99
 CALCULATOR = Tool(
     name="calculator",
     summary="Calculates exactly: arithmetic, percentages, functions such as sqrt and log, units.",
-    schema={
-        "type": "object",
-        "properties": {
-            "expression": {
-                "type": "string",
-                "maxLength": LONGEST,
-                "description": "such as 15% of 80, or 3 km / 20 min to km/h",
-            }
+    schema=arguments_schema(
+        ["expression"],
+        expression={
+            "type": "string",
+            "maxLength": LONGEST,
+            "description": "such as 15% of 80, or 3 km / 20 min to km/h",
         },
-        "required": ["expression"],
-        "additionalProperties": False,
-    },
+    ),
     idempotent=True,
     harmless=True,
     trusted=True,

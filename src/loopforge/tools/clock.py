@@ -12,23 +12,20 @@ from difflib import get_close_matches
 from zoneinfo import ZoneInfo, available_timezones
 
 from loopforge.errors import InputError
-from loopforge.runtime.ports import Tool, ToolCall, ToolHome, tool_work
+from loopforge.runtime.ports import Tool, ToolCall, ToolHome, arguments_schema, tool_work
 
 WHEN = "2026-03-05 or 2026-03-05T14:00; left out: now"
 CLOCK = Tool(
     name="clock",
     summary="Tells the date and time, here or in another time zone; adds days; how long until.",
-    schema={
-        "type": "object",
-        "properties": {
-            "zone": {"type": "string", "description": "such as Europe/Madrid"},
-            "into": {"type": "string", "description": "tell it in this time zone instead"},
-            "at": {"type": "string", "description": WHEN},
-            "add": {"type": "string", "description": "such as 3 weeks 2 days, or -90 minutes"},
-            "until": {"type": "string", "description": "tell how long it is until then"},
-        },
-        "additionalProperties": False,
-    },
+    schema=arguments_schema(
+        [],
+        zone={"type": "string", "description": "such as Europe/Madrid"},
+        into={"type": "string", "description": "tell it in this time zone instead"},
+        at={"type": "string", "description": WHEN},
+        add={"type": "string", "description": "such as 3 weeks 2 days, or -90 minutes"},
+        until={"type": "string", "description": "tell how long it is until then"},
+    ),
     idempotent=True,
     harmless=True,
     trusted=True,

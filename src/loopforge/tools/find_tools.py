@@ -10,23 +10,19 @@ import json
 from collections.abc import Callable, Sequence
 
 from loopforge.core.perception import FINDER
-from loopforge.runtime.ports import Tool, ToolCall, ToolWork
+from loopforge.runtime.ports import Tool, ToolCall, ToolWork, arguments_schema
 from loopforge.tools.tool_shortlist import Shortlist, size
 
 FIND_TOOLS = Tool(
     name=FINDER,
     summary="Finds more tools than are shown here, by what they are to do.",
-    schema={
-        "type": "object",
-        "properties": {
-            "purpose": {
-                "type": "string",
-                "description": "such as: convert money to another currency",
-            }
+    schema=arguments_schema(
+        ["purpose"],
+        purpose={
+            "type": "string",
+            "description": "such as: convert money to another currency",
         },
-        "required": ["purpose"],
-        "additionalProperties": False,
-    },
+    ),
     idempotent=True,
     harmless=True,
     trusted=True,

@@ -13,7 +13,7 @@ from loopforge.core.room_vocabulary import File
 from loopforge.core.text.topics import folded
 from loopforge.errors import InputError, LoopforgeError
 from loopforge.runtime.effects.tool_results import HANDLE, RESULT_HEAD, handled
-from loopforge.runtime.ports import Tool, ToolCall, ToolHome, tool_work
+from loopforge.runtime.ports import Tool, ToolCall, ToolHome, arguments_schema, tool_work
 
 PART = RESULT_HEAD - 500
 """Characters of one part."""
@@ -34,23 +34,19 @@ SEARCHED, PLACES, LINES = 100, 12, 3
 LIST_FILES = Tool(
     name="list_files",
     summary="Lists the files of this room: those people gave, and what your tools gave you.",
-    schema={"type": "object", "properties": {}, "additionalProperties": False},
+    schema=arguments_schema([]),
     idempotent=True,
     harmless=True,
 )
 READ_RESULT = Tool(
     name="read_result",
     summary="Reads on in a file or a long result.",
-    schema={
-        "type": "object",
-        "properties": {
-            "file": {"type": "string", "description": "handle or name"},
-            "from": {"type": "integer", "minimum": 0},
-            "find": {"type": "string", "description": "words to look for"},
-        },
-        "required": ["file"],
-        "additionalProperties": False,
-    },
+    schema=arguments_schema(
+        ["file"],
+        file={"type": "string", "description": "handle or name"},
+        **{"from": {"type": "integer", "minimum": 0}},
+        find={"type": "string", "description": "words to look for"},
+    ),
     idempotent=True,
     harmless=True,
     always=True,
@@ -58,15 +54,11 @@ READ_RESULT = Tool(
 SEARCH_FILES = Tool(
     name="search_files",
     summary="Finds words in all files of this room: which file, where, and the lines around.",
-    schema={
-        "type": "object",
-        "properties": {
-            "words": {"type": "string", "description": "all of them stand near one another"},
-            "name": {"type": "string", "description": "only in files whose name holds this"},
-        },
-        "required": ["words"],
-        "additionalProperties": False,
-    },
+    schema=arguments_schema(
+        ["words"],
+        words={"type": "string", "description": "all of them stand near one another"},
+        name={"type": "string", "description": "only in files whose name holds this"},
+    ),
     idempotent=True,
     harmless=True,
     patience=15.0,
@@ -75,12 +67,7 @@ SEARCH_FILES = Tool(
 SKIM_FILE = Tool(
     name="skim_file",
     summary="Gives a long file in short: its headings, and how each part begins.",
-    schema={
-        "type": "object",
-        "properties": {"file": {"type": "string", "description": "handle or name"}},
-        "required": ["file"],
-        "additionalProperties": False,
-    },
+    schema=arguments_schema(["file"], file={"type": "string", "description": "handle or name"}),
     idempotent=True,
     harmless=True,
     patience=15.0,

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from loopforge.core.text.name_labels import clipped
 from loopforge.errors import InputError
 from loopforge.runtime.memory_values import LineSearch
-from loopforge.runtime.ports import Tool, ToolCall, ToolHome, tool_work
+from loopforge.runtime.ports import Tool, ToolCall, ToolHome, arguments_schema, tool_work
 from loopforge.tools.clock import moment
 
 MOST = 30
@@ -22,17 +22,14 @@ LONGEST = 500
 ROOM_HISTORY = Tool(
     name="room_history",
     summary="Finds what was said in this room, long ago too: by words, by whom, from when to when.",
-    schema={
-        "type": "object",
-        "properties": {
-            "words": {"type": "string", "description": "all of them stand in the line"},
-            "who": {"type": "string", "description": "name of a person or mate"},
-            "since": {"type": "string", "description": "2026-03-05 or 2026-03-05T14:00"},
-            "until": {"type": "string", "description": "a date: to its end"},
-            "limit": {"type": "integer", "minimum": 1, "maximum": MOST},
-        },
-        "additionalProperties": False,
-    },
+    schema=arguments_schema(
+        [],
+        words={"type": "string", "description": "all of them stand in the line"},
+        who={"type": "string", "description": "name of a person or mate"},
+        since={"type": "string", "description": "2026-03-05 or 2026-03-05T14:00"},
+        until={"type": "string", "description": "a date: to its end"},
+        limit={"type": "integer", "minimum": 1, "maximum": MOST},
+    ),
     idempotent=True,
     harmless=True,
 )

@@ -19,6 +19,7 @@ from loopforge.runtime.ports import (
     ToolFile,
     ToolHome,
     ToolResult,
+    arguments_schema,
     tool_work,
 )
 from loopforge.tools.sandbox.bubblewrap import Sandbox
@@ -39,20 +40,16 @@ LIMIT = 900.0
 SHELL = Tool(
     name="shell",
     summary="Runs a bash command (python3 is there) in a workspace of its own without network.",
-    schema={
-        "type": "object",
-        "properties": {
-            "command": {"type": "string", "minLength": 1, "maxLength": LONGEST},
-            "files": {
-                "type": "array",
-                "items": {"type": "string"},
-                "maxItems": MOST_GIVEN,
-                "description": "handles or names of files, put into in/ first",
-            },
+    schema=arguments_schema(
+        ["command"],
+        command={"type": "string", "minLength": 1, "maxLength": LONGEST},
+        files={
+            "type": "array",
+            "items": {"type": "string"},
+            "maxItems": MOST_GIVEN,
+            "description": "handles or names of files, put into in/ first",
         },
-        "required": ["command"],
-        "additionalProperties": False,
-    },
+    ),
     asks=True,
     limit=LIMIT + 30,
 )

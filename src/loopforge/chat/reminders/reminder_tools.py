@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from loopforge.chat.reminders.reminder_service import Asker, ReminderService
 from loopforge.errors import InputError
-from loopforge.runtime.ports import Tool, ToolCall, ToolWork
+from loopforge.runtime.ports import Tool, ToolCall, ToolWork, arguments_schema
 from loopforge.schedule.phrases.phrase_reading import spoken_language
 from loopforge.schedule.reminder_form import AsksBack, Checked, Fits, ReminderForm
 
@@ -53,12 +53,7 @@ def _tool(name: str, summary: str, properties: dict[str, object], *required: str
     return Tool(
         name=name,
         summary=summary,
-        schema={
-            "type": "object",
-            "properties": properties,
-            "required": list(required),
-            "additionalProperties": False,
-        },
+        schema=arguments_schema(required, **properties),
         idempotent=True,
         harmless=True,
         trusted=True,

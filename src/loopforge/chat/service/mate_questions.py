@@ -33,21 +33,17 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.name_labels import one_line
 from loopforge.errors import InputError
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.runtime.ports import Tool, ToolCall
+from loopforge.runtime.ports import Tool, ToolCall, arguments_schema
 from loopforge.runtime.system_clock import Stamp
 
 ASK_MATE = Tool(
     name="ask_mate",
     summary="Asks another mate of this room, aloud; you are told its answer when it has spoken.",
-    schema={
-        "type": "object",
-        "properties": {
-            "mate": {"type": "string", "description": "its name"},
-            "question": {"type": "string", "minLength": 1, "maxLength": 1000},
-        },
-        "required": ["mate", "question"],
-        "additionalProperties": False,
-    },
+    schema=arguments_schema(
+        ["mate", "question"],
+        mate={"type": "string", "description": "its name"},
+        question={"type": "string", "minLength": 1, "maxLength": 1000},
+    ),
     idempotent=True,
     harmless=True,
     patience=0.0,

@@ -21,7 +21,7 @@ from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.name_labels import clipped
 from loopforge.errors import InputError
 from loopforge.runtime.memory_values import KeptItem, RecalledLine, RecallQuery
-from loopforge.runtime.ports import ItemRecall, Recall, Tool, ToolCall, ToolResult
+from loopforge.runtime.ports import ItemRecall, Recall, Tool, ToolCall, ToolResult, arguments_schema
 
 MOST = 20
 """Lines that are told at most."""
@@ -34,16 +34,12 @@ OUTSIDE = (
 RECALL = Tool(
     name="recall",
     summary="Finds what you heard before, here or with the same people, by what it is about.",
-    schema={
-        "type": "object",
-        "properties": {
-            "about": {"type": "string", "minLength": 1, "description": "a question, or words"},
-            "here": {"type": "boolean", "description": "only of this room"},
-            "limit": {"type": "integer", "minimum": 1, "maximum": MOST},
-        },
-        "required": ["about"],
-        "additionalProperties": False,
-    },
+    schema=arguments_schema(
+        ["about"],
+        about={"type": "string", "minLength": 1, "description": "a question, or words"},
+        here={"type": "boolean", "description": "only of this room"},
+        limit={"type": "integer", "minimum": 1, "maximum": MOST},
+    ),
     idempotent=True,
     harmless=True,
     reads=True,

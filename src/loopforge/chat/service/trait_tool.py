@@ -19,21 +19,17 @@ from loopforge.core.text.quantity_bands import Band
 from loopforge.errors import Unknown
 from loopforge.mates.trait_proposals import LONGEST, TraitProposals
 from loopforge.memory.memory_store import MemoryStore
-from loopforge.runtime.ports import Ledger, Tool, ToolCall
+from loopforge.runtime.ports import Ledger, Tool, ToolCall, arguments_schema
 
 PROPOSE_TRAIT = Tool(
     name="propose_trait",
     summary="Asks the owner of this home to let you change in one trait of your character.",
-    schema={
-        "type": "object",
-        "properties": {
-            "trait": {"type": "string", "minLength": 2, "maxLength": 40},
-            "amount": {"type": "string", "enum": list(get_args(Band))},
-            "why": {"type": "string", "minLength": 1, "maxLength": LONGEST},
-        },
-        "required": ["trait", "amount", "why"],
-        "additionalProperties": False,
-    },
+    schema=arguments_schema(
+        ["trait", "amount", "why"],
+        trait={"type": "string", "minLength": 2, "maxLength": 40},
+        amount={"type": "string", "enum": list(get_args(Band))},
+        why={"type": "string", "minLength": 1, "maxLength": LONGEST},
+    ),
     harmless=True,
     idempotent=True,
 )

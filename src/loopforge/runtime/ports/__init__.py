@@ -85,6 +85,7 @@ from loopforge.runtime.ports.tool_ports import (
     Tools as Tools,
     ToolWork as ToolWork,
     UsedTool as UsedTool,
+    arguments_schema as arguments_schema,
     told_to_nobody as told_to_nobody,
     tool_work as tool_work,
 )

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from loopforge.runtime.plugins.setting_declarations import PluginSettings
 
 
+def arguments_schema(required: Sequence[str], /, **properties: Any) -> dict[str, Any]:
+    """The JSON schema of a tool's arguments, by name: no others are taken."""
+    needed = {"required": list(required)} if required else {}
+    return {"type": "object", "properties": properties, **needed, "additionalProperties": False}
+
+
 class Tool(Struct, frozen=True, kw_only=True):
     """A tool as a mind is told of it. `schema` is the JSON schema of its arguments.
 

@@ -16,7 +16,7 @@ import msgspec
 
 from loopforge.errors import InputError
 from loopforge.runtime.containment import as_json, short
-from loopforge.runtime.ports import Tool, ToolFile, ToolResult
+from loopforge.runtime.ports import Tool, ToolFile, ToolResult, arguments_schema
 from loopforge.tools.argument_check import misfit
 from loopforge.tools.mcp.tool_listing import tool_name
 
@@ -28,16 +28,12 @@ ANSWER_SERVER = Tool(
         "Sends an MCP server what it asked people for, in their words, so that it goes on. "
         "Ask them first; never answer for them."
     ),
-    schema={
-        "type": "object",
-        "properties": {
-            "question": {"type": "string", "description": "the handle of the question's file"},
-            "answers": {"type": "object", "description": "a value for each field that it asks for"},
-            "decline": {"type": "boolean", "description": "they will not say"},
-        },
-        "required": ["question"],
-        "additionalProperties": False,
-    },
+    schema=arguments_schema(
+        ["question"],
+        question={"type": "string", "description": "the handle of the question's file"},
+        answers={"type": "object", "description": "a value for each field that it asks for"},
+        decline={"type": "boolean", "description": "they will not say"},
+    ),
     asks=True,
     patience=20.0,
     limit=960.0,

@@ -20,6 +20,7 @@ from loopforge.runtime.ports import (
     ToolCall,
     ToolHome,
     ToolResult,
+    arguments_schema,
     tool_work,
 )
 
@@ -40,14 +41,11 @@ BLIND = (
 LOOK_AT = Tool(
     name="look_at",
     summary="Looks at a picture of this room, or one a tool gave, and answers a question about it.",
-    schema={
-        "type": "object",
-        "properties": {
-            "file": {"type": "string", "description": "handle or name; left out: the newest"},
-            "question": {"type": "string", "description": "left out: what is on it"},
-        },
-        "additionalProperties": False,
-    },
+    schema=arguments_schema(
+        [],
+        file={"type": "string", "description": "handle or name; left out: the newest"},
+        question={"type": "string", "description": "left out: what is on it"},
+    ),
     idempotent=True,
     reads=True,
     harmless=True,

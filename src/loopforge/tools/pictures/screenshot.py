@@ -16,7 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loopforge.errors import InputError
-from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolHome, ToolResult, ToolWork
+from loopforge.runtime.ports import (
+    Tool,
+    ToolCall,
+    ToolFile,
+    ToolHome,
+    ToolResult,
+    ToolWork,
+    arguments_schema,
+)
 from loopforge.tools.sandbox.bubblewrap import Sandbox
 from loopforge.tools.sandbox.call_workspace import workspace_in, workspace_name
 from loopforge.tools.sandbox.confined_process import run_confined
@@ -55,16 +63,12 @@ LIMITS = SandboxLimits(
 SCREENSHOT = Tool(
     name="screenshot",
     summary="Takes a picture of a page of the web as a browser shows it; attach it, or look_at it.",
-    schema={
-        "type": "object",
-        "properties": {
-            "address": {"type": "string", "description": "https://example.org/page"},
-            "width": {"type": "integer", "minimum": 320, "maximum": 2560, "description": "1280"},
-            "height": {"type": "integer", "minimum": 240, "maximum": 6000, "description": "900"},
-        },
-        "required": ["address"],
-        "additionalProperties": False,
-    },
+    schema=arguments_schema(
+        ["address"],
+        address={"type": "string", "description": "https://example.org/page"},
+        width={"type": "integer", "minimum": 320, "maximum": 2560, "description": "1280"},
+        height={"type": "integer", "minimum": 240, "maximum": 6000, "description": "900"},
+    ),
     idempotent=True,
     harmless=True,
     address="address",

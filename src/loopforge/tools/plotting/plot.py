@@ -15,7 +15,15 @@ import msgspec
 
 from loopforge.errors import InputError
 from loopforge.runtime.installation.limited_process import run_limited
-from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolHome, ToolResult, tool_work
+from loopforge.runtime.ports import (
+    Tool,
+    ToolCall,
+    ToolFile,
+    ToolHome,
+    ToolResult,
+    arguments_schema,
+    tool_work,
+)
 
 log = logging.getLogger(__name__)
 
@@ -31,26 +39,22 @@ PLOT = Tool(
         "Draws a plot from a table (CSV, a sheet of Excel, Markdown): line, bar, scatter or "
         "histogram. It gives a picture; attach it."
     ),
-    schema={
-        "type": "object",
-        "properties": {
-            "kind": {"enum": ["line", "bar", "scatter", "histogram"]},
-            "file": {"type": "string", "description": "handle or name of a table"},
-            "table": {"type": "string", "description": "instead of a file: the table, as CSV"},
-            "x": {"type": "string", "description": "column along the axis; left out: the first"},
-            "y": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": "columns upwards; left out: all numbers. Bars count without any",
-            },
-            "title": {"type": "string"},
-            "bins": {"type": "integer", "minimum": 1, "maximum": 100},
-            "log": {"type": "boolean", "description": "upwards by powers of ten"},
-            "sheet": {"type": "integer", "minimum": 1, "description": "which one, from 1"},
+    schema=arguments_schema(
+        ["kind"],
+        kind={"enum": ["line", "bar", "scatter", "histogram"]},
+        file={"type": "string", "description": "handle or name of a table"},
+        table={"type": "string", "description": "instead of a file: the table, as CSV"},
+        x={"type": "string", "description": "column along the axis; left out: the first"},
+        y={
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "columns upwards; left out: all numbers. Bars count without any",
         },
-        "required": ["kind"],
-        "additionalProperties": False,
-    },
+        title={"type": "string"},
+        bins={"type": "integer", "minimum": 1, "maximum": 100},
+        log={"type": "boolean", "description": "upwards by powers of ten"},
+        sheet={"type": "integer", "minimum": 1, "description": "which one, from 1"},
+    ),
     idempotent=True,
     harmless=True,
     patience=20.0,

@@ -17,7 +17,15 @@ from typing import Any
 from loopforge.core.egress.csv_cells import csv_lines
 from loopforge.errors import InputError
 from loopforge.runtime.plugins.setting_declarations import SettingsPart, setting
-from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolHome, ToolResult, tool_work
+from loopforge.runtime.ports import (
+    Tool,
+    ToolCall,
+    ToolFile,
+    ToolHome,
+    ToolResult,
+    arguments_schema,
+    tool_work,
+)
 from loopforge.tools.programs.program_run import (
     Program,
     ProgramLimits,
@@ -39,24 +47,20 @@ LIMIT = 900.0
 PYTHON = Tool(
     name="python",
     summary="Runs a Python program, in which your other tools are functions; no files, no network.",
-    schema={
-        "type": "object",
-        "properties": {
-            "code": {
-                "type": "string",
-                "minLength": 1,
-                "maxLength": LONGEST,
-                "description": (
-                    'tools give text: page = await read_page(address="..."); asyncio.gather for '
-                    "several at once; one that is refused raises. print, or end with a value. "
-                    "There are json, re, math, datetime, collections, itertools, functools, "
-                    "decimal, random, csv; no generators, no inheritance"
-                ),
-            }
+    schema=arguments_schema(
+        ["code"],
+        code={
+            "type": "string",
+            "minLength": 1,
+            "maxLength": LONGEST,
+            "description": (
+                'tools give text: page = await read_page(address="..."); asyncio.gather for '
+                "several at once; one that is refused raises. print, or end with a value. "
+                "There are json, re, math, datetime, collections, itertools, functools, "
+                "decimal, random, csv; no generators, no inheritance"
+            ),
         },
-        "required": ["code"],
-        "additionalProperties": False,
-    },
+    ),
     idempotent=True,
     harmless=True,
     composes=True,

@@ -15,7 +15,7 @@ from typing import Any
 from loopforge.core.egress.hidden_signs import in_a_row
 from loopforge.core.limits.line_matching import unified
 from loopforge.errors import InputError
-from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolResult, ToolWork
+from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolResult, ToolWork, arguments_schema
 from loopforge.tools.programs.python_tool import ran
 from loopforge.tools.programs.tool_functions import python_name
 from loopforge.tools.programs.written_tools import WrittenTools, WrittenVersion
@@ -28,41 +28,37 @@ LINE = re.compile(r"\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 WRITE_TOOL = Tool(
     name="write_tool",
     summary="Proposes a tool of your own, as a program like those of `python`; the owner decides.",
-    schema={
-        "type": "object",
-        "properties": {
-            "name": {"type": "string", "pattern": "^[a-z][a-z0-9_]{2,39}$"},
-            "summary": {
-                "type": "string",
-                "minLength": 8,
-                "maxLength": 200,
-                "description": "what it is for, in a sentence",
-            },
-            "arguments": {
-                "type": "object",
-                "maxProperties": 12,
-                "additionalProperties": {
-                    "type": "object",
-                    "properties": {
-                        "type": {"enum": list(KINDS)},
-                        "description": {"type": "string", "maxLength": 200},
-                    },
-                    "required": ["type"],
-                    "additionalProperties": False,
-                },
-                "description": "each with its type; in the code they are names with values",
-            },
-            "optional": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": "arguments that may be left out, and are None then",
-            },
-            "code": {"type": "string", "minLength": 1, "maxLength": LONGEST},
-            "everybody": {"type": "boolean", "description": "for all mates, not only you"},
+    schema=arguments_schema(
+        ["name", "summary", "arguments", "code"],
+        name={"type": "string", "pattern": "^[a-z][a-z0-9_]{2,39}$"},
+        summary={
+            "type": "string",
+            "minLength": 8,
+            "maxLength": 200,
+            "description": "what it is for, in a sentence",
         },
-        "required": ["name", "summary", "arguments", "code"],
-        "additionalProperties": False,
-    },
+        arguments={
+            "type": "object",
+            "maxProperties": 12,
+            "additionalProperties": {
+                "type": "object",
+                "properties": {
+                    "type": {"enum": list(KINDS)},
+                    "description": {"type": "string", "maxLength": 200},
+                },
+                "required": ["type"],
+                "additionalProperties": False,
+            },
+            "description": "each with its type; in the code they are names with values",
+        },
+        optional={
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "arguments that may be left out, and are None then",
+        },
+        code={"type": "string", "minLength": 1, "maxLength": LONGEST},
+        everybody={"type": "boolean", "description": "for all mates, not only you"},
+    ),
     idempotent=True,
     asks=True,
     owner=True,

@@ -19,7 +19,7 @@ import msgspec
 
 from loopforge.errors import InputError, Unknown
 from loopforge.runtime.installation.home_files import bytes_of
-from loopforge.runtime.ports import Clock, Tool
+from loopforge.runtime.ports import Clock, Tool, arguments_schema
 from loopforge.runtime.ttl_cache import TtlCache
 from loopforge.tools.programs.python_tool import LIMIT
 
@@ -73,12 +73,9 @@ class WrittenTool(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         return Tool(
             name=self.name,
             summary=f"{last.summary} (written by {last.mate}, version {last.number})",
-            schema={
-                "type": "object",
-                "properties": last.arguments,
-                "required": [name for name in last.arguments if name not in last.optional],
-                "additionalProperties": False,
-            },
+            schema=arguments_schema(
+                [name for name in last.arguments if name not in last.optional], **last.arguments
+            ),
             idempotent=True,
             harmless=True,
             composes=True,

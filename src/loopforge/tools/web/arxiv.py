@@ -7,7 +7,7 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
 from loopforge.errors import InputError
-from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
+from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork, arguments_schema
 from loopforge.tools.web.kept_pages import MATERIAL, KeptPages, KeptText
 from loopforge.tools.web.lookup_settings import LookupSettings
 
@@ -22,19 +22,16 @@ NAMED = 4
 ARXIV = Tool(
     name="arxiv",
     summary="Finds papers on arXiv (titles or abstracts), or reads the one with this id.",
-    schema={
-        "type": "object",
-        "properties": {
-            "query": {"type": "string", "minLength": 1, "maxLength": 300},
-            "id": {"type": "string", "maxLength": 60, "description": "such as 1706.03762"},
-            "show": {"enum": ["titles", "abstracts", "text"]},
-            "results": {"type": "integer", "minimum": 1, "maximum": 20},
-            "sort": {"enum": ["relevance", "newest"]},
-            "from": {"type": "integer", "minimum": 0, "description": "read on from here"},
-            "find": {"type": "string", "description": "words to look for"},
-        },
-        "additionalProperties": False,
-    },
+    schema=arguments_schema(
+        [],
+        query={"type": "string", "minLength": 1, "maxLength": 300},
+        id={"type": "string", "maxLength": 60, "description": "such as 1706.03762"},
+        show={"enum": ["titles", "abstracts", "text"]},
+        results={"type": "integer", "minimum": 1, "maximum": 20},
+        sort={"enum": ["relevance", "newest"]},
+        **{"from": {"type": "integer", "minimum": 0, "description": "read on from here"}},
+        find={"type": "string", "description": "words to look for"},
+    ),
     idempotent=True,
     harmless=True,
     finds=True,

@@ -24,7 +24,7 @@ from loopforge.core.text.validation_errors import unfit
 from loopforge.errors import BadSettings, InputError
 from loopforge.runtime.containment import short
 from loopforge.runtime.plugins.setting_checks import web_parts
-from loopforge.runtime.ports import Tool, ToolCall, ToolResult, ToolWork
+from loopforge.runtime.ports import Tool, ToolCall, ToolResult, ToolWork, arguments_schema
 from loopforge.tools.web.http_request import HttpAnswer, HttpRequest, phrase, sent
 from loopforge.tools.web.kept_pages import MATERIAL
 from loopforge.tools.web.network_guard import GuardedNetwork
@@ -211,12 +211,7 @@ def _schema(service: Service) -> dict[str, Any]:
     required = [
         name for name, each in service.arguments.items() if each.required and each.default is None
     ]
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": False,
-    }
+    return arguments_schema(required, **properties)
 
 
 # ---------------------------------------------------------------- what is sent

@@ -7,23 +7,19 @@ address that nobody in the room gave, and that no page or search showed, is put 
 
 from __future__ import annotations
 
-from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
+from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork, arguments_schema
 from loopforge.tools.web.kept_pages import KeptPages, KeptText
 from loopforge.tools.web.lookup_settings import LookupSettings, inside_of
 
 READ_PAGE = Tool(
     name="read_page",
     summary="Reads a page or PDF of the web, with its links; asks first for one nobody gave.",
-    schema={
-        "type": "object",
-        "properties": {
-            "address": {"type": "string", "description": "https://example.org/page"},
-            "from": {"type": "integer", "minimum": 0, "description": "read on from here"},
-            "find": {"type": "string", "description": "words to look for"},
-        },
-        "required": ["address"],
-        "additionalProperties": False,
-    },
+    schema=arguments_schema(
+        ["address"],
+        address={"type": "string", "description": "https://example.org/page"},
+        **{"from": {"type": "integer", "minimum": 0, "description": "read on from here"}},
+        find={"type": "string", "description": "words to look for"},
+    ),
     idempotent=True,
     harmless=True,
     address="address",

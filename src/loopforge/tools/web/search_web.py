@@ -8,7 +8,7 @@ from typing import Any
 from loopforge.errors import InputError
 from loopforge.runtime.containment import short
 from loopforge.runtime.plugins.setting_checks import web_parts
-from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
+from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork, arguments_schema
 from loopforge.tools.web.kept_pages import MATERIAL
 from loopforge.tools.web.lookup_settings import LookupSettings
 
@@ -21,18 +21,14 @@ LONGEST_TITLE, LONGEST_TEXT = 120, 240
 SEARCH_WEB = Tool(
     name="search_web",
     summary="Searches the web: titles, addresses and a line of each result.",
-    schema={
-        "type": "object",
-        "properties": {
-            "query": {"type": "string", "minLength": 1, "maxLength": 400},
-            "results": {"type": "integer", "minimum": 1, "maximum": 10},
-            "page": {"type": "integer", "minimum": 1, "maximum": 20},
-            "since": {"enum": ["day", "month", "year"]},
-            "language": {"type": "string", "description": "such as de"},
-        },
-        "required": ["query"],
-        "additionalProperties": False,
-    },
+    schema=arguments_schema(
+        ["query"],
+        query={"type": "string", "minLength": 1, "maxLength": 400},
+        results={"type": "integer", "minimum": 1, "maximum": 10},
+        page={"type": "integer", "minimum": 1, "maximum": 20},
+        since={"enum": ["day", "month", "year"]},
+        language={"type": "string", "description": "such as de"},
+    ),
     idempotent=True,
     harmless=True,
     finds=True,

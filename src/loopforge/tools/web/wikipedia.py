@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from loopforge.errors import InputError
-from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork
+from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork, arguments_schema
 from loopforge.tools.web.kept_pages import MATERIAL, KeptPages, KeptText
 from loopforge.tools.web.lookup_settings import LookupSettings
 
@@ -21,18 +21,15 @@ OF_ARTICLES = {"action": "query", "format": "json", "formatversion": 2, "explain
 WIKIPEDIA = Tool(
     name="wikipedia",
     summary="Finds articles of Wikipedia, or reads the one with this title.",
-    schema={
-        "type": "object",
-        "properties": {
-            "query": {"type": "string", "minLength": 1, "maxLength": 300},
-            "title": {"type": "string", "minLength": 1, "maxLength": 300},
-            "language": {"type": "string", "pattern": "^[a-z]{2,12}(-[a-z]{2,12})*$"},
-            "results": {"type": "integer", "minimum": 1, "maximum": 10},
-            "from": {"type": "integer", "minimum": 0, "description": "read on from here"},
-            "find": {"type": "string", "description": "words to look for"},
-        },
-        "additionalProperties": False,
-    },
+    schema=arguments_schema(
+        [],
+        query={"type": "string", "minLength": 1, "maxLength": 300},
+        title={"type": "string", "minLength": 1, "maxLength": 300},
+        language={"type": "string", "pattern": "^[a-z]{2,12}(-[a-z]{2,12})*$"},
+        results={"type": "integer", "minimum": 1, "maximum": 10},
+        **{"from": {"type": "integer", "minimum": 0, "description": "read on from here"}},
+        find={"type": "string", "description": "words to look for"},
+    ),
     idempotent=True,
     harmless=True,
     finds=True,

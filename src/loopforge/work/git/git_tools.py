@@ -9,7 +9,14 @@ from __future__ import annotations
 import shlex
 
 from loopforge.errors import InputError
-from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolResult, tool_work
+from loopforge.runtime.ports import (
+    Tool,
+    ToolCall,
+    ToolHome,
+    ToolResult,
+    arguments_schema,
+    tool_work,
+)
 from loopforge.tools.shell import told_of
 from loopforge.work.git.task_repositories import repositories_of
 from loopforge.work.workspace.workspace_tools import CLONE, in_short, place_of
@@ -29,15 +36,11 @@ REFRESHED = (
 WORK_GIT = Tool(
     name="work_git",
     summary="Looks at or commits this task's clone; `refresh` brings the target as it is now.",
-    schema={
-        "type": "object",
-        "properties": {
-            "do": {"type": "string", "enum": [*LOOKS, "commit", "refresh"]},
-            "message": {"type": "string", "maxLength": 4_000, "description": "of a commit"},
-        },
-        "required": ["do"],
-        "additionalProperties": False,
-    },
+    schema=arguments_schema(
+        ["do"],
+        do={"type": "string", "enum": [*LOOKS, "commit", "refresh"]},
+        message={"type": "string", "maxLength": 4_000, "description": "of a commit"},
+    ),
     idempotent=True,
     patience=30.0,
     limit=300.0,
@@ -45,15 +48,11 @@ WORK_GIT = Tool(
 WORK_PUSH = Tool(
     name="work_push",
     summary="Pushes what this task proposed, or the target after a merge, to a remote.",
-    schema={
-        "type": "object",
-        "properties": {
-            "what": {"type": "string", "enum": ["branch", "target"]},
-            "remote": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"},
-        },
-        "required": ["what", "remote"],
-        "additionalProperties": False,
-    },
+    schema=arguments_schema(
+        ["what", "remote"],
+        what={"type": "string", "enum": ["branch", "target"]},
+        remote={"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"},
+    ),
     idempotent=True,
     asks=True,
     owner=True,

@@ -12,7 +12,15 @@ import shlex
 
 from loopforge.core.text.spoken_lists import counted
 from loopforge.errors import InputError
-from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolHome, ToolResult, tool_work
+from loopforge.runtime.ports import (
+    Tool,
+    ToolCall,
+    ToolFile,
+    ToolHome,
+    ToolResult,
+    arguments_schema,
+    tool_work,
+)
 from loopforge.tools.sandbox.workspace_files import WorkspaceEntry
 from loopforge.tools.shell import told_of
 from loopforge.work.workspace.task_workspace import GIT, TaskWorkspace
@@ -31,33 +39,26 @@ CLONE = "repo"
 PATH = {"type": "string", "minLength": 1, "description": "from the workspace on, like repo/a.py"}
 
 
-def _schema(required: list[str], **properties: object) -> dict[str, object]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": False,
-    }
-
-
 WORK_LIST = Tool(
     name="work_list",
     summary="Lists files of this task's workspace: in/ holds what people gave, repo/ the clone.",
-    schema=_schema([], path={"type": "string", "description": "a folder; all, if none is named"}),
+    schema=arguments_schema(
+        [], path={"type": "string", "description": "a folder; all, if none is named"}
+    ),
     idempotent=True,
     reads=True,
 )
 WORK_READ = Tool(
     name="work_read",
     summary="Reads a text file of this task's workspace, from a line on.",
-    schema=_schema(["path"], path=PATH, line={"type": "integer", "minimum": 1}),
+    schema=arguments_schema(["path"], path=PATH, line={"type": "integer", "minimum": 1}),
     idempotent=True,
     reads=True,
 )
 WORK_SEARCH = Tool(
     name="work_search",
     summary="Finds lines in files of this task's workspace, by a pattern (grep -E).",
-    schema=_schema(
+    schema=arguments_schema(
         ["pattern"],
         pattern={"type": "string", "minLength": 1, "maxLength": 500},
         path={"type": "string", "description": "a file or folder; all, if none is named"},
@@ -71,14 +72,14 @@ WORK_SEARCH = Tool(
 WORK_WRITE = Tool(
     name="work_write",
     summary="Writes a whole file in this task's workspace; what stood there is replaced.",
-    schema=_schema(["path", "text"], path=PATH, text={"type": "string"}),
+    schema=arguments_schema(["path", "text"], path=PATH, text={"type": "string"}),
     idempotent=True,
 )
 WORK_EDIT = Tool(
     name="work_edit",
     summary="Edits a file in this task's workspace: `old` stands there once, exactly so, and "
     "becomes `new`. Or applies a unified `patch` in the folder `path`.",
-    schema=_schema(
+    schema=arguments_schema(
         [],
         path={**PATH, "description": "the file; of a patch the folder that it begins from"},
         old={"type": "string"},
@@ -92,7 +93,7 @@ WORK_EDIT = Tool(
 WORK_RUN = Tool(
     name="work_run",
     summary="Runs a bash command in this task's workspace, confined, without network.",
-    schema=_schema(
+    schema=arguments_schema(
         ["command"],
         command={"type": "string", "minLength": 1, "maxLength": 20_000},
         folder={"type": "string", "description": "where it begins; the clone, if there is one"},
