@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from loopforge.ledger.erasure.text_erasure import Wish
@@ -310,9 +312,25 @@ async def test_the_stream_tells_how_far_it_is(works: Town) -> None:
                 break
 
 
-async def test_a_page_of_a_quiet_task_costs_little(
-    works: Town, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_open_page_holds_up_no_end(place: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The stream of a task that rests ends as the home does, and is not cut off by force."""
+    home = place / "home"
+    home.mkdir()
+    async with AsyncExitStack() as open:
+        async with town(home, in_order(*HELLO)) as site:
+            owner = await site.owner()
+            id = await given(site, owner)
+            http = await open.enter_async_context(httpx.AsyncClient(cookies=owner.http.cookies))
+            at = f"{site.address}/work/{id}/stream?after=0"
+            stream = await open.enter_async_context(http.stream("GET", at))
+            rows = stream.aiter_lines()
+            while not (await anext(rows)).startswith("event: changed"):
+                pass
+        assert [row async for row in rows if row.startswith("event: ")] == []
+    assert "cancelled" not in caplog.text
+
+
+async def test_a_page_of_a_task_costs_little(works: Town, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its right was looked up each second: of five guests' open pages the home did nothing else."""
     looks = 0
 
@@ -326,9 +344,13 @@ async def test_a_page_of_a_quiet_task_costs_little(
     id = await given(works, owner)
     seq = (await works.app.work.store.state(PREFIX + id)).seq
     async with owner.http.stream("GET", f"/work/{id}/stream?after={seq}") as stream:
-        async for row in stream.aiter_lines():
-            if row.startswith("event: hello"):
-                break
+        rows = stream.aiter_lines()  # let go of, it would close the stream
+        while not (await anext(rows)).startswith("event: hello"):
+            pass
+        for _ in range(2):  # what happens to it asks for no look more
+            await works.app.work.tasks.rate(id, owner.person, up=True)
+            while not (await anext(rows)).startswith("event: changed"):
+                pass
         now = asyncio.get_running_loop().time
         until = now() + 3  # it is looked up again after five
         while now() < until:

@@ -27,7 +27,15 @@ from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, LineEdited, PersonLeft, RoomClosed, Said
 from loopforge.errors import LoopforgeError
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Draft, Rested, Signal, Thinking, ToolProgress, Withdrawn
+from loopforge.runtime.ports import (
+    Draft,
+    Listening,
+    Rested,
+    Signal,
+    Thinking,
+    ToolProgress,
+    Withdrawn,
+)
 from loopforge.web.rendering import markdown_html
 from loopforge.web.rendering.line_html import Lines, change_of, for_owner_too, names_of
 
@@ -290,13 +298,14 @@ class PageChannel:
 
 
 class Hub:
-    """The rooms that somebody looks at, and who does."""
+    """The rooms that somebody looks at, and who does; `ears` are what other pages listen with."""
 
     def __init__(self, front: Front, render: Renderer) -> None:
         self._front, self.render = front, render
         self._channels: dict[str, PageChannel] = {}
         self._tasks = Tasks()
         self._closed = False
+        self.ears: set[Listening] = set()
 
     @property
     def closed(self) -> bool:
@@ -347,6 +356,8 @@ class Hub:
     async def close(self) -> None:
         """Let everybody go; their browsers come again when there is a server again."""
         self._closed = True
+        for ear in self.ears:
+            ear.close()
         for channel in tuple(self._channels.values()):
             for listener in tuple(channel.listeners):
                 listener.close()

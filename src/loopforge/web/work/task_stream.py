@@ -26,8 +26,8 @@ from loopforge.work.task_state import TaskState
 SOON = 0.25
 """Seconds in which what happens is gathered."""
 LOOK = 5.0
-"""Seconds between two looks whether this page may still be told, while nothing is: each costs a
-millisecond and a half, and one person may have two hundred pages open."""
+"""Seconds between two looks whether this page may still be told: each costs a millisecond and a
+half, and one person may have two hundred pages open."""
 
 
 @get("/work/{task:str}/stream", middleware=[CountedEvents])
@@ -47,22 +47,25 @@ async def _followed(
     request: Asked, site: Site, state: TaskState, after: int
 ) -> AsyncIterator[bytes]:
     ear = site.work.store.listen(state.stream)
-    quiet = 0.0
+    site.hub.ears.add(ear)
+    quiet, next_look, now = 0.0, 0.0, asyncio.get_running_loop().time
     try:
         yield b"retry: %d\n\n" % RETRY
         yield message("hello", {"boot": site.boot, "seq": after})
         while not site.hub.closed:
-            visitor = await visitor_of(request, site)
             state = await site.work.store.state(state.stream)
-            if visitor is None or await access_to(site, visitor, state) is None:
-                yield message("gone", {"why": "You no longer see this task."})
-                return
+            if now() >= next_look:
+                next_look = now() + LOOK
+                visitor = await visitor_of(request, site)
+                if visitor is None or await access_to(site, visitor, state) is None:
+                    yield message("gone", {"why": "You no longer see this task."})
+                    return
             if state.seq != after:
                 after, quiet = state.seq, 0.0
                 yield message("changed", {"seq": after}, after)
             try:
-                async with asyncio.timeout(LOOK):
-                    await ear.__anext__()
+                async with asyncio.timeout_at(next_look):
+                    await anext(ear, None)
             except TimeoutError:
                 quiet += LOOK
                 if quiet >= PATIENCE:
@@ -71,4 +74,5 @@ async def _followed(
             else:
                 await site.clock.sleep(SOON)
     finally:
+        site.hub.ears.discard(ear)
         ear.close()
