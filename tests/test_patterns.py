@@ -10,6 +10,8 @@ from re import _constants as sre
 from re import _parser as sre_parser
 from typing import Any
 
+import pytest
+
 import loopforge
 
 LONG = 100
@@ -114,6 +116,23 @@ def repeated(parts: Any, before: str = "") -> Iterator[tuple[str, str]]:
         elif inner is not None or kind is sre.ATOMIC_GROUP:
             yield from repeated(value if inner is None else value[inner], before)
         before += ways(kind, value)[0]
+
+
+LONG_TEXTS = {
+    "loopforge.policies.prompt_building.SENTENCE": ".",
+    "loopforge.memory.passage_ranking._OTHERS_WORDS": "you ",
+    "loopforge.runtime.turn_meter.HANDLE": "\n[]",
+}
+"""Patterns that are looked for in texts of any length, and what took the square of that, or a minute."""
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("name", LONG_TEXTS)
+def test_what_is_looked_for_in_long_texts_takes_no_square(name: str) -> None:
+    """A model that says nothing but dots, or a tool that gives rows of brackets, held up the home."""
+    (pattern,) = [each for each, at in patterns().items() if at == name]
+    text = LONG_TEXTS[name] * 100_000 + "x"
+    assert not [found for found in pattern.finditer(text) if found[0] != "[]"]
 
 
 def test_no_text_takes_for_ever() -> None:

@@ -133,6 +133,22 @@ async def send(site: Town, head: str) -> bytes:
     return status
 
 
+async def test_nothing_is_read_behind_a_body_that_says_two_lengths(site: Town) -> None:
+    """What a proxy takes for a body must be no second request here: the connection is closed."""
+    host, _, port = site.address.removeprefix("http://").partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(
+        f"POST /sign-in HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Length: 6\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+        f"GET /alive HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n".encode()
+    )
+    async with asyncio.timeout(60):
+        answer = await reader.read()
+    writer.close()
+    assert answer.count(b"HTTP/1.1 ") == 1
+    assert b'"alive"' not in answer
+
+
 async def test_strangers_are_turned_away_before_their_body_is_read(site: Town) -> None:
     """A large form of somebody who is not signed in is refused at its head; so is a large name."""
     stranger = await site.stranger()

@@ -65,9 +65,10 @@ WORDY = 0.35, 0.65
 WINDOWS = ((1, 120), (2, 200))
 """Neighbours on each side, and the words that all of a window may have."""
 _OTHERS_WORDS = re.compile(
-    r"\b(?:you|du)\b.*\b(?:sa(?:id|y)|t(?:ell|old)|suggest|recommend|advi[sc]e|explain|propose|gesagt|"
-    r"empfohlen|vorgeschlagen|erklärt|geraten)",
-    re.IGNORECASE,
+    r"^(?>.*?\b(?:you|du)\b).*\b"
+    r"(?:sa(?:id|y)|t(?:ell|old)|suggest|recommend|advi[sc]e|explain|propose|gesagt|empfohlen|"
+    r"vorgeschlagen|erklärt|geraten)",
+    re.IGNORECASE | re.MULTILINE,
 )
 AT_ONCE = 512
 """Vectors that are compared at once: as many as stay in a processor's own memory."""

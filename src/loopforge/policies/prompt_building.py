@@ -243,7 +243,7 @@ def prompt(
     return (*opening(without_tools(seen), prompts), *lines, *remembered(seen), *tail)
 
 
-SENTENCE = re.compile(r"[.!?…。！？]+[\"'”’»)]*(?=\s|$)")
+SENTENCE = re.compile(r"(?<![.!?…。！？])[.!?…。！？]++[\"'”’»)]*+(?=\s|$)")
 
 
 def sentences(text: str, most: int) -> str:

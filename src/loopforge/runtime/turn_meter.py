@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import takewhile
 from math import inf
 
 from msgspec.structs import replace
@@ -18,8 +19,8 @@ from loopforge.core.limits import turn_bounds
 from loopforge.core.limits.turn_bounds import Spent, TurnBounds
 from loopforge.runtime.ports import Clock
 
-HANDLES = re.compile(r"(?:\n\[[^\n]*\])*\Z")
-"""The rows at the end of a result that name what was kept."""
+HANDLE = re.compile(r"\[[^\n]*\]")
+"""A row at the end of a result that names what was kept."""
 
 
 class TurnMeter:
@@ -62,7 +63,8 @@ class TurnMeter:
         most = self._bounds.output
         room = len(value) if most is None else max(0, most - self._spent.output)
         if len(value) > room:
-            tail = HANDLES.search(value)[0]  # type: ignore[index]
+            rows = list(takewhile(HANDLE.fullmatch, reversed(value.split("\n")[1:])))
+            tail = "".join(f"\n{row}" for row in reversed(rows))
             cut = f"\n[cut here: this turn may be told no more of what tools give]{tail}"
             value = value[: min(room, len(value) - len(tail))] + cut
         self._add(output=len(value), money=cost)

@@ -27,6 +27,8 @@ HEADERS = {
 LINKS = ("/enter/", "/join/", "/renew/", "/device/", "/sign-in")
 """Where an address may hold a one-time link, which no other page is to be told of."""
 UNTOLD = (b"referrer-policy", b"strict-origin")  # with "no-referrer" forms would not say whence
+FRAMED = {b"content-length", b"transfer-encoding"}
+"""Who says both may smuggle a request through a proxy: none is read behind theirs (RFC 9112)."""
 RAW = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 
@@ -39,6 +41,8 @@ def guarded(app: ASGIApp) -> ASGIApp:
                 given = list(message.get("headers", ()))
                 if scope.get("path", "").startswith(LINKS):
                     given.append(UNTOLD)
+                if FRAMED.issubset(name for name, _ in scope["headers"]):
+                    given.append((b"connection", b"close"))
                 names = {name.lower() for name, _ in given}
                 message["headers"] = [*given, *(one for one in RAW if one[0] not in names)]
             await send(message)
