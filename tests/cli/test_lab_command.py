@@ -255,6 +255,21 @@ def test_a_model_that_is_not_there_is_an_error_before_the_run(
     assert list((scripted / "data" / "runs").iterdir()) == []
 
 
+def test_a_tier_s_first_model_is_the_one_that_is_measured(
+    lab: Lab, scripted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where what it needs is not set, that is an error before the run: no other is measured."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    home = SERVED.format(url="http://127.0.0.1:9").replace(
+        'id = "named"', 'id = "named"\nkey = "OPENAI_API_KEY"'
+    )
+    (scripted / "loopforge.toml").write_text(home)
+    code, out, err = lab("run", *ASKING, "--out", "mine")
+    assert (code, out) == (2, "")
+    assert "Named needs OPENAI_API_KEY" in err
+    assert not (scripted / "mine").exists()
+
+
 @pytest.mark.parametrize("wish", [("--model", "scripted"), ("--fallback",)])
 def test_rules_that_ask_no_model_take_no_wish_for_one(lab: Lab, wish: tuple[str, ...]) -> None:
     """Exit code 2 and no run: it would look as if that model had answered."""

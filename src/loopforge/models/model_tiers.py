@@ -93,7 +93,8 @@ class Tiers(Struct, frozen=True, kw_only=True):
 
     `tiers[0]` is tier 1. `served` says which tier really serves each (0: none). `missing` holds,
     for each model that cannot be used, what it would need. `servers` are those of one's own,
-    `catalogues` what they said, by address.
+    `catalogues` what they said, by address. `wanted` is the first model of each tier as somebody
+    wrote it down, whether it can be used or not; "" where nobody did.
     """
 
     models: dict[str, ModelSpec]
@@ -103,6 +104,7 @@ class Tiers(Struct, frozen=True, kw_only=True):
     keyless: bool = False
     servers: tuple[Own, ...] = ()
     catalogues: Catalogues = {}
+    wanted: tuple[str, ...] = ("",) * COUNT
 
     def choose(self, route: Route) -> tuple[ModelSpec, ...]:
         """The models to ask, in order: the one named, then those of the tier.
@@ -223,8 +225,15 @@ def read_tiers(
         lists = (written or ((EMBEDDED,) if keyless else ()),) * COUNT
         keyless = keyless and not written
     made = _served(usable if any(lists) else {}, lists, missing)
+    wanted = (
+        next(iter(names if str(nth) in tiers else ()), "") for nth, names in enumerate(order, 1)
+    )
     return msgspec.structs.replace(
-        made, keyless=keyless, servers=(*own, *servers), catalogues=catalogues
+        made,
+        keyless=keyless,
+        servers=(*own, *servers),
+        catalogues=catalogues,
+        wanted=tuple(wanted),
     )
 
 

@@ -39,7 +39,8 @@ class Pinned:
     def named(self, route: Route) -> str:
         """The model that this route asks. Raises Unknown for one that cannot be asked."""
         tiers = self._models.tiers
-        if route.model and (objection := tiers.objection(route.model)):
+        name = route.model or tiers.wanted[min(max(route.tier, 1), len(tiers.wanted)) - 1]
+        if name and (objection := tiers.objection(name)):
             known = ", ".join(sorted(tiers.models)) or "none"
             raise Unknown(
                 f"{objection[0].upper()}{objection[1:]}. Models that can be asked: {known}."
