@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from loopforge.chat.turns.mate_posts import MatePosts
 from loopforge.core.room_vocabulary import RightsSet, Said
+from loopforge.core.work.work_vocabulary import TaskSteered
 from loopforge.errors import Changed, NotLetIn
 from loopforge.io.discord.text.outgoing_markdown import shown
 from loopforge.runtime.ports import RoomOrder, Tool, ToolCall
@@ -121,6 +122,23 @@ async def test_what_asks_for_a_yes_is_shown_whole(place: Path) -> None:
             assert r"https://example.org/\u200bx" in text
             assert "then rm -rf lantern" in text
         await room.shop.tasks.allow(task, "ana", owner=True, yes=False)
+        await room.rest()
+
+
+async def test_an_answer_that_is_typed_too_late_is_told_so(place: Path) -> None:
+    """It steers nothing: the mate, which waits for no yes, would be told "/approve" of a person."""
+    slow = uses("work_run", command="while [ ! -e stop ]; do sleep 0.1; done")
+    async with commons(place, in_order(slow, says("done", "Here."))) as room:
+        task = await room.gives("otto, write a Python server in serve.py", "effect.running")
+        for typed in ("/approve", "/deny"):
+            await room.says(typed)
+            await room.app.front.rooms.settled("commons")
+        assert [line.partition(": ")[2] for line in (await room.said())[-2:]] == [
+            "There is nothing to approve: the task is working.",
+            "Nothing of this task waits for a yes.",
+        ]
+        assert await room.shop.bodies(task, TaskSteered) == []
+        room.shop.file(task, "stop").touch()
         await room.rest()
 
 

@@ -73,10 +73,12 @@ class ThreadOrders:
     async def _done(self, order: RoomOrder, state: TaskState, told: Event | None) -> str:
         tasks, id, person, name = self._tasks, state.id, order.person, order.name
         asked = told if isinstance(getattr(told, "body", None), EffectProposed) else None
-        allowing = name in ANSWERS and bool(asked or (state.allowing and not _offers(told)))
+        allowing = name == "deny" or (
+            name == "approve" and bool(asked or (state.allowing and not _offers(told)))
+        )
         rights_of(order, state).must("allow" if allowing else name)
         if allowing:
-            use = asked.id if asked else await self._waiting(order, state)
+            use = asked.id if asked else "?" if _offers(told) else await self._waiting(order, state)
             yes, owner, tools = name == "approve", order.owner, order.tools
             return await tasks.allow(id, person, owner=owner, yes=yes, use=use, tools=tools)
         match name:
@@ -94,9 +96,12 @@ class ThreadOrders:
                 raise InputError(NOTHING)
 
     async def _waiting(self, order: RoomOrder, state: TaskState) -> str:
-        """The use of a tool that waits for a yes longest, if it was shown. Raises Changed."""
-        use = next(iter(state.allowing))
-        if not await self._voice.reached(order, use):
+        """The use of a tool that waits for a yes longest, if it was shown; "" where none does.
+
+        Raises Changed.
+        """
+        use = next(iter(state.allowing), "")
+        if use and not await self._voice.reached(order, use):
             raise Changed(UNSEEN)
         return use
 

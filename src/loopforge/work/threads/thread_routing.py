@@ -82,7 +82,7 @@ class ThreadRouting:
         tasks = await self._store.of_thread(line.stream)
         if any(state.id == line.line for state in tasks):
             return True
-        if (typed := _TYPED.fullmatch(line.text)) and await self._typed(line, typed):
+        if (typed := _TYPED.fullmatch(line.text)) and await self._typed(line, typed, tasks):
             return True
         meant = await self._meant(line, tasks)
         if meant is not None:
@@ -94,10 +94,18 @@ class ThreadRouting:
         await self._open(line, line.text, mate, line=line.line)
         return True
 
-    async def _typed(self, line: RoomLine, typed: re.Match[str]) -> bool:
-        """A command that was written as a line, where a surface has none; whether it is one."""
+    async def _typed(
+        self, line: RoomLine, typed: re.Match[str], tasks: Sequence[TaskState]
+    ) -> bool:
+        """A command that was written as a line, where a surface has none; whether it is one.
+
+        A yes that came too late is refused: steering by it, a mate would take it for one.
+        """
         name, argument = typed["name"], (typed["argument"] or "").strip()
-        if name in ANSWERS and (argument or not await self.awaits(line.stream, line.reply_to)):
+        if name in ANSWERS and argument:
+            return False
+        at_work = any(state.at_work for state in tasks)
+        if name in ANSWERS and not (at_work or await self.awaits(line.stream, line.reply_to)):
             return False
         order = RoomOrder(
             stream=line.stream,
