@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.core.mates.css_colours import code
-from loopforge.core.mates.pixel_portrait import portrait
+from loopforge.core.mates.pixel_portrait import face, portrait
 
 
 @given(st.text(max_size=40))
@@ -21,3 +21,9 @@ def test_any_seed_has_a_portrait(seed: str) -> None:
 def test_few_seeds_share_a_portrait() -> None:
     """Of sixty mates in one colour most can be told apart."""
     assert len({str(portrait(str(n), "#8f7ee7")) for n in range(60)}) > 40
+
+
+@given(st.text(max_size=40))
+def test_a_face_has_hair_eyes_and_a_mouth(seed: str) -> None:
+    """Each is laid over the head, whichever of its kind it is."""
+    assert {"H", "E", "M"} <= set("".join(face(seed)))

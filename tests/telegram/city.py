@@ -35,13 +35,13 @@ PATIENCE = 120.0
 
 
 class City:
-    """Commands and questions. See twin.py for an example.
+    """Commands and questions. See twin.py for an example. `base` is where bots ask.
 
     A command that cannot be done (a person who is not in the chat, say) raises ValueError.
     """
 
-    def __init__(self, perform: Perform) -> None:
-        self._perform = perform
+    def __init__(self, perform: Perform, base: str = "") -> None:
+        self._perform, self.base = perform, base
 
     async def _do(self, kind: type[T], name: str, /, **arguments: Any) -> T:
         result = await self._perform(name, msgspec.to_builtins(arguments))

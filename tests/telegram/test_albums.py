@@ -12,17 +12,14 @@ from tests.rooms.test_voice_notes import hears
 from tests.telegram.city import City
 from tests.telegram.homes import on_telegram
 from tests.telegram.test_door import nothing_waits
-from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_an_album_is_one_line_with_several_files(
-    tmp_path: Path, twin: Twin, city: City
-) -> None:
+async def test_an_album_is_one_line_with_several_files(tmp_path: Path, city: City) -> None:
     """Its caption and all of its files are one line, answered once; what is said next is another."""
     maya, ana = await city.bot("Maya", "maya_bot"), await city.person("Ana", "ana")
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         for nth, caption in enumerate(("compare these", "", "")):
             paper = (f"{nth}.txt", b"the oven is hot")
             await city.say(ana, maya, caption, document=paper, album="77")
@@ -35,11 +32,11 @@ async def test_an_album_is_one_line_with_several_files(
 
 
 async def test_what_answers_any_piece_of_an_album_answers_its_line(
-    tmp_path: Path, twin: Twin, city: City
+    tmp_path: Path, city: City
 ) -> None:
     """A reply to a later picture answers the album."""
     maya, ana = await city.bot("Maya", "maya_bot"), await city.person("Ana", "ana")
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         papers = [(f"{nth}.txt", b"the oven is hot") for nth in range(3)]
         given = [
             await city.say(ana, maya, caption, document=paper, album="77")
@@ -56,14 +53,12 @@ async def test_what_answers_any_piece_of_an_album_answers_its_line(
     assert told == [album.id] * 3
 
 
-async def test_captions_of_an_album_are_edited_each_by_itself(
-    tmp_path: Path, twin: Twin, city: City
-) -> None:
+async def test_captions_of_an_album_are_edited_each_by_itself(tmp_path: Path, city: City) -> None:
     """The words of its other messages stay; what is said in its voice note stays, too."""
     maya, ana = await city.bot("Maya", "maya_bot"), await city.person("Ana", "ana")
     script = hears("Is the rye ready?")
     async with on_telegram(
-        tmp_path, maya, twin.base, script=script, transcription_model="ears"
+        tmp_path, maya, city.base, script=script, transcription_model="ears"
     ) as home:
         papers = [("0.txt", b"the oven"), ("1.txt", b"the loaf"), ("voice.ogg", OGG)]
         given = [
@@ -95,12 +90,10 @@ async def test_captions_of_an_album_are_edited_each_by_itself(
             await says(*typed)
 
 
-async def test_who_shares_where_they_are_says_one_line(
-    tmp_path: Path, twin: Twin, city: City
-) -> None:
+async def test_who_shares_where_they_are_says_one_line(tmp_path: Path, city: City) -> None:
     """A location that is shared live is heard once; that it moves changes no line."""
     maya, ana = await city.bot("Maya", "maya_bot"), await city.person("Ana", "ana")
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         place = await city.say(ana, maya, location=(52.5, 13.4))
         for step in range(3):
             await city.move(ana, place, (52.5, 13.5 + step))

@@ -15,15 +15,14 @@ from tests.telegram.city import City
 from tests.telegram.homes import hall, on_telegram, pair
 from tests.telegram.records import FaultKind, Kind
 from tests.telegram.test_limits import MINUTE, lab
-from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_why_is_one_message_and_a_file(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_why_is_one_message_and_a_file(tmp_path: Path, city: City) -> None:
     """However long the record of a line is, it comes as its beginning and a file with all of it."""
     maya, ana = await pair(city)
-    async with on_telegram(tmp_path, maya, twin.base):
+    async with on_telegram(tmp_path, maya, city.base):
         chat = await city.private(ana, maya)
         await city.say(ana, maya, "hello " * 600)
         await city.heard(chat, by=maya)
@@ -35,10 +34,10 @@ async def test_why_is_one_message_and_a_file(tmp_path: Path, twin: Twin, city: C
         assert len(await city.lines(chat, by=maya)) == 3
 
 
-async def test_what_an_answer_met_is_said(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_what_an_answer_met_is_said(tmp_path: Path, city: City) -> None:
     """In a group it is said why an answer for one person alone did not get to them."""
     maya, ana, lab = await hall(city)
-    async with on_telegram(tmp_path, maya, twin.base):
+    async with on_telegram(tmp_path, maya, city.base):
         chat = await city.private(ana, maya)
         await city.say(ana, lab, "maya, hello")
         await city.heard(lab, by=maya)
@@ -48,13 +47,11 @@ async def test_what_an_answer_met_is_said(tmp_path: Path, twin: Twin, city: City
         assert said.startswith("The answer could not be sent to you: Telegram asks for 300 s")
 
 
-async def test_what_a_mate_attached_comes_after_its_words(
-    tmp_path: Path, twin: Twin, city: City
-) -> None:
+async def test_what_a_mate_attached_comes_after_its_words(tmp_path: Path, city: City) -> None:
     """A picture of a tool is sent after what is said with it, once."""
     maya, ana = await pair(city)
     write_mates(tmp_path, (), maya=MAYA)
-    async with on_telegram(tmp_path, maya, twin.base, script=attaching()) as home:
+    async with on_telegram(tmp_path, maya, city.base, script=attaching()) as home:
         with_draw(home.app)
         chat = await city.private(ana, maya)
         await city.say(ana, maya, "draw the slugs")
@@ -112,18 +109,18 @@ async def test_an_answer_of_which_nobody_knows(tmp_path: Path) -> None:
         assert (await there.stands())[1].startswith("Nobody can tell whether the answer to this")
 
 
-async def test_an_answer_from_before_a_restart(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_an_answer_from_before_a_restart(tmp_path: Path, city: City) -> None:
     """It is not taken for a line whose sending broke off since: where that went stays uncertain."""
     maya, ana = await pair(city)
     chat = await city.private(ana, maya)
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         await city.say(ana, maya, "hello")
         await city.heard(chat, by=maya)
         await city.command(ana, chat, "nonsense")
         before = await city.heard(chat, by=maya, count=2)
         (room,) = await home.rooms()
     await city.fault("sendMessage", "cut")
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         olu = await home.app.people.meet("web", "olu", "olu")
         await home.app.front.rooms.arrive(room, olu.id, "olu", "web")
         said = Heard(person=olu.id, text=Words("it rains"), surface="web")

@@ -11,19 +11,18 @@ from loopforge.core.delivery_states import Accepted
 from loopforge.core.room_vocabulary import EnergySet, Heard
 from tests.telegram.city import City
 from tests.telegram.homes import both, hall, on_telegram
-from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_what_a_mate_says_in_a_channel_is_heard_by_no_other_bot_of_ours(
-    tmp_path: Path, twin: Twin, city: City
+    tmp_path: Path, city: City
 ) -> None:
     """One of them hears and speaks for all, so that no line of a mate is one of the channel's."""
     maya, merlin, ana, tokens = await both(city)
     news = await city.channel("News", ana, [maya, merlin])
     async with on_telegram(
-        tmp_path, tokens, twin.base, script=lambda _: "/energy 9 is what I would set."
+        tmp_path, tokens, city.base, script=lambda _: "/energy 9 is what I would set."
     ) as home:
         await city.fault("sendMessage", "hold", bot=maya)
         await city.say(ana, news, "merlin, hello")
@@ -48,12 +47,12 @@ async def test_what_a_mate_says_in_a_channel_is_heard_by_no_other_bot_of_ours(
 
 
 async def test_what_one_bot_heard_in_a_channel_its_successor_does_not_hear_again(
-    tmp_path: Path, twin: Twin, city: City
+    tmp_path: Path, city: City
 ) -> None:
     """Posts have the same numbers for all, whoever of them is told: people's, and a mate's own."""
     maya, merlin, ana, tokens = await both(city)
     news = await city.channel("News", ana, [maya, merlin])
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         await city.say(ana, news, "maya, it rains")
         await city.heard(news, by=maya)
         (room,) = await home.rooms()
@@ -63,7 +62,7 @@ async def test_what_one_bot_heard_in_a_channel_its_successor_does_not_hear_again
 
         await home.until(known)
     await city.kick(ana, maya, news)
-    async with on_telegram(tmp_path, tokens, twin.base) as home:
+    async with on_telegram(tmp_path, tokens, city.base) as home:
         await city.say(ana, news, "merlin, hello")
         await city.heard(news, by=merlin)
         (room,) = await home.rooms()
@@ -72,12 +71,12 @@ async def test_what_one_bot_heard_in_a_channel_its_successor_does_not_hear_again
 
 
 async def test_a_channel_is_let_in_and_joined_by_its_number_alone(
-    tmp_path: Path, twin: Twin, city: City
+    tmp_path: Path, city: City
 ) -> None:
     """Which bot hears it nobody has to know: its room is the one that was opened for it."""
     maya, _, ana, tokens = await both(city)
     news = await city.channel("News", ana, [maya])
-    async with on_telegram(tmp_path, tokens, twin.base, telegram_groups="known") as home:
+    async with on_telegram(tmp_path, tokens, city.base, telegram_groups="known") as home:
         await city.say(ana, news, "@maya_bot hello")
         (told,) = await city.heard(news, by=maya)
         key = f"telegram:{news.id}"
@@ -90,14 +89,14 @@ async def test_a_channel_is_let_in_and_joined_by_its_number_alone(
 
 
 async def test_what_people_write_to_a_channel_in_private_is_heard_in_no_room(
-    tmp_path: Path, twin: Twin, city: City
+    tmp_path: Path, city: City
 ) -> None:
     """Telegram tells all of these talks as one chat, in which nobody sees another's words."""
     maya = await city.bot("Maya", "maya_bot")
     ana, ben = await city.person("Ana", "ana"), await city.person("Ben", "ben")
     news = await city.supergroup("News", [ana, ben], admins=[maya], direct=True)
     lab = await city.supergroup("Lab", [ana, maya])
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         await city.say(ben, news, "maya, my number is 4711")
         await city.say(ana, news, "/energy@maya_bot 9")
         await city.say(ana, lab, "@maya_bot hello")
@@ -107,10 +106,10 @@ async def test_what_people_write_to_a_channel_in_private_is_heard_in_no_room(
     assert await city.lines(news, by=maya) == []
 
 
-async def test_a_poll_is_heard(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_a_poll_is_heard(tmp_path: Path, city: City) -> None:
     """A message without words is heard as what it shows."""
     maya, ana, lab = await hall(city)
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         await city.say(ana, lab, poll=["Maya, tea?", "yes", "no"])
         await city.heard(lab, by=maya)
         (room,) = await home.rooms()

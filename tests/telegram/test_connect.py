@@ -141,16 +141,16 @@ async def test_a_webhook_is_taken_over(tmp_path: Path, twin: Twin, city: City) -
         )
 
 
-async def test_looking_changes_nothing(twin: Twin, city: City) -> None:
+async def test_looking_changes_nothing(city: City) -> None:
     """Looking at a bot again asks, and tells Telegram nothing; nor does it take messages away."""
     bot = await city.bot("Maya", "maya_bot")
     account = BotAccount(platform="telegram", token=bot.token, mates=("maya",))
-    report = await looked_at(account, elsewhere(telegram=twin.base)["telegram"])
+    report = await looked_at(account, elsewhere(telegram=city.base)["telegram"])
     assert report.well
     assert {call.method for call in await city.calls()} == {"getMe", "getWebhookInfo"}
 
 
-async def test_the_doctor_asks_again(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_the_doctor_asks_again(tmp_path: Path, city: City) -> None:
     """The doctor says how a bot stands now; that Telegram cannot be reached is no fault of ours."""
     bot = await city.bot("Maya", "maya_bot")
     tokens = BotTokens(tmp_path / "data", {})
@@ -158,7 +158,7 @@ async def test_the_doctor_asks_again(tmp_path: Path, twin: Twin, city: City) -> 
     settings = load_settings(tmp_path, environ={})
 
     async def doctor() -> list[tuple[str, str]]:
-        there = elsewhere(telegram=twin.base)
+        there = elsewhere(telegram=city.base)
         found = await asyncio.to_thread(lambda: list(accounts(settings, surfaces=there)))
         assert {finding.check for finding in found} == {"Telegram (maya)"}
         return [(finding.state, finding.said) for finding in found]

@@ -9,16 +9,15 @@ import pytest
 from loopforge.core.room_vocabulary import ConversationBegan, Heard, LineEdited
 from tests.telegram.city import City
 from tests.telegram.homes import both, on_telegram
-from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_command_is_done_once(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_a_command_is_done_once(tmp_path: Path, city: City) -> None:
     """Without a bot's name one of ours does it, told twice or not; with a name that one does."""
     maya, merlin, ana, tokens = await both(city)
     lab = await city.supergroup("Lab", [ana, maya, merlin])
-    async with on_telegram(tmp_path, tokens, twin.base) as home:
+    async with on_telegram(tmp_path, tokens, city.base) as home:
         await city.command(ana, lab, "nonsense")
         await city.fault("getUpdates", "again", skip=1, bot=maya)
         await city.fault("getUpdates", "again", skip=1, bot=merlin)
@@ -39,14 +38,14 @@ async def test_a_command_is_done_once(tmp_path: Path, twin: Twin, city: City) ->
     assert len(begun) == 1
 
 
-async def test_the_bot_of_all_and_a_mates_own(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_the_bot_of_all_and_a_mates_own(tmp_path: Path, city: City) -> None:
     """Who has a bot of its own is not there by the bot of all; whose mention gets one mark."""
     house = await city.bot("House", "house_bot", reads_all=True)
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     ana = await city.person("Ana", "ana")
     lab = await city.supergroup("Lab", [ana, house])
     tokens = {"TELEGRAM_TOKEN": house.token, "TELEGRAM_TOKEN_MAYA": maya.token}
-    async with on_telegram(tmp_path, tokens, twin.base) as home:
+    async with on_telegram(tmp_path, tokens, city.base) as home:
         line = await city.say(ana, lab, "@house_bot hello")
         await city.heard(lab, by=house)
         (room,) = await home.rooms()
@@ -59,11 +58,11 @@ async def test_the_bot_of_all_and_a_mates_own(tmp_path: Path, twin: Twin, city: 
         await city.until(marked)
 
 
-async def test_a_basic_group_is_heard_once(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_a_basic_group_is_heard_once(tmp_path: Path, city: City) -> None:
     """One of our bots hears and speaks there for all, until it becomes a supergroup."""
     maya, merlin, ana, tokens = await both(city)
     lab = await city.group("Lab", [ana, maya, merlin])
-    async with on_telegram(tmp_path, tokens, twin.base) as home:
+    async with on_telegram(tmp_path, tokens, city.base) as home:
         await city.say(ana, maya, "in private")  # from now on each has other numbers
         await city.heard(await city.private(ana, maya), by=maya)
         (private,) = await home.rooms()
@@ -94,12 +93,12 @@ async def test_a_basic_group_is_heard_once(tmp_path: Path, twin: Twin, city: Cit
 
 
 async def test_an_ear_that_is_not_back_yet(
-    tmp_path: Path, twin: Twin, city: City, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, city: City, caplog: pytest.LogCaptureFixture
 ) -> None:
     """What another bot is told in a basic group meanwhile is no trouble, and is heard by its ear."""
     maya, merlin, ana, tokens = await both(city)
     lab = await city.group("Lab", [ana, maya, merlin])
-    async with on_telegram(tmp_path, tokens, twin.base) as home:
+    async with on_telegram(tmp_path, tokens, city.base) as home:
         await city.say(ana, lab, "maya, hello")
         await city.heard(lab, by=maya)
         (room,) = await home.rooms()
@@ -107,7 +106,7 @@ async def test_an_ear_that_is_not_back_yet(
     await city.fault("getMe", "before", bot=maya, times=2)
     await city.fault("getChatMember", "flood", bot=maya)
     await city.say(ana, lab, "it rains")
-    async with on_telegram(tmp_path, tokens, twin.base) as home:
+    async with on_telegram(tmp_path, tokens, city.base) as home:
 
         async def heard() -> list[str]:
             bodies = [event.body for event in await home.events(room)]
@@ -121,14 +120,12 @@ async def test_an_ear_that_is_not_back_yet(
     assert "by half" not in caplog.text
 
 
-async def test_a_shared_bot_calls_whom_the_line_names(
-    city: City, twin: Twin, tmp_path: Path
-) -> None:
+async def test_a_shared_bot_calls_whom_the_line_names(city: City, tmp_path: Path) -> None:
     """Who mentions a bot of several mates calls the mate that they name; else the first one."""
     house, ana = await city.bot("House", "house_bot"), await city.person("Ana", "ana")
     ben = await city.person("Ben", "ben")
     lab = await city.supergroup("Lab", [ana, ben, house])
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN": house.token}, twin.base):
+    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN": house.token}, city.base):
         await city.say(ana, lab, "@house_bot merlin, hello")
         (first,) = await city.heard(lab, house)
         await city.say(ben, lab, "@house_bot good day")

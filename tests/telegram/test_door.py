@@ -13,7 +13,6 @@ from tests.telegram.city import City
 from tests.telegram.homes import Home, on_telegram, pair
 from tests.telegram.records import Bot
 from tests.telegram.test_limits import MINUTE, Lab, lab
-from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
 PAPER = ("notes.txt", b"the oven is hot")
@@ -24,11 +23,11 @@ def kept(path: Path) -> list[Path]:
     return [each for each in path.glob("data/artifacts/**/*") if each.is_file()]
 
 
-async def test_a_stranger_links_by_a_code(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_a_stranger_links_by_a_code(tmp_path: Path, city: City) -> None:
     """A code from `/link` lets a stranger in as the person who asked for it; a wrong one does not."""
     maya = await city.bot("Maya", "maya_bot")
     ana, other = await city.person("Ana", "ana"), await city.person("Ana P", "ana_p")
-    async with on_telegram(tmp_path, maya, twin.base, telegram_dm="pairing") as home:
+    async with on_telegram(tmp_path, maya, city.base, telegram_dm="pairing") as home:
         await home.app.pairing.admit(f"telegram:{ana.id}", "")
         await city.command(ana, maya, "link")
         (offered,) = await city.heard(await city.private(ana, maya), by=maya)
@@ -46,10 +45,10 @@ async def test_a_stranger_links_by_a_code(tmp_path: Path, twin: Twin, city: City
         assert known == home.app.people.who("telegram", str(ana.id))
 
 
-async def test_a_stranger_is_told_once(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_a_stranger_is_told_once(tmp_path: Path, city: City) -> None:
     """Files and commands of a stranger bring one notice and then silence; nothing is fetched."""
     maya, ana = await pair(city)
-    async with on_telegram(tmp_path, maya, twin.base, telegram_dm="pairing") as home:
+    async with on_telegram(tmp_path, maya, city.base, telegram_dm="pairing") as home:
         chat = await city.private(ana, maya)
         await city.say(ana, maya, "read this", document=PAPER)
         (told,) = await city.heard(chat, by=maya)
@@ -68,12 +67,12 @@ async def test_a_stranger_is_told_once(tmp_path: Path, twin: Twin, city: City) -
         assert len(kept(tmp_path)) == 1
 
 
-async def test_files_of_who_may_not_talk(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_files_of_who_may_not_talk(tmp_path: Path, city: City) -> None:
     """In a group the files of somebody who may not talk there are not kept; their words are heard."""
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     ana, owner = await city.person("Ana", "ana"), await city.person("Olga", "olga")
     lab = await city.supergroup("Lab", [owner, ana, maya])
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         await city.say(ana, lab, "hello")
         await heard(home, 1)
         (room,) = await home.rooms()
@@ -147,12 +146,12 @@ async def settled(there: Lab) -> None:
     await there.clock.advance(8)
 
 
-async def test_a_code_said_in_a_group_is_spent(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_a_code_said_in_a_group_is_spent(tmp_path: Path, city: City) -> None:
     """A code that others in a group can read links nothing any more, and who said it is told."""
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     ana, other = await city.person("Ana", "ana"), await city.person("Olga", "olga")
     lab = await city.supergroup("Lab", [ana, other, maya])
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         known = await home.app.people.meet("telegram", str(ana.id), "Ana")
         code = await home.app.linking.offer_code(known.id)
         await city.say(ana, lab, f"look, I am {code} here")

@@ -64,9 +64,9 @@ async def test_what_is_covered_is_not_drafted(tmp_path: Path) -> None:
         assert "||" not in line
 
 
-async def goes_on(path: Path, twin: Twin, city: City, maya: Bot, chat: Chat) -> list[str]:
+async def goes_on(path: Path, city: City, maya: Bot, chat: Chat) -> list[str]:
     """How all of maya's messages begin, once the next home has said what she was saying."""
-    async with on_telegram(path, maya, twin.base, script=slowly(0.1)) as home:
+    async with on_telegram(path, maya, city.base, script=slowly(0.1)) as home:
 
         async def said() -> bool:
             lines = await city.lines(chat, by=maya)
@@ -83,24 +83,24 @@ async def test_a_draft_that_is_posted_as_the_home_ends(
     """Where it stands is waited for: the next home puts the line there, and no draft is left."""
     maya, ana, chat = await hall(city)
     await city.fault("sendMessage", "hold")
-    async with on_telegram(tmp_path, maya, twin.base, script=slowly(6000)):
+    async with on_telegram(tmp_path, maya, city.base, script=slowly(6000)):
         await city.say(ana, chat, "@maya_bot more")
         await city.heard(chat, by=maya)
         asyncio.get_running_loop().call_later(0.2, twin.town.faults.release)
-    assert await goes_on(tmp_path, twin, city, maya, chat) == ["1: one two"]
+    assert await goes_on(tmp_path, city, maya, chat) == ["1: one two"]
 
 
-async def test_a_draft_of_a_dead_turn(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_a_draft_of_a_dead_turn(tmp_path: Path, city: City) -> None:
     """What a home could not take away the next one does, by the bot that said it."""
     maya, merlin, ana, tokens = await both(city)
     chat = await city.supergroup("Lab", [ana, maya, merlin])
-    async with on_telegram(tmp_path, tokens, twin.base, script=slowly(6000)):
+    async with on_telegram(tmp_path, tokens, city.base, script=slowly(6000)):
         await city.say(ana, chat, "@merlin_bot more")
         await city.heard(chat, by=merlin)
     await city.fault("deleteMessage", "flood", retry_after=9)
-    async with on_telegram(tmp_path, tokens, twin.base, script=lambda _: BUSY) as home:
+    async with on_telegram(tmp_path, tokens, city.base, script=lambda _: BUSY) as home:
         await home.until(lambda: city.calls("deleteMessage"))
-    async with on_telegram(tmp_path, tokens, twin.base) as home:
+    async with on_telegram(tmp_path, tokens, city.base) as home:
 
         async def gone() -> bool:
             return (await city.lines(chat, by=merlin))[0].deleted
@@ -109,23 +109,21 @@ async def test_a_draft_of_a_dead_turn(tmp_path: Path, twin: Twin, city: City) ->
 
 
 @pytest.mark.parametrize("fault", ["after", "hold"])
-async def test_a_draft_of_which_nobody_heard(
-    tmp_path: Path, twin: Twin, city: City, fault: FaultKind
-) -> None:
+async def test_a_draft_of_which_nobody_heard(tmp_path: Path, city: City, fault: FaultKind) -> None:
     """A draft that may stand as the home ends is looked for by the next: the line takes its place."""
     maya, ana, chat = await hall(city)
     await city.fault("sendMessage", fault)
-    async with on_telegram(tmp_path, maya, twin.base, script=slowly(6000)):
+    async with on_telegram(tmp_path, maya, city.base, script=slowly(6000)):
         await city.say(ana, chat, "@maya_bot more")
         await city.heard(chat, by=maya)
     await city.release()
-    assert await goes_on(tmp_path, twin, city, maya, chat) == ["1: one two"]
+    assert await goes_on(tmp_path, city, maya, chat) == ["1: one two"]
 
 
-async def test_a_draft_that_a_moderator_took_away(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_a_draft_that_a_moderator_took_away(tmp_path: Path, city: City) -> None:
     """The line is said anew."""
     maya, ana, chat = await hall(city)
-    async with on_telegram(tmp_path, maya, twin.base, script=slowly(0.5)):
+    async with on_telegram(tmp_path, maya, city.base, script=slowly(0.5)):
         await city.say(ana, chat, "@maya_bot more")
         (draft,) = await city.heard(chat, by=maya)
         await city.delete(ana, draft)

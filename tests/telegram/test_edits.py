@@ -14,16 +14,15 @@ from loopforge.ledger.erasure.text_erasure import Wish
 from tests.telegram.city import City
 from tests.telegram.homes import hall, on_telegram
 from tests.telegram.test_limits import lab
-from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_longer_and_shorter(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_longer_and_shorter(tmp_path: Path, city: City) -> None:
     """Spare messages go; where there are too few, a file holds all of it, and stays a file."""
     maya, ana, lab = await hall(city)
     long, longer = "A " + "long words " * 700, "B " + "longer words " * 600 + "THE END"
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         await city.say(ana, lab, "what a day")
         (room,) = await home.until(home.rooms)
         front = home.app.front

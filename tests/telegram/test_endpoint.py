@@ -57,12 +57,12 @@ def test_an_address() -> None:
 
 
 @pytest.fixture
-async def maya(tmp_path: Path, twin: Twin, city: City, monkeypatch: pytest.MonkeyPatch) -> Bot:
+async def maya(tmp_path: Path, city: City, monkeypatch: pytest.MonkeyPatch) -> Bot:
     """A home with two mates, one of which has this bot; the environment names the server."""
     (tmp_path / "loopforge.toml").write_text(HOME)
     write_mates(tmp_path)
     bot = await city.bot("Maya", "maya_bot")
-    monkeypatch.setenv("LOOPFORGE_TELEGRAM_BASE_URL", twin.base)
+    monkeypatch.setenv("LOOPFORGE_TELEGRAM_BASE_URL", city.base)
     monkeypatch.setenv("LOOPFORGE_TELEGRAM_DM", "open")
     monkeypatch.setenv("TELEGRAM_TOKEN_MAYA", bot.token)
     return bot
@@ -98,16 +98,16 @@ async def test_the_program_talks_there(tmp_path: Path, city: City, maya: Bot) ->
 
 
 async def test_the_doctor_says_which(
-    tmp_path: Path, twin: Twin, city: City, maya: Bot, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, city: City, maya: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The doctor names the server it asked; of one that is no server of the Bot API it says so."""
     said = await doctor(tmp_path)
-    assert f"by TELEGRAM_TOKEN_MAYA, at {twin.base} (telegram_base_url)." in said
+    assert f"by TELEGRAM_TOKEN_MAYA, at {city.base} (telegram_base_url)." in said
     assert "its privacy mode is on" in said
     assert await city.calls("getWebhookInfo")
-    monkeypatch.setenv("LOOPFORGE_TELEGRAM_BASE_URL", f"{twin.base}/elsewhere")
+    monkeypatch.setenv("LOOPFORGE_TELEGRAM_BASE_URL", f"{city.base}/elsewhere")
     said = await doctor(tmp_path)
-    assert f"asked at {twin.base}/elsewhere) does not know this token, or is no server" in said
+    assert f"asked at {city.base}/elsewhere) does not know this token, or is no server" in said
     assert {each.what for each in await city.forgive()} == {"there is no such address"}
 
 
@@ -119,7 +119,7 @@ async def test_files_of_a_server_that_runs_with_local(
     twin.town.disk.mkdir()
     maya, ana = await pair(city)
     chat = await city.private(ana, maya)
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         await city.say(ana, maya, "read this", document=PAPER)
         (line,) = await heard(home, 1)
         assert [str(file.name) for file in line.files] == ["notes.txt"]

@@ -11,15 +11,14 @@ from telegram.error import BadRequest, ChatMigrated, Forbidden, NetworkError, Re
 from tests.telegram.city import City
 from tests.telegram.clients import calling
 from tests.telegram.records import FaultKind
-from tests.telegram.twin import Twin
 
 
-async def test_a_flood_says_how_long_to_wait(twin: Twin, city: City) -> None:
+async def test_a_flood_says_how_long_to_wait(city: City) -> None:
     """429 carries retry_after, nothing is said; the next call is let through."""
     aria, ana = await city.bot("Aria"), await city.person("Ana")
     chat = await city.private(ana, aria)
     await city.fault("sendMessage", "flood", retry_after=7)
-    async with calling(twin.base, aria) as bot:
+    async with calling(city.base, aria) as bot:
         with pytest.raises(RetryAfter) as caught:
             await bot.send_message(chat.id, "hello")
         assert caught.value.retry_after == timedelta(seconds=7)
@@ -38,13 +37,13 @@ async def test_a_flood_says_how_long_to_wait(twin: Twin, city: City) -> None:
     [("before", False, 502), ("after", True, 502), ("cut", True, 0), ("drop", False, 0)],
 )
 async def test_a_client_that_does_not_know(
-    twin: Twin, city: City, kind: FaultKind, done: bool, code: int
+    city: City, kind: FaultKind, done: bool, code: int
 ) -> None:
     """NetworkError all four times; in two of them the message stands, and a blind retry doubles."""
     aria, ana = await city.bot("Aria"), await city.person("Ana")
     chat = await city.private(ana, aria)
     await city.fault("sendMessage", kind)
-    async with calling(twin.base, aria) as bot:
+    async with calling(city.base, aria) as bot:
         with pytest.raises(NetworkError):
             await bot.send_message(chat.id, "hello")
         assert len(await city.lines(chat)) == int(done)
@@ -55,12 +54,12 @@ async def test_a_client_that_does_not_know(
     assert [[line.text for line in group] for group in doubled] == [["hello", "hello"]] * done
 
 
-async def test_an_answer_that_is_held(twin: Twin, city: City) -> None:
+async def test_an_answer_that_is_held(city: City) -> None:
     """A client that does not wait long enough gives up on what has been done; others wait."""
     aria, ana = await city.bot("Aria"), await city.person("Ana")
     chat = await city.private(ana, aria)
     await city.fault("sendMessage", "hold", times=2)
-    async with calling(twin.base, aria) as bot:
+    async with calling(city.base, aria) as bot:
         hasty = asyncio.gather(bot.send_message(chat.id, "one"))
         await city.heard(chat, by=aria)
         hasty.cancel()
@@ -74,14 +73,14 @@ async def test_an_answer_that_is_held(twin: Twin, city: City) -> None:
     assert [call.done for call in await city.calls("sendMessage")] == [True, True]
 
 
-async def test_refusals(twin: Twin, city: City) -> None:
+async def test_refusals(city: City) -> None:
     """Any error of Telegram's can be ordered: 403, 400, to one chat, after some calls."""
     aria, ana, bob = await city.bot("Aria"), await city.person("Ana"), await city.person("Bob")
     one, two = await city.private(ana, aria), await city.private(bob, aria)
     await city.fault("sendMessage", "refuse", chat=two, skip=1)
     gone = "Bad Request: chat not found"
     await city.fault("*", "refuse", bot=aria, chat=one, code=400, description=gone)
-    async with calling(twin.base, aria) as bot:
+    async with calling(city.base, aria) as bot:
         with pytest.raises(BadRequest, match="Chat not found"):
             await bot.send_chat_action(one.id, "typing")
         await bot.send_message(one.id, "a")
@@ -92,11 +91,11 @@ async def test_refusals(twin: Twin, city: City) -> None:
     assert [line.text for line in await city.lines(by=aria)] == ["a", "b", "d"]
 
 
-async def test_blocked_kicked_and_moved(twin: Twin, city: City) -> None:
+async def test_blocked_kicked_and_moved(city: City) -> None:
     """What people do is refused in Telegram's words: blocked, kicked, gone to a supergroup."""
     aria, ana = await city.bot("Aria"), await city.person("Ana")
     chat, lab = await city.private(ana, aria), await city.group("Lab", [ana, aria])
-    async with calling(twin.base, aria) as bot:
+    async with calling(city.base, aria) as bot:
         await city.block(ana, aria)
         with pytest.raises(Forbidden, match="bot was blocked by the user"):
             await bot.send_message(chat.id, "hello")

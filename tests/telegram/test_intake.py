@@ -20,7 +20,6 @@ from tests.telegram.city import City
 from tests.telegram.homes import Home, on_telegram
 from tests.telegram.records import Bot, Person
 from tests.telegram.test_door import nothing_waits
-from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
 PAPER = ("notes.txt", b"the oven is hot")
@@ -56,12 +55,10 @@ async def people(city: City) -> tuple[Bot, Person, Person]:
     return maya, await city.person("Ana", "ana"), await city.person("Ben", "ben")
 
 
-async def test_a_slow_file_holds_up_its_own_chat_alone(
-    tmp_path: Path, twin: Twin, city: City
-) -> None:
+async def test_a_slow_file_holds_up_its_own_chat_alone(tmp_path: Path, city: City) -> None:
     """Meanwhile others are heard and answered; that chat's lines come in order, acknowledged last."""
     maya, ana, ben = await people(city)
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         await city.say(ana, maya, "read this", document=PAPER)
         await city.until(lambda: held(city))
         await city.say(ben, maya, "one")
@@ -77,12 +74,12 @@ async def test_a_slow_file_holds_up_its_own_chat_alone(
         await city.heard(await city.private(ana, maya), by=maya)
 
 
-async def test_the_same_person_at_another_bot(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_the_same_person_at_another_bot(tmp_path: Path, city: City) -> None:
     """Who waits for a slow file at one bot is meanwhile heard and answered by another one."""
     maya, ana, _ = await people(city)
     merlin = await city.bot("Merlin", "merlin_bot")
     tokens = {"TELEGRAM_TOKEN_MAYA": maya.token, "TELEGRAM_TOKEN_MERLIN": merlin.token}
-    async with on_telegram(tmp_path, tokens, twin.base) as home:
+    async with on_telegram(tmp_path, tokens, city.base) as home:
         await city.say(ana, maya, "read this", document=PAPER)
         await city.until(lambda: held(city))
         await city.say(ana, merlin, "hello")
@@ -93,11 +90,11 @@ async def test_the_same_person_at_another_bot(tmp_path: Path, twin: Twin, city: 
 
 
 async def test_what_cannot_be_kept_comes_again_in_order(
-    tmp_path: Path, twin: Twin, city: City, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, city: City, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a busy ledger a chat's lines come again from there on; those of others are not doubled."""
     maya, ana, ben = await people(city)
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         hear, troubles, tried = home.app.front.rooms.hear, [LedgerBusy("busy")] * 2, []
 
         async def troubled(room: str, line: Heard) -> Any:
@@ -119,11 +116,11 @@ async def test_what_cannot_be_kept_comes_again_in_order(
     assert tried == ["one", "read this", "read this", "read this", "done?"]
 
 
-async def test_a_group_that_grows_meanwhile(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_a_group_that_grows_meanwhile(tmp_path: Path, city: City) -> None:
     """What is said in the supergroup that it became comes after the file, in the same room."""
     maya, ana, ben = await people(city)
     group = await city.group("Lab", [ana, maya])
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         await city.say(ana, group, "maya, read this", document=PAPER)
         await city.until(lambda: held(city))
         great = await city.upgrade(group)
@@ -207,14 +204,12 @@ def _update(number: int, chat: int, album: str = "") -> dict[str, Any]:
 
 @pytest.mark.patient
 @pytest.mark.crash
-async def test_a_home_is_killed_while_a_file_is_on_its_way(
-    tmp_path: Path, twin: Twin, city: City
-) -> None:
+async def test_a_home_is_killed_while_a_file_is_on_its_way(tmp_path: Path, city: City) -> None:
     """The line with the file and the other chat's stand in the ledger once, answered once."""
     maya, ana, ben = await people(city)
     token = {"TELEGRAM_TOKEN_MAYA": maya.token}
     chats = [await city.private(ana, maya), await city.private(ben, maya)]
-    order = Order(tokens=token, telegram=twin.base)
+    order = Order(tokens=token, telegram=city.base)
     async with alive(tmp_path, order) as home:
         await city.say(ana, maya, "read this [k1]", document=PAPER)
         await city.until(lambda: held(city))
@@ -226,7 +221,7 @@ async def test_a_home_is_killed_while_a_file_is_on_its_way(
         await home.start()
         await city.until(lambda: nothing_waits(city, maya))
         await city.until(lambda: _answered(city, maya))
-    async with on_telegram(tmp_path, token, twin.base) as again:
+    async with on_telegram(tmp_path, token, city.base) as again:
         assert await heard(again) == [["one [k2]"], ["read this [k1]", "done? [k3]"]]
     assert await city.doubled() == []
 

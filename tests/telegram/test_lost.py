@@ -17,11 +17,11 @@ pytestmark = pytest.mark.anyio
 PLAIN = Manners(streams=False, marks=False)
 
 
-async def test_the_place_that_lost_a_line_is_told(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_the_place_that_lost_a_line_is_told(tmp_path: Path, city: City) -> None:
     """Where a line alone is refused, its chat is told why; of a word that is lost it is not."""
     maya, ana = await pair(city)
     why = "Bad Request: message can't be shown"
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         chat = await city.private(ana, maya)
         await city.fault("sendMessage", "refuse", code=400, description=why)
         await city.say(ana, maya, "hello")
@@ -41,13 +41,13 @@ async def test_the_place_that_lost_a_line_is_told(tmp_path: Path, twin: Twin, ci
     assert lines[1].text.startswith("This is answer")
 
 
-async def test_a_topic_that_is_no_more(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_a_topic_that_is_no_more(tmp_path: Path, city: City) -> None:
     """Nothing else is sent there, as where a bot was sent away: not even what was lost."""
     maya, ana = await pair(city)
     lab = await city.supergroup("Lab", [ana, maya], admins=[maya], forum=True)
     topic = await city.topic(ana, lab, "Plans")
     why = "Bad Request: message thread not found"
-    async with on_telegram(tmp_path, maya, twin.base, manners=Manners(streams=False)) as home:
+    async with on_telegram(tmp_path, maya, city.base, manners=Manners(streams=False)) as home:
         await city.fault("sendMessage", "refuse", code=400, description=why)
         await city.say(ana, lab, "maya, hello", topic=topic)
 
@@ -63,13 +63,13 @@ async def test_a_topic_that_is_no_more(tmp_path: Path, twin: Twin, city: City) -
 
 
 async def test_a_message_that_may_be_of_two_topics_is_taken_for_neither_line(
-    tmp_path: Path, twin: Twin, city: City
+    tmp_path: Path, city: City
 ) -> None:
     """Two sendings broke off and one arrived, nobody can say in which: no line takes its place."""
     maya, ana = await pair(city)
     lab = await city.supergroup("Lab", [ana, maya], admins=[maya], forum=True)
     topics = [await city.topic(ana, lab, name) for name in ("Plans", "Bread")]
-    async with on_telegram(tmp_path, maya, twin.base, manners=PLAIN) as home:
+    async with on_telegram(tmp_path, maya, city.base, manners=PLAIN) as home:
         await city.fault("sendMessage", "after", skip=2)
         await city.fault("sendMessage", "before", skip=2)
         for topic in topics:
@@ -93,7 +93,7 @@ async def test_a_webhook_of_somebody_else(tmp_path: Path, twin: Twin, city: City
     """Where another program takes a bot's messages by a webhook, it is said what to do."""
     maya, _ = await pair(city)
     twin.town.accounts[maya.id].profile["webhook"] = "https://bots.example.org/hook"
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
 
         async def told() -> bool:
             states = home.platforms.states().get("telegram", {})

@@ -10,7 +10,6 @@ import pytest
 from loopforge.io.platforms.surface_options import Manners
 from tests.telegram.city import City
 from tests.telegram.homes import hall, on_telegram, pair
-from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
 STILL = Manners(streams=False)
@@ -33,10 +32,10 @@ async def marked(city: City, *wanted: str) -> None:
     assert await signs(city) == list(wanted)
 
 
-async def test_a_line_whose_answer_waits_says_so(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_a_line_whose_answer_waits_says_so(tmp_path: Path, city: City) -> None:
     """While Telegram asks for patience the line bears the thinking face, then that of arrival."""
     maya, ana = await pair(city)
-    async with on_telegram(tmp_path, maya, twin.base, manners=STILL):
+    async with on_telegram(tmp_path, maya, city.base, manners=STILL):
         await city.fault("sendMessage", "flood", retry_after=1)
         await city.fault("sendMessage", "hold")
         await city.say(ana, maya, "hello")
@@ -45,11 +44,11 @@ async def test_a_line_whose_answer_waits_says_so(tmp_path: Path, twin: Twin, cit
         await marked(city, "👀", "🤔", "👌")
 
 
-async def test_the_emoji_of_a_mate_stays(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_the_emoji_of_a_mate_stays(tmp_path: Path, city: City) -> None:
     """A mate that answers by an emoji alone has it on the line, and no mark takes its place."""
     maya, ana = await pair(city)
     answer = {"say": "", "react": "👍", "mode": "context", "narrative": "I am glad."}
-    async with on_telegram(tmp_path, maya, twin.base, script=lambda _: answer, manners=STILL):
+    async with on_telegram(tmp_path, maya, city.base, script=lambda _: answer, manners=STILL):
         await city.say(ana, maya, "thank you")
         await city.until(lambda: _put(city, "👍"))
         await city.say(ana, maya, "good night")
@@ -62,38 +61,34 @@ async def _put(city: City, emoji: str, times: int = 1) -> bool:
     return (await signs(city)).count(emoji) >= times
 
 
-async def test_a_line_whose_answer_is_lost_after_all(
-    tmp_path: Path, twin: Twin, city: City
-) -> None:
+async def test_a_line_whose_answer_is_lost_after_all(tmp_path: Path, city: City) -> None:
     """An answer that waited and is refused in the end marks its line as failed."""
     maya, ana = await pair(city)
     why = "Bad Request: message can't be shown"
-    async with on_telegram(tmp_path, maya, twin.base, manners=STILL):
+    async with on_telegram(tmp_path, maya, city.base, manners=STILL):
         await city.fault("sendMessage", "flood", retry_after=1)
         await city.fault("sendMessage", "refuse", code=400, description=why)
         await city.say(ana, maya, "hello")
         await marked(city, "👀", "🤔", "💔")
 
 
-async def test_a_line_from_before_a_restart_is_marked(
-    tmp_path: Path, twin: Twin, city: City
-) -> None:
+async def test_a_line_from_before_a_restart_is_marked(tmp_path: Path, city: City) -> None:
     """What was said before the home ended, and arrives after it began anew, marks its line."""
     maya, ana, lab = await hall(city)
-    async with on_telegram(tmp_path, maya, twin.base, manners=STILL):
+    async with on_telegram(tmp_path, maya, city.base, manners=STILL):
         await city.fault("sendMessage", "flood", retry_after=600)
         await city.say(ana, lab, "maya, hello")
         await marked(city, "👀", "🤔")
-    async with on_telegram(tmp_path, maya, twin.base, manners=STILL):
+    async with on_telegram(tmp_path, maya, city.base, manners=STILL):
         await city.heard(lab, by=maya)
         await marked(city, "👀", "🤔", "👌")
 
 
-async def test_a_mark_that_could_not_be_put(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_a_mark_that_could_not_be_put(tmp_path: Path, city: City) -> None:
     """A mark that Telegram did not take is put when the next thing arrives there."""
     maya, ana = await pair(city)
     why = "Bad Request: message can't be shown"
-    async with on_telegram(tmp_path, maya, twin.base, manners=STILL):
+    async with on_telegram(tmp_path, maya, city.base, manners=STILL):
         await city.fault("sendMessage", "refuse", code=400, description=why)
         await city.fault("sendMessage", "hold")
         await city.fault("setMessageReaction", "before", skip=1)

@@ -35,12 +35,10 @@ async def flooded(city: City) -> None:
     await city.until(asked)
 
 
-async def test_a_group_that_moves_is_never_in_two_places(
-    tmp_path: Path, twin: Twin, city: City
-) -> None:
+async def test_a_group_that_moves_is_never_in_two_places(tmp_path: Path, city: City) -> None:
     """What is said meanwhile is owed to one number alone: owed to both, it would arrive twice."""
     maya, ana, lab = await basic_group(city)
-    async with on_telegram(tmp_path, maya, twin.base, manners=PLAIN) as home:
+    async with on_telegram(tmp_path, maya, city.base, manners=PLAIN) as home:
         await city.say(ana, lab, "maya, one")
         await city.heard(lab, by=maya)
         told: list[list[type]] = []
@@ -54,10 +52,10 @@ async def test_a_group_that_moves_is_never_in_two_places(
     assert told == [[PlaceJoined, PlaceLeft]]
 
 
-async def test_what_waits_follows_the_group(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_what_waits_follows_the_group(tmp_path: Path, city: City) -> None:
     """An answer that waits while its group moves arrives under the new number, as if in time."""
     maya, ana, lab = await basic_group(city)
-    async with on_telegram(tmp_path, maya, twin.base, manners=PLAIN) as home:
+    async with on_telegram(tmp_path, maya, city.base, manners=PLAIN) as home:
         await city.say(ana, lab, "maya, one")
         await city.heard(lab, by=maya)
         await city.fault("sendMessage", "flood", retry_after=20)
@@ -82,11 +80,11 @@ async def test_what_waits_follows_the_group(tmp_path: Path, twin: Twin, city: Ci
 
 
 async def test_what_was_changed_while_it_waited_follows_the_group(
-    tmp_path: Path, twin: Twin, city: City
+    tmp_path: Path, city: City
 ) -> None:
     """Lines that wait while their group moves arrive as they were changed; deleted ones go."""
     maya, ana, lab = await basic_group(city)
-    async with on_telegram(tmp_path, maya, twin.base, manners=PLAIN) as home:
+    async with on_telegram(tmp_path, maya, city.base, manners=PLAIN) as home:
         await city.say(ana, lab, "maya, one")
         await city.heard(lab, by=maya)
         (room,) = await home.rooms()
@@ -115,7 +113,7 @@ async def test_a_group_that_moved_while_nobody_listened(
 ) -> None:
     """Where only a refusal tells of the new number, the room goes along, and what is in doubt."""
     maya, ana, lab = await basic_group(city)
-    async with on_telegram(tmp_path, maya, twin.base, manners=PLAIN):
+    async with on_telegram(tmp_path, maya, city.base, manners=PLAIN):
         await city.say(ana, lab, "maya, one")
         await city.heard(lab, by=maya)
         await city.fault("sendMessage", "flood", retry_after=600)
@@ -123,7 +121,7 @@ async def test_a_group_that_moved_while_nobody_listened(
         await flooded(city)
     great = await city.upgrade(lab)
     twin.town.accounts[maya.id].box.waiting.clear()  # Telegram keeps what it tells for a day
-    async with on_telegram(tmp_path, maya, twin.base, manners=PLAIN) as home:
+    async with on_telegram(tmp_path, maya, city.base, manners=PLAIN) as home:
         (word,) = await city.heard(great, by=maya)
         await city.say(ana, great, "maya, three")
         await city.heard(great, by=maya, count=2)
@@ -138,12 +136,10 @@ async def test_a_group_that_moved_while_nobody_listened(
     }
 
 
-async def test_an_answer_to_a_command_follows_the_group(
-    tmp_path: Path, twin: Twin, city: City
-) -> None:
+async def test_an_answer_to_a_command_follows_the_group(tmp_path: Path, city: City) -> None:
     """What a command comes to is said under the new number, where the group moved meanwhile."""
     maya, ana, lab = await basic_group(city)
-    async with on_telegram(tmp_path, maya, twin.base, manners=PLAIN):
+    async with on_telegram(tmp_path, maya, city.base, manners=PLAIN):
         await city.fault("sendMessage", "flood", retry_after=20)
         await city.command(ana, lab, "energy")
         await flooded(city)
@@ -152,17 +148,17 @@ async def test_an_answer_to_a_command_follows_the_group(
     assert "lines" in said.text
 
 
-async def test_who_hears_late_of_a_group_that_moved(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_who_hears_late_of_a_group_that_moved(tmp_path: Path, city: City) -> None:
     """What one of our bots is told of it after another told of the move is not heard again."""
     maya, merlin, ana, tokens = await both(city)
     lab = await city.group("Lab", [ana, maya, merlin])
-    async with on_telegram(tmp_path, tokens, twin.base, manners=PLAIN) as home:
+    async with on_telegram(tmp_path, tokens, city.base, manners=PLAIN) as home:
         await city.say(ana, lab, "it rains")
         await home.until(home.rooms)
     await city.say(ana, lab, "it pours")
     great = await city.upgrade(lab)
     await city.fault("getUpdates", "before", bot=merlin, times=2)
-    async with on_telegram(tmp_path, tokens, twin.base, manners=PLAIN) as home:
+    async with on_telegram(tmp_path, tokens, city.base, manners=PLAIN) as home:
         await city.say(ana, great, "it snows")
 
         async def told() -> bool:

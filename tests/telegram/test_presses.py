@@ -16,7 +16,6 @@ from tests.telegram.city import City
 from tests.telegram.homes import HURRIED, Home, hall, pair
 from tests.telegram.records import Line
 from tests.telegram.test_questions import _has, asked, posting, settled
-from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
 DONE = "Yes: it is done now, and the mate is told."
@@ -35,12 +34,12 @@ def data_of(question: Line) -> str:
     return str((question.markup or {})["inline_keyboard"][0][0]["callback_data"])
 
 
-async def test_of_two_who_press_at_once_one_counts(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_of_two_who_press_at_once_one_counts(tmp_path: Path, city: City) -> None:
     """It is posted once, and the others are told who was quicker."""
     maya, ana, lab = await hall(city)
     bob = await city.person("Bob", "bob")
     lab = await city.supergroup("Lab", [ana, bob, maya])
-    async with posting(tmp_path, maya, twin, ana) as (home, posted):
+    async with posting(tmp_path, maya, city, ana) as (home, posted):
         await home.app.people.meet("telegram", str(bob.id), "Bob")
         await home.app.pairing.admit(f"telegram:{bob.id}", "")
         await city.say(ana, lab, "maya, send it to Cleo")
@@ -56,10 +55,10 @@ async def test_of_two_who_press_at_once_one_counts(tmp_path: Path, twin: Twin, c
     assert posted == ["Cleo"]
 
 
-async def test_stop_takes_an_open_question_back(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_stop_takes_an_open_question_back(tmp_path: Path, city: City) -> None:
     """Its buttons go, and who presses one that they still see, or thumbs it, changes nothing."""
     maya, ana = await pair(city)
-    async with posting(tmp_path, maya, twin, ana) as (_, posted):
+    async with posting(tmp_path, maya, city, ana) as (_, posted):
         await city.say(ana, maya, "send it to Cleo")
         question = await asked(city, maya, "Cleo")
         await city.command(ana, maya, "stop")
@@ -72,15 +71,13 @@ async def test_stop_takes_an_open_question_back(tmp_path: Path, twin: Twin, city
     assert posted == []
 
 
-async def test_a_question_that_nobody_answered_in_a_day_is_over(
-    tmp_path: Path, twin: Twin, city: City
-) -> None:
+async def test_a_question_that_nobody_answered_in_a_day_is_over(tmp_path: Path, city: City) -> None:
     """The home was closed meanwhile: it says so when it is open again, and to who presses late."""
     maya, ana = await pair(city)
-    async with posting(tmp_path, maya, twin, ana):
+    async with posting(tmp_path, maya, city, ana):
         await city.say(ana, maya, "send it to Cleo")
         question = await asked(city, maya, "Cleo")
-    async with posting(tmp_path, maya, twin, ana, clock=Tomorrow(HURRIED.pace)) as (_, posted):
+    async with posting(tmp_path, maya, city, ana, clock=Tomorrow(HURRIED.pace)) as (_, posted):
         while not (await settled(city, maya, question)).text.endswith(UNANSWERED):
             await asyncio.sleep(0.05)  # its buttons may go before its words
         told = await city.press(ana, question, data=data_of(question))
@@ -89,11 +86,11 @@ async def test_a_question_that_nobody_answered_in_a_day_is_over(
 
 
 async def test_a_question_of_several_messages_has_its_buttons_under_the_last(
-    tmp_path: Path, twin: Twin, city: City
+    tmp_path: Path, city: City
 ) -> None:
     """All of what would run is shown, and a press answers it."""
     maya, ana = await pair(city)
-    async with posting(tmp_path, maya, twin, ana, at_length) as (home, posted):
+    async with posting(tmp_path, maya, city, ana, at_length) as (home, posted):
         await city.say(ana, maya, "send it to Cleo")
         question = await asked(city, maya, "Cleo")
         parts = [one for one in await city.lines(None, by=maya) if "word" in one.text]
@@ -107,7 +104,7 @@ async def test_a_question_of_several_messages_has_its_buttons_under_the_last(
     assert posted == ["Cleo"]
 
 
-async def test_in_a_basic_group_too(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_in_a_basic_group_too(tmp_path: Path, city: City) -> None:
     """Whose messages are numbered for each bot: buttons, an answer, a thumb seen by an admin.
 
     After a restart, while there is another group of the same people; a copy there answers nothing.
@@ -115,7 +112,7 @@ async def test_in_a_basic_group_too(tmp_path: Path, twin: Twin, city: City) -> N
     maya, ana, _ = await hall(city)
     lab = await city.group("Lab", [ana, maya], admins=[maya])
     attic = await city.group("Attic", [ana, maya])
-    async with posting(tmp_path, maya, twin, ana) as (home, posted):
+    async with posting(tmp_path, maya, city, ana) as (home, posted):
         await city.say(ana, attic, "maya, what a day")
         await city.say(ana, lab, "maya, send it to Cleo")
         question = await asked(city, maya, "Cleo")
@@ -137,7 +134,7 @@ async def test_in_a_basic_group_too(tmp_path: Path, twin: Twin, city: City) -> N
         question = await asked(city, maya, "Finn")
         other = (await city.lines(lab, by=maya))[-1]
         assert await city.press(ana, other, data=data_of(question)) == ELSEWHERE
-    async with posting(tmp_path, maya, twin, ana) as (home, later):
+    async with posting(tmp_path, maya, city, ana) as (home, later):
         while (told := await city.press(ana, question, "Allow once")) == ELSEWHERE:
             await asyncio.sleep(0.05)  # whether the question arrived, is being found out
         assert told == DONE

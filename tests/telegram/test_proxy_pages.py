@@ -16,7 +16,6 @@ from tests.telegram.city import City
 from tests.telegram.clients import calling
 from tests.telegram.homes import on_telegram, pair
 from tests.telegram.records import FaultKind
-from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
 PLAIN = Manners(streams=False, marks=False)
@@ -24,11 +23,11 @@ PLAIN = Manners(streams=False, marks=False)
 
 @pytest.mark.parametrize("code", [400, 401, 403, 404, 429])
 async def test_a_page_of_a_proxy_is_no_refusal_of_telegram(
-    tmp_path: Path, twin: Twin, city: City, code: int
+    tmp_path: Path, city: City, code: int
 ) -> None:
     """Nothing was done, so the line goes out later, once; the place stays, and no page is quoted."""
     maya, ana = await pair(city)
-    async with on_telegram(tmp_path, maya, twin.base, manners=PLAIN) as home:
+    async with on_telegram(tmp_path, maya, city.base, manners=PLAIN) as home:
         chat = await city.private(ana, maya)
         await city.fault("sendMessage", "page", code=code)
         await city.say(ana, maya, "hello")
@@ -48,12 +47,10 @@ async def test_a_page_of_a_proxy_is_no_refusal_of_telegram(
     assert len(await city.lines(chat)) == 2
 
 
-async def test_patience_without_a_number_is_asked_for(
-    tmp_path: Path, twin: Twin, city: City
-) -> None:
+async def test_patience_without_a_number_is_asked_for(tmp_path: Path, city: City) -> None:
     """A flood that does not say for how long is one all the same: nothing is looked for."""
     maya, ana = await pair(city)
-    async with on_telegram(tmp_path, maya, twin.base, manners=PLAIN) as home:
+    async with on_telegram(tmp_path, maya, city.base, manners=PLAIN) as home:
         chat = await city.private(ana, maya)
         await city.fault("sendMessage", "refuse", code=429, description="Too Many Requests")
         await city.say(ana, maya, "hello")
@@ -67,11 +64,11 @@ async def test_patience_without_a_number_is_asked_for(
 
 @pytest.mark.parametrize(("kind", "code"), [("page", 404), ("flood", 429)])
 async def test_how_a_bot_stands_says_why_it_hears_nothing(
-    tmp_path: Path, twin: Twin, city: City, kind: FaultKind, code: int
+    tmp_path: Path, city: City, kind: FaultKind, code: int
 ) -> None:
     """A proxy's page is not taken for a wrong token, nor a wait of an hour for a connection."""
     maya, _ = await pair(city)
-    async with on_telegram(tmp_path, maya, twin.base, manners=PLAIN) as home:
+    async with on_telegram(tmp_path, maya, city.base, manners=PLAIN) as home:
         await city.fault("getUpdates", kind, times=9, code=code, retry_after=3600)
 
         async def said() -> str:
@@ -88,13 +85,13 @@ async def test_how_a_bot_stands_says_why_it_hears_nothing(
 
 @pytest.mark.parametrize(("kind", "member"), [("page", True), ("refuse", False)])
 async def test_a_page_says_nothing_of_who_is_in_a_group(
-    twin: Twin, city: City, kind: FaultKind, member: bool
+    city: City, kind: FaultKind, member: bool
 ) -> None:
     """Where a proxy answers, a bot is taken to be where it was; Telegram's refusal is believed."""
     maya, ana = await pair(city)
     lab = await city.supergroup("Lab", [ana, maya])
     await city.fault("getChatMember", kind)
     clock = SimClock(datetime(2026, 11, 22, tzinfo=UTC))
-    async with calling(twin.base, maya) as bot:
+    async with calling(city.base, maya) as bot:
         groups = GroupAdmins(bot, maya.id, clock)
         assert await groups.member(lab.id, before=True) is member

@@ -19,19 +19,18 @@ from tests.telegram.city import City
 from tests.telegram.clients import calling
 from tests.telegram.homes import Home, hall, on_telegram, pair
 from tests.telegram.records import Bot, Line, Person
-from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
 
 
 @asynccontextmanager
 async def posting(
-    path: Path, maya: Bot, twin: Twin, ana: Person, script: Script = asking, **more: Any
+    path: Path, maya: Bot, city: City, ana: Person, script: Script = asking, **more: Any
 ) -> AsyncIterator[tuple[Home, list[str]]]:
     """A home that knows Ana, whose Maya may post, when somebody says yes."""
     if not (path / "mates").exists():
         write_mates(path, (), maya=MAYA)
-    async with on_telegram(path, maya, twin.base, script=script, **more) as home:
+    async with on_telegram(path, maya, city.base, script=script, **more) as home:
         await home.app.pairing.admit(f"telegram:{ana.id}", "")
         yield home, with_post(home.app)
 
@@ -72,12 +71,12 @@ def labels(line: Line) -> list[list[str]]:
     return [[one["text"] for one in row] for row in (line.markup or {})["inline_keyboard"]]
 
 
-async def test_buttons_answer_once(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_buttons_answer_once(tmp_path: Path, city: City) -> None:
     """A press counts once, for whom it may; every other is told why, and changes nothing."""
     maya, ana, lab = await hall(city)
     bob = await city.person("Bob", "bob")
     lab = await city.supergroup("Lab", [ana, bob, maya])
-    async with posting(tmp_path, maya, twin, ana) as (home, posted):
+    async with posting(tmp_path, maya, city, ana) as (home, posted):
         await city.say(ana, lab, "maya, send it to Cleo")
         question = await asked(city, maya, "Cleo")
         assert labels(question) == [["Allow once", "Always here"], ["Deny"]]
@@ -87,7 +86,7 @@ async def test_buttons_answer_once(tmp_path: Path, twin: Twin, city: City) -> No
         assert "You may not have post used here" in await city.press(bob, question, "Allow once")
         for data in ("ask:once:" + "0" * 32, "ask:never", "🙂"):
             assert await city.press(ana, question, data=data) == ELSEWHERE
-        async with calling(twin.base, maya) as bot:
+        async with calling(city.base, maya) as bot:
             markup = InlineKeyboardMarkup.de_json(question.markup or {}, bot)
             await bot.send_message(lab.id, "Buy this", reply_markup=markup)
         copy = (await city.lines(lab, by=maya))[-1]
@@ -111,7 +110,7 @@ async def test_buttons_answer_once(tmp_path: Path, twin: Twin, city: City) -> No
 
         await city.say(ana, lab, "maya, send it to Emil")
         question = await asked(city, maya, "Emil")
-    async with posting(tmp_path, maya, twin, ana) as (home, posted):
+    async with posting(tmp_path, maya, city, ana) as (home, posted):
         data = (question.markup or {})["inline_keyboard"][0][0]["callback_data"]
         assert len(data) <= 64
         while (told := await city.press(ana, question, "Always here")) == ELSEWHERE:
@@ -127,11 +126,11 @@ async def _has(posted: list[str], to: str) -> bool:
     return to in posted
 
 
-async def test_answers_and_thumbs_answer(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_answers_and_thumbs_answer(tmp_path: Path, city: City) -> None:
     """An answer that begins with "deny" is a no with its reason; thumbs are a yes and a no."""
     maya, ana = await pair(city)
     chat = await city.private(ana, maya)
-    async with posting(tmp_path, maya, twin, ana) as (home, posted):
+    async with posting(tmp_path, maya, city, ana) as (home, posted):
         for to, how, told in (
             ("Cleo", "deny: too late", "Ana said no: too late"),
             ("Dora", "👎", "Ana said no."),

@@ -12,7 +12,6 @@ from tests.telegram.city import City
 from tests.telegram.homes import hall, on_telegram, pair
 from tests.telegram.records import Bot, Line
 from tests.telegram.test_questions import labels
-from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
 LABELS = [["In 10 minutes", "In an hour", "Tomorrow"], ["Cancel"]]
@@ -30,13 +29,13 @@ async def rung(city: City, maya: Bot) -> Line:
     return line
 
 
-async def test_it_is_put_off_and_cancelled(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_it_is_put_off_and_cancelled(tmp_path: Path, city: City) -> None:
     """By whose it is, also after a restart; who presses another's, or what is gone, is told so."""
     write_mates(tmp_path, ())
     maya, ana, lab = await hall(city)
     bob = await city.person("Bob", "bob")
     lab = await city.supergroup("Lab", [ana, bob, maya])
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         await home.app.pairing.admit(f"telegram:{ana.id}", "")
         await city.say(ana, lab, "maya, remind me")
         await city.command(ana, lab, "remind", "in one second: tea", of=maya)
@@ -44,7 +43,7 @@ async def test_it_is_put_off_and_cancelled(tmp_path: Path, twin: Twin, city: Cit
         assert labels(line) == LABELS
         assert "somebody else's" in await city.press(bob, line, "Cancel")
         assert "in 10 minutes" in await city.press(ana, line, "In 10 minutes")
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         (room,) = await home.rooms()
         assert "in 1 hour" in await city.press(ana, line, "In an hour")
         (one,) = await home.app.book.waiting(f"room:{room}")
@@ -54,12 +53,10 @@ async def test_it_is_put_off_and_cancelled(tmp_path: Path, twin: Twin, city: Cit
 
 
 @pytest.mark.parametrize("kind", ["after", "refuse"])
-async def test_it_is_sent_once_or_told_of(
-    tmp_path: Path, twin: Twin, city: City, kind: str
-) -> None:
+async def test_it_is_sent_once_or_told_of(tmp_path: Path, city: City, kind: str) -> None:
     """One whose answer was lost is found and not sent again; of one that is refused people read."""
     maya, ana = await pair(city)
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         await home.app.pairing.admit(f"telegram:{ana.id}", "")
         chat = await city.private(ana, maya)
         await city.say(ana, maya, "hello")

@@ -26,7 +26,6 @@ from tests.held_clock import HeldClock
 from tests.telegram.city import City
 from tests.telegram.homes import Home, hall, on_telegram
 from tests.telegram.records import Bot, Chat, FaultKind
-from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
 TEXT = "This is a long answer, which comes in pieces, and every piece of it counts."
@@ -54,19 +53,17 @@ def outgoing(said: Event, place: str) -> Outgoing:
     )
 
 
-async def test_a_draft_that_comes_late_is_not_posted(
-    tmp_path: Path, twin: Twin, city: City
-) -> None:
+async def test_a_draft_that_comes_late_is_not_posted(tmp_path: Path, city: City) -> None:
     """A draft that waits for its turn in a place behind the line itself is posted no more."""
     maya, ana, lab = await hall(city)
     still = Manners(streams=False)
-    async with on_telegram(tmp_path, maya, twin.base, manners=still) as home:
+    async with on_telegram(tmp_path, maya, city.base, manners=still) as home:
         await city.say(ana, lab, "maya, tell me")
         await city.heard(lab, by=maya)
         room, said = await answer(home)
         front, clock, tasks = home.app.front, home.app.stamp.clock, Tasks()
         account = BotAccount(platform="telegram", token=maya.token, mates=("maya",))
-        poll = Poll(account, clock, nothing, twin.base)
+        poll = Poll(account, clock, nothing, city.base)
         await poll.bot.initialize()
         sending = Sending([poll], Sessions(front), front, home.app.artifacts, clock)
         stage, place = TelegramStage(sending, Sessions(front), front), f"telegram:{lab.id}"
@@ -82,13 +79,11 @@ async def test_a_draft_that_comes_late_is_not_posted(
     assert [line.text for line in await city.lines(lab, by=maya)] == ["This is answer 1."] * 2
 
 
-async def test_a_draft_waits_for_what_was_said_before(
-    tmp_path: Path, twin: Twin, city: City
-) -> None:
+async def test_a_draft_waits_for_what_was_said_before(tmp_path: Path, city: City) -> None:
     """While an earlier line is still on its way to a place, no draft is posted there."""
     maya, ana, lab = await hall(city)
     slow = ScriptedAnswer(text=TEXT, pieces=8, pause=0.15)
-    async with on_telegram(tmp_path, maya, twin.base, script=lambda _: slow) as home:
+    async with on_telegram(tmp_path, maya, city.base, script=lambda _: slow) as home:
         await city.say(ana, lab, "what a day")
 
         async def heard() -> list[Event]:
@@ -109,13 +104,13 @@ async def test_a_draft_waits_for_what_was_said_before(
     assert lines[1].text.removesuffix(" ▌") in TEXT
 
 
-async def test_a_drafted_answer_is_a_reply(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_a_drafted_answer_is_a_reply(tmp_path: Path, city: City) -> None:
     """Where others spoke after the line that called, the draft replies to it, and so the line."""
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     ana, ben = await city.person("Ana", "ana"), await city.person("Ben", "ben")
     lab = await city.supergroup("Lab", [ana, ben, maya])
     slow, held = ScriptedAnswer(text=TEXT, wait=1, pieces=2, pause=1), HeldClock()
-    async with on_telegram(tmp_path, maya, twin.base, debounce_seconds=3600) as home:
+    async with on_telegram(tmp_path, maya, city.base, debounce_seconds=3600) as home:
         line = await city.say(ana, lab, "maya, tell me")
         await city.say(ben, lab, "Ana, it rains")
         await home.until(lambda: _heard(home, 2))
@@ -124,7 +119,7 @@ async def test_a_drafted_answer_is_a_reply(tmp_path: Path, twin: Twin, city: Cit
     async def there() -> bool:
         return len(await city.calls("getUpdates")) > before
 
-    async with on_telegram(tmp_path, maya, twin.base, script=lambda _: slow, pace=held):
+    async with on_telegram(tmp_path, maya, city.base, script=lambda _: slow, pace=held):
         await city.until(there)  # rooms are watched before that; what was drafted earlier is gone
         held.let_go(1)
         await city.heard(lab, by=maya)
@@ -136,12 +131,12 @@ async def test_a_drafted_answer_is_a_reply(tmp_path: Path, twin: Twin, city: Cit
 
 @pytest.mark.parametrize("fault", ["after", "drop"])
 async def test_a_draft_whose_posting_broke_off(
-    tmp_path: Path, twin: Twin, city: City, fault: FaultKind
+    tmp_path: Path, city: City, fault: FaultKind
 ) -> None:
     """A draft that was posted, or was not, when its call broke off ends as one whole message."""
     maya, ana, lab = await hall(city)
     slow = ScriptedAnswer(text=TEXT, pieces=8, pause=0.15)
-    async with on_telegram(tmp_path, maya, twin.base, script=lambda _: slow) as home:
+    async with on_telegram(tmp_path, maya, city.base, script=lambda _: slow) as home:
         await city.fault("sendMessage", fault)
         await city.say(ana, lab, "maya, tell me")
         await city.until(lambda: ends(city, maya, lab))

@@ -14,15 +14,14 @@ from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from tests.held_clock import HeldClock
 from tests.telegram.city import City
 from tests.telegram.homes import both, hall, on_telegram, pair
-from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_group_listens_until_called(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_a_group_listens_until_called(tmp_path: Path, city: City) -> None:
     """In a group a mate is silent until it is named, mentioned or replied to."""
     maya, ana, lab = await hall(city)
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         await city.say(ana, lab, "what a day")
         await city.say(ana, lab, "@maya_bot how are you?")
         (first,) = await city.heard(lab, by=maya)
@@ -39,12 +38,12 @@ async def test_a_group_listens_until_called(tmp_path: Path, twin: Twin, city: Ci
         assert heard[2].reply_to
 
 
-async def test_a_group_of_strangers_asks_no_model(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_a_group_of_strangers_asks_no_model(tmp_path: Path, city: City) -> None:
     """A group counts once somebody whom the owner let in speaks there; strangers are told once."""
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     eve, ana = await city.person("Eve", "eve"), await city.person("Ana", "ana")
     lab = await city.supergroup("Lab", [eve, ana, maya])
-    async with on_telegram(tmp_path, maya, twin.base, telegram_groups="known") as home:
+    async with on_telegram(tmp_path, maya, city.base, telegram_groups="known") as home:
         await city.say(eve, lab, "@maya_bot hello")
         (notice,) = await city.heard(lab, by=maya)
         assert "Mates do not talk here yet" in notice.text
@@ -59,11 +58,11 @@ async def test_a_group_of_strangers_asks_no_model(tmp_path: Path, twin: Twin, ci
         assert [str(body.text) for body in heard] == ["@Maya it is me"]
 
 
-async def test_two_bots_one_line(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_two_bots_one_line(tmp_path: Path, city: City) -> None:
     """A line that two of our bots receive is heard once, and each mate speaks by its own bot."""
     maya, merlin, ana, tokens = await both(city)
     lab = await city.supergroup("Lab", [ana, maya, merlin])
-    async with on_telegram(tmp_path, tokens, twin.base) as home:
+    async with on_telegram(tmp_path, tokens, city.base) as home:
         await city.say(ana, lab, "maya and merlin, hello")
         await city.heard(lab, by=maya)
         await city.heard(lab, by=merlin)
@@ -73,13 +72,13 @@ async def test_two_bots_one_line(tmp_path: Path, twin: Twin, city: City) -> None
         assert sorted(e.body.mate for e in events if isinstance(e.body, Said)) == ["maya", "merlin"]
 
 
-async def test_topics_are_conversations(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_topics_are_conversations(tmp_path: Path, city: City) -> None:
     """A topic is a conversation of its own, and is answered in the topic."""
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     ana = await city.person("Ana", "ana")
     lab = await city.supergroup("Lab", [ana, maya], forum=True)
     plans = await city.topic(ana, lab, "Plans")
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         await city.say(ana, lab, "maya, here?", topic=plans)
         (answer,) = await city.heard(lab, by=maya)
         assert answer.topic == plans
@@ -88,10 +87,10 @@ async def test_topics_are_conversations(tmp_path: Path, twin: Twin, city: City) 
         assert len(await home.rooms()) == 2
 
 
-async def test_sent_away(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_sent_away(tmp_path: Path, city: City) -> None:
     """A group that the bot was sent away from is part of the room no longer."""
     maya, ana, lab = await hall(city)
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         await city.say(ana, lab, "maya?")
         await city.heard(lab, by=maya)
         await city.kick(ana, maya, lab)
@@ -103,12 +102,12 @@ async def test_sent_away(tmp_path: Path, twin: Twin, city: City) -> None:
         await home.until(left)
 
 
-async def test_a_shared_bot(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_a_shared_bot(tmp_path: Path, city: City) -> None:
     """One bot for many mates: each line bears its mate's name, and a reply finds that mate."""
     house = await city.bot("House", "house_bot", reads_all=True)
     ana = await city.person("Ana", "ana")
     lab = await city.supergroup("Lab", [ana, house])
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN": house.token}, twin.base) as home:
+    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN": house.token}, city.base) as home:
         await city.say(ana, lab, "merlin, are you there?")
         (first,) = await city.heard(lab, by=house)
         assert first.text == "Merlin: This is answer 1."
@@ -119,12 +118,12 @@ async def test_a_shared_bot(tmp_path: Path, twin: Twin, city: City) -> None:
         assert said == ["merlin", "merlin"]
 
 
-async def test_drafts_in_private(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_drafts_in_private(tmp_path: Path, city: City) -> None:
     """In a private chat Telegram's own drafts are used."""
     maya, ana = await pair(city)
     slow = ScriptedAnswer(text="This one comes in many small pieces.", pieces=8, pause=0.3)
     held = HeldClock()
-    async with on_telegram(tmp_path, maya, twin.base, script=lambda _: slow, pace=held):
+    async with on_telegram(tmp_path, maya, city.base, script=lambda _: slow, pace=held):
         await city.say(ana, maya, "tell me")
         await city.until(city.drafts)
         held.let_go()
@@ -134,11 +133,11 @@ async def test_drafts_in_private(tmp_path: Path, twin: Twin, city: City) -> None
         assert len(await city.lines(chat, by=maya)) == 1
 
 
-async def test_files(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_files(tmp_path: Path, city: City) -> None:
     """A file is kept and read; one that is too large is refused with a sentence."""
     maya, ana = await pair(city)
     manners = Manners(limits=FileLimits(size=100, text=1000))
-    async with on_telegram(tmp_path, maya, twin.base, manners=manners) as home:
+    async with on_telegram(tmp_path, maya, city.base, manners=manners) as home:
         chat = await city.private(ana, maya)
         await city.say(ana, maya, "read this", document=("notes.txt", b"the oven is hot"))
         await city.heard(chat, by=maya)
@@ -156,13 +155,13 @@ async def test_files(tmp_path: Path, twin: Twin, city: City) -> None:
         assert str(said.text) == "read that\n[a file that came with this could not be taken]"
 
 
-async def test_a_file_that_is_too_large_in_a_group(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_a_file_that_is_too_large_in_a_group(tmp_path: Path, city: City) -> None:
     """In a group who talks to nobody is told nothing of a file too large; who asks a mate is."""
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     ana, ben = await city.person("Ana", "ana"), await city.person("Ben", "ben")
     lab = await city.supergroup("Lab", [ana, ben, maya])
     manners, film = Manners(limits=FileLimits(size=100, text=1000)), ("film.mp4", b"x" * 101)
-    async with on_telegram(tmp_path, maya, twin.base, manners=manners) as home:
+    async with on_telegram(tmp_path, maya, city.base, manners=manners) as home:
         await city.say(ana, lab, "", document=film)
         await city.say(ana, lab, "from the beach", document=film)
         await city.say(ana, lab, "@maya_bot see", document=film)
@@ -175,12 +174,12 @@ async def test_a_file_that_is_too_large_in_a_group(tmp_path: Path, twin: Twin, c
         )
 
 
-async def test_a_mates_file(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_a_mates_file(tmp_path: Path, city: City) -> None:
     """What a mate wrote is uploaded after its words, under its name, byte for byte."""
     maya, ana = await pair(city)
     recipe = {"name": "bread.md", "text": "500 g flour\n"}
     answer = ScriptedAnswer(data={"say": "Here it is.", "files": [recipe]})
-    async with on_telegram(tmp_path, maya, twin.base, script=lambda _: answer) as home:
+    async with on_telegram(tmp_path, maya, city.base, script=lambda _: answer) as home:
         assert isinstance(home.app.models, ScriptedModels)
         home.app.models.window = 65_536
         chat = await city.private(ana, maya)
@@ -192,12 +191,12 @@ async def test_a_mates_file(tmp_path: Path, twin: Twin, city: City) -> None:
         assert (upload.paper.name, upload.paper.sha256) == ("bread.md", digest)
 
 
-async def test_a_group_that_grows(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_a_group_that_grows(tmp_path: Path, city: City) -> None:
     """A group that becomes a supergroup, under another number, stays the same room."""
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     ana = await city.person("Ana", "ana")
     lab = await city.group("Lab", [ana, maya])
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         await city.say(ana, lab, "maya, one")
         await city.heard(lab, by=maya)
         great = await city.upgrade(lab)
@@ -209,12 +208,12 @@ async def test_a_group_that_grows(tmp_path: Path, twin: Twin, city: City) -> Non
 
 
 @pytest.mark.parametrize("anonymous", [False, True])
-async def test_a_stop_sign(tmp_path: Path, twin: Twin, city: City, *, anonymous: bool) -> None:
+async def test_a_stop_sign(tmp_path: Path, city: City, *, anonymous: bool) -> None:
     """A stop sign that is put on a line stops the room, also where a group's keeper has no name."""
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     ana = await city.person("Ana", "ana")
     lab = await city.supergroup("Lab", [ana, maya], admins=[maya])
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         line = await city.say(ana, lab, "maya, one")
         await city.heard(lab, by=maya)
         with pytest.raises(ValueError, match="Telegram has no such reaction"):
@@ -228,12 +227,12 @@ async def test_a_stop_sign(tmp_path: Path, twin: Twin, city: City, *, anonymous:
         await home.until(stopped)
 
 
-async def test_who_may_change_a_group(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_who_may_change_a_group(tmp_path: Path, city: City) -> None:
     """In a group a room is changed by those who manage the group, and by nobody else."""
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     ana, ben = await city.person("Ana", "ana"), await city.person("Ben", "ben")
     lab = await city.supergroup("Lab", [ana, ben, maya])
-    async with on_telegram(tmp_path, maya, twin.base):
+    async with on_telegram(tmp_path, maya, city.base):
         await city.command(ben, lab, "energy", "9")
         (refused,) = await city.heard(lab, by=maya)
         assert refused.text.startswith("/energy is for")
@@ -242,12 +241,12 @@ async def test_who_may_change_a_group(tmp_path: Path, twin: Twin, city: City) ->
         assert done.text.startswith("Mates may say 9 lines")
 
 
-async def test_a_keepers_line_is_a_keepers(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_a_keepers_line_is_a_keepers(tmp_path: Path, city: City) -> None:
     """Where nobody may talk, who manages the group still may; that is not asked at each line."""
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     ana, ben = await city.person("Ana", "ana"), await city.person("Ben", "ben")
     lab = await city.supergroup("Lab", [ana, ben, maya])
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         await city.command(ana, lab, "rights", "everyone none")
         await city.heard(lab, by=maya)
         for person in (ben, ana, ana):

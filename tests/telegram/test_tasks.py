@@ -10,14 +10,13 @@ from loopforge.work.threads.thread_posts import PAUSE
 from tests.rooms.conftest import write_mates
 from tests.telegram.city import City
 from tests.telegram.homes import on_telegram
-from tests.telegram.twin import Twin
 from tests.work.conftest import Step, only, says, uses
 from tests.work.test_thread_tasks import OTTO
 
 pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
 
 
-async def test_a_task_lives_in_a_chat(place: Path, twin: Twin, city: City) -> None:
+async def test_a_task_lives_in_a_chat(place: Path, city: City) -> None:
     """One message tells how it goes; a line answers its question; a file comes; a press stops."""
     left: list[Step] = [
         *(uses("work_write", path="hello.py", text=f"print({n})\n") for n in range(36, 43)),
@@ -29,7 +28,7 @@ async def test_a_task_lives_in_a_chat(place: Path, twin: Twin, city: City) -> No
     otto, ana = await city.bot("Otto", "otto_bot"), await city.person("Ana", "ana")
     chat = await city.private(ana, otto)
     write_mates(place, (), otto=OTTO)
-    async with on_telegram(place, otto, twin.base, script=only(left)) as home:
+    async with on_telegram(place, otto, city.base, script=only(left)) as home:
         await home.app.pairing.admit(f"telegram:{ana.id}", "")
         began = home.app.stamp.clock.ticks()
         await city.say(ana, chat, "write a Python script hello.py that prints 42")

@@ -13,7 +13,6 @@ from tests.telegram.city import City
 from tests.telegram.homes import Home, on_telegram, pair
 from tests.telegram.records import Bot, Person
 from tests.telegram.test_reminder_presses import rung
-from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
 
@@ -36,15 +35,15 @@ async def settled(home: Home, city: City, ana: Person, maya: Bot) -> None:
     await home.app.front.rooms.settled((await home.rooms())[0])
 
 
-async def test_a_command_is_done_once(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_a_command_is_done_once(tmp_path: Path, city: City) -> None:
     """One reminder is set, and one answer given, also after the next start."""
     maya, ana = await pair(city)
     chat = await city.private(ana, maya)
     await city.command(ana, maya, "remind", "in five hours: tea")
     await unacknowledged(city)
-    async with on_telegram(tmp_path, maya, twin.base):
+    async with on_telegram(tmp_path, maya, city.base):
         await city.heard(chat, by=maya)
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         await settled(home, city, ana, maya)
         (room,) = await home.rooms()
         assert len(await home.app.book.waiting(f"room:{room}")) == 1
@@ -53,14 +52,14 @@ async def test_a_command_is_done_once(tmp_path: Path, twin: Twin, city: City) ->
 
 
 async def test_of_one_that_was_cut_off_it_is_said(
-    tmp_path: Path, twin: Twin, city: City, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, city: City, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The program ended while it did it: it is not done again, and whoever asked is told."""
     maya, ana = await pair(city)
     chat = await city.private(ana, maya)
     await city.command(ana, maya, "remind", "in five hours: tea")
     await unacknowledged(city)
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         begun = asyncio.Event()
 
         async def stuck(*_: Any, **__: Any) -> str:
@@ -70,31 +69,31 @@ async def test_of_one_that_was_cut_off_it_is_said(
 
         monkeypatch.setattr(home.app.front.commands, "act", stuck)
         await asyncio.wait_for(begun.wait(), 30)
-    async with on_telegram(tmp_path, maya, twin.base):
+    async with on_telegram(tmp_path, maya, city.base):
         (told,) = await city.heard(chat, by=maya)
         assert told.text == UNKNOWN
 
 
 async def test_a_press_is_done_once(
-    tmp_path: Path, twin: Twin, city: City, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, city: City, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A button that put a reminder off gives no second order after the next start."""
     maya, ana = await pair(city)
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         await city.command(ana, maya, "remind", "in one second: tea")
         line = await rung(city, maya)
         await settled(home, city, ana, maya)
         (room,) = await home.rooms()
     assert await city.pressing(ana, line, "In 10 minutes")
     await unacknowledged(city)
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
 
         async def put_off() -> bool:
             waiting = await home.app.book.waiting(f"room:{room}")
             return bool(waiting and waiting[0].snoozed)
 
         await home.until(put_off)
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         act, done = home.app.front.commands.act, list[str]()
 
         async def counted(place: str, person: str, name: str, *given: Any, **more: Any) -> str:

@@ -35,13 +35,13 @@ def hurried(twin: Twin) -> None:
     twin.town.floods.on = False
 
 
-async def test_what_is_refused(twin: Twin, city: City) -> None:
+async def test_what_is_refused(city: City) -> None:
     """What Telegram would not take, the twin does not take either, in Telegram's words."""
     aria, ana, chat = await pair(city)
     line, lab = await city.say(ana, aria, "mine"), await city.group("Lab", [ana, aria])
     forum = await city.supergroup("Plans", [ana, aria], forum=True)
     number = line.ids[aria.id]
-    async with calling(twin.base, aria) as bot:
+    async with calling(city.base, aria) as bot:
         one = (await bot.send_message(chat.id, "🙂" * 2048)).message_id
         gone = (await bot.send_message(chat.id, "gone")).message_id
         assert await bot.delete_message(chat.id, gone)
@@ -71,12 +71,12 @@ async def test_what_is_refused(twin: Twin, city: City) -> None:
     assert [line.text for line in await city.lines(chat, by=aria)] == ["🙂" * 2048, "gone"]
 
 
-async def test_who_is_here(twin: Twin, city: City) -> None:
+async def test_who_is_here(city: City) -> None:
     """getChatMember says how everybody stands; who never spoke to a bot cannot be written to."""
     aria, ana, _ = await pair(city)
     bob, eve = await city.person("Bob"), await city.person("Eve")
     lab = await city.supergroup("Lab", [ana, bob, aria], admins=[aria])
-    async with calling(twin.base, aria) as bot:
+    async with calling(city.base, aria) as bot:
         stands = [(await bot.get_chat_member(lab.id, one.id)).status for one in (ana, bob, eve)]
         assert stands == ["creator", "member", "left"]
         assert "initiate conversation" in await refused(bot.send_message(bob.id, "hi"))
@@ -84,10 +84,10 @@ async def test_who_is_here(twin: Twin, city: City) -> None:
         assert (await refused(bot.send_message(aria.id, "hi"))).startswith("Forbidden")
 
 
-async def test_two_pollers(twin: Twin, city: City) -> None:
+async def test_two_pollers(city: City) -> None:
     """Of two who poll for one bot, the first is told Conflict, and no update is lost."""
     aria, ana, _ = await pair(city)
-    async with calling(twin.base, aria) as one, calling(twin.base, aria) as two:
+    async with calling(city.base, aria) as one, calling(city.base, aria) as two:
         waiting = asyncio.gather(one.get_updates(timeout=30), return_exceptions=True)
         await city.until(lambda: city.calls("getUpdates"))
         second = asyncio.gather(two.get_updates(timeout=30))
@@ -99,14 +99,14 @@ async def test_two_pollers(twin: Twin, city: City) -> None:
         assert await one.get_updates(offset=got.update_id + 1) == ()
 
 
-async def test_who_is_not_known(twin: Twin, city: City) -> None:
+async def test_who_is_not_known(city: City) -> None:
     """A wrong token is refused; what the twin does not know gets 404, and is on record."""
     aria, _, chat = await pair(city)
     stranger = Bot(1, "No", "no_bot", "1:AAno")
     with pytest.raises(InvalidToken):
-        async with calling(twin.base, stranger):
+        async with calling(city.base, stranger):
             pass
-    async with calling(twin.base, aria) as bot:
+    async with calling(city.base, aria) as bot:
         assert "not know" in await refused(bot.send_dice(chat.id))
         with pytest.raises(TelegramError, match="not found in Bot API"):
             await bot.do_api_request("sendTelepathy", {"chat_id": chat.id})
@@ -119,12 +119,12 @@ async def test_who_is_not_known(twin: Twin, city: City) -> None:
     assert len(await city.lines(chat)) == 1
 
 
-async def test_what_is_wanted_by_name(twin: Twin, city: City) -> None:
+async def test_what_is_wanted_by_name(city: City) -> None:
     """allowed_updates holds from then on, and stays when it is not given again."""
     aria, ana = await city.bot("Aria"), await city.person("Ana")
     line = await city.say(ana, aria, "one")
     await city.react(ana, line, "👍")
-    async with calling(twin.base, aria) as bot:
+    async with calling(city.base, aria) as bot:
         assert kinds(await bot.get_updates(allowed_updates=["message_reaction"])) == ["message"]
         await city.say(ana, aria, "two")
         await city.react(ana, line, "🔥")

@@ -11,7 +11,6 @@ from loopforge.core.room_vocabulary import Heard
 from loopforge.errors import LedgerBusy
 from tests.telegram.city import City
 from tests.telegram.homes import Home, on_telegram, pair
-from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
 
@@ -23,13 +22,13 @@ async def heard(home: Home) -> list[str]:
 
 
 async def test_an_update_that_cannot_be_read(
-    tmp_path: Path, twin: Twin, city: City, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, city: City, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is passed over, what comes after it is heard, and no word of it is logged."""
     maya, ana = await pair(city)
     await city.fault("getUpdates", "spoil")
     await city.say(ana, maya, "a secret word")
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         await city.say(ana, maya, "hello")
         await city.heard(await city.private(ana, maya), by=maya)
         assert await heard(home) == ["hello"]
@@ -38,11 +37,11 @@ async def test_an_update_that_cannot_be_read(
 
 
 async def test_a_command_that_cannot_be_done_at_once(
-    tmp_path: Path, twin: Twin, city: City, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, city: City, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a busy ledger it is told again, and done then."""
     maya, ana = await pair(city)
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         act, troubles = home.app.front.commands.act, [LedgerBusy("busy")]
 
         async def troubled(*given: Any, **more: Any) -> str:
@@ -59,14 +58,13 @@ async def test_a_command_that_cannot_be_done_at_once(
 
 async def test_a_line_that_cannot_be_kept_at_once(
     tmp_path: Path,
-    twin: Twin,
     city: City,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """With a busy ledger it is told again; whatever else goes wrong stops no other line."""
     maya, ana = await pair(city)
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         hear, troubles = (
             home.app.front.rooms.hear,
             [LedgerBusy("busy"), RuntimeError("a secret word")],
@@ -94,7 +92,7 @@ async def test_a_line_that_cannot_be_kept_at_once(
 
 
 async def test_an_account_that_was_deleted_since(
-    tmp_path: Path, twin: Twin, city: City, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, city: City, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Telegram has no name for it any more; what it said, and who mentions it, is heard."""
     maya, ana = await pair(city)
@@ -102,7 +100,7 @@ async def test_an_account_that_was_deleted_since(
     lab = await city.supergroup("Lab", [ana, ghost, maya], admins=[maya])
     user = {"id": ghost.id, "is_bot": False, "first_name": ""}
     mention = {"type": "text_mention", "offset": 0, "length": 6, "user": user}
-    async with on_telegram(tmp_path, maya, twin.base) as home:
+    async with on_telegram(tmp_path, maya, city.base) as home:
         line = await city.say(ghost, lab, "I am gone")
         await city.react(ghost, line, "🤔")
         await city.say(ana, lab, "@Ghost who is that?", entities=[mention])

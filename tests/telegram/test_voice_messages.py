@@ -14,7 +14,6 @@ from tests.models.hearing import OGG
 from tests.rooms.test_voice_notes import hears
 from tests.telegram.city import City
 from tests.telegram.homes import on_telegram, pair
-from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
 
@@ -28,12 +27,12 @@ def test_a_voice_message_is_a_file() -> None:
     assert found == ("f1", "voice.ogg", 9_000, False)
 
 
-async def test_what_is_said_in_it_is_answered(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_what_is_said_in_it_is_answered(tmp_path: Path, city: City) -> None:
     """In private, where no word was typed: its words stand in the line, and the mate answers them."""
     maya, ana = await pair(city)
     script = hears("Is the sourdough ready?")
     async with on_telegram(
-        tmp_path, maya, twin.base, script=script, transcription_model="ears"
+        tmp_path, maya, city.base, script=script, transcription_model="ears"
     ) as home:
         chat = await city.private(ana, maya)
         await city.say(ana, maya, "", document=("voice.ogg", OGG))
@@ -44,7 +43,7 @@ async def test_what_is_said_in_it_is_answered(tmp_path: Path, twin: Twin, city: 
         assert "you said" in lines[0].text
 
 
-async def test_an_edit_leaves_what_is_said_in_it(tmp_path: Path, twin: Twin, city: City) -> None:
+async def test_an_edit_leaves_what_is_said_in_it(tmp_path: Path, city: City) -> None:
     """Other words beside a voice note are the line's; what it says stays, also where none changed.
 
     Telegram tells of edits, too, that change nothing which a bot is told.
@@ -52,7 +51,7 @@ async def test_an_edit_leaves_what_is_said_in_it(tmp_path: Path, twin: Twin, cit
     maya, ana = await pair(city)
     script = hears("Is the sourdough ready?", "And the rye?")
     async with on_telegram(
-        tmp_path, maya, twin.base, script=script, transcription_model="ears"
+        tmp_path, maya, city.base, script=script, transcription_model="ears"
     ) as home:
         chat = await city.private(ana, maya)
         mute = await city.say(ana, maya, "", document=("voice.ogg", OGG))
@@ -74,14 +73,12 @@ async def test_an_edit_leaves_what_is_said_in_it(tmp_path: Path, twin: Twin, cit
         ]
 
 
-async def test_what_is_said_in_a_video_note_is_answered(
-    tmp_path: Path, twin: Twin, city: City
-) -> None:
+async def test_what_is_said_in_a_video_note_is_answered(tmp_path: Path, city: City) -> None:
     """A round film of somebody speaking is listened to like a voice message."""
     maya, ana = await pair(city)
     script, film = hears("Is the rye ready?"), b"\0\0\0\x20ftypmp42vide"
     async with on_telegram(
-        tmp_path, maya, twin.base, script=script, transcription_model="ears"
+        tmp_path, maya, city.base, script=script, transcription_model="ears"
     ) as home:
         chat = await city.private(ana, maya)
         await city.say(ana, maya, "", document=("a.mp4", film), kind="video_note")

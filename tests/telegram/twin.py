@@ -267,6 +267,7 @@ async def serving(clock: Clock) -> AsyncIterator[Twin]:
     if isinstance(clock, SimClock):
         clock.while_busy(lambda: twin.busy)
     async with listening(twin.routes()) as twin.base:
+        twin.city.base = twin.base
         try:
             yield twin
         finally:

@@ -31,9 +31,16 @@ def unseal(content: bytes, passphrase: str) -> dict[str, str]:
     import pyrage
 
     try:
-        found = json.loads(pyrage.passphrase.decrypt(content, passphrase))
+        opened: bytes = pyrage.passphrase.decrypt(content, passphrase)
     except pyrage.DecryptError as error:
         raise BackupError(f"The keys cannot be opened by this passphrase ({error}).") from error
+    return files_in(opened)
+
+
+def files_in(opened: bytes) -> dict[str, str]:
+    """The files that were sealed, by name. Raises BackupError where something else was."""
+    try:
+        found = json.loads(opened)
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
