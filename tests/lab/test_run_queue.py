@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from contextlib import suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
@@ -156,3 +158,20 @@ async def test_the_queue_is_bounded(tmp_path: Path) -> None:
     assert shifts.standing("first_shift-stub-7").state == "waiting"
     await shifts.close()
     assert shifts.standing("first_shift-stub-7").state == ""
+
+
+def complain(pipe: Connection, ours: bool) -> None:
+    """Wait until nobody listens any more, and then have something to say."""
+    with suppress(EOFError):
+        pipe.recv()
+    raise BadRun("Too late.") if ours else ValueError("Too late.")
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_a_process_that_nobody_listens_to_is_quiet(
+    capfd: pytest.CaptureFixture[str], ours: bool
+) -> None:
+    """Where its parent has let it go for something else, what goes wrong there is told to nobody."""
+    child = ChildProcess(complain, ours, name="late")
+    child.close(at_once=False)
+    assert capfd.readouterr().err == ""

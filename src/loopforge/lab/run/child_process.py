@@ -17,6 +17,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any
@@ -86,10 +87,16 @@ def _live(pipe: Connection, target: Callable[..., None], *given: object) -> None
     try:
         target(pipe, *given)
     except LoopforgeError as error:
-        pipe.send(type(error)(str(error)))
+        _tell(pipe, type(error)(str(error)))
     except Exception:
-        pipe.send(_Broke(traceback.format_exc()))
+        _tell(pipe, _Broke(traceback.format_exc()))
         sys.exit(1)
+
+
+def _tell(pipe: Connection, what: object) -> None:
+    """Send this, where anybody listens: whose parent has let it go has nobody to tell."""
+    with suppress(OSError):
+        pipe.send(what)
 
 
 def _watch() -> None:
