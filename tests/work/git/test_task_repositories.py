@@ -12,6 +12,8 @@ import pytest
 from loopforge.errors import BadSettings, Changed, InputError, RepositoryError, Unknown
 from loopforge.work.git.person_repository import PersonRepository
 from loopforge.work.git.proposals import Merged
+from loopforge.work.git.task_repositories import FOLDER, RECORD
+from loopforge.work.workspace.task_workspace import folder_name
 from tests.work.git.conftest import FILES, TASK, Bench, git, write
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
@@ -307,6 +309,22 @@ async def test_an_approval_that_fails_half_way_leaves_the_folder_as_it_was(bench
     await bench.git.approve(TASK, shown.commit)
     assert git(bench.project, "status", "--porcelain") == " M b.py"
     assert (bench.project / "sub/last.z").read_text() == "1\n"
+
+
+async def test_a_merge_that_could_not_be_noted_is_not_rejected(bench: Bench) -> None:
+    """Such as on a full disk: what is in the target is not said to be refused, and a yes ends it."""
+    await bench.begin()
+    await bench.does(EDIT)
+    shown = await bench.propose()
+    taken = bench.home / FOLDER / folder_name(TASK) / f"{RECORD}.part"
+    taken.mkdir()
+    with pytest.raises(RepositoryError, match="cannot be noted: Is a directory"):
+        await bench.git.approve(TASK, shown.commit)
+    taken.rmdir()
+    with pytest.raises(Changed, match="merged already"):
+        await bench.git.reject(TASK)
+    assert (await bench.git.approve(TASK, shown.commit)).again
+    assert bench.git.proposal(TASK).state == "merged"
 
 
 async def test_a_folder_in_the_middle_of_something_is_left_alone(bench: Bench) -> None:

@@ -144,7 +144,7 @@ class PersonRepository:
             return None
         git = HostGit(folder)
         await self._idle(git, folder)
-        await git.run("update-index", "-q", "--refresh", ok=(0, 1))
+        await git.run("update-index", "-q", "--refresh", ok=(0, 1, 128))
         changes = await self._nothing_lost(git, folder, commit, before)
         try:
             await git.run("read-tree", "-m", "-u", before, commit)

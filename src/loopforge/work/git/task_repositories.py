@@ -246,8 +246,8 @@ class TaskRepositories:
         was merged.
         """
         record, proposal = self._record(task), self.proposal(task)
-        if proposal.state == "merged":
-            raise Changed("This was merged already; it can be taken back.")
+        if proposal.state == "merged" or await self._merged(record.branch, proposal):
+            raise Changed("This is merged already. Approve it; then it can be taken back.")
         stays = await self._drop(record.branch, proposal.tip)
         await self._settle(task, "rejected")
         return stays
@@ -321,6 +321,15 @@ class TaskRepositories:
         await self._workspaces.forget(task)
         await asyncio.to_thread(shutil.rmtree, self._place(task), ignore_errors=True)
 
+    async def _merged(self, branch: TaskBranch, proposal: Proposal) -> bool:
+        """Whether an approval came so far before it broke off, as far as that can be seen."""
+        if proposal.state != "open" or not proposal.commit:
+            return False
+        try:
+            return await self._person(branch).contains(proposal.target, proposal.commit)
+        except (Unknown, BadSettings, RepositoryError):
+            return False
+
     async def _drop(self, branch: TaskBranch, tip: str) -> str:
         """Delete a task's branch where it stands at its tip; why it stays, "" where it is gone."""
         try:
@@ -369,7 +378,12 @@ class TaskRepositories:
             fresh.write_bytes(msgspec.json.encode(record))
             fresh.replace(place / RECORD)
 
-        await asyncio.to_thread(write)
+        try:
+            await asyncio.to_thread(write)
+        except OSError as error:
+            raise RepositoryError(
+                f"How it stands cannot be noted: {error.strerror}. Mend that, then try again."
+            ) from error
 
 
 def repositories_of(settings: PluginSettings, clock: Clock) -> TaskRepositories:
