@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy.engine import Connection
 
 from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight, sight
-from loopforge.chat.why.flight_record import AskedStep, Calling, LineRecord, TurnRecord
+from loopforge.chat.why.flight_record import AskedStep, Calling, LineRecord, SpokenPart, TurnRecord
 from loopforge.chat.why.plain_summary import story
 from loopforge.chat.why.record_building import gather, gather_for
 from loopforge.chat.why.record_text import told
@@ -91,6 +91,19 @@ def whole(record: TurnRecord | LineRecord) -> str:
 
 
 # ---------------------------------------------------------------- gathering
+
+
+async def test_what_nobody_said_is_told_without_a_name(tmp_path: Path) -> None:
+    """What was heard meanwhile has a name before it only where somebody said it."""
+    async with living(tmp_path, Telling()) as home:
+        line = await ask(home, "ana", "@maya what broke?")
+        record = await turn(home, line.id)
+    day = SpokenPart(kind="told", text="Sunday, 29 November")
+    word = SpokenPart(kind="heard", text="The bell.", who="ben")
+    asked = msgspec.structs.replace(record.requests[0], heard=(day, word))
+    written = told(msgspec.structs.replace(record, requests=(asked,)))
+    assert "  heard meanwhile: Sunday, 29 November\n" in written
+    assert "  heard meanwhile: ben: The bell.\n" in written
 
 
 async def test_a_record_is_complete(tmp_path: Path) -> None:

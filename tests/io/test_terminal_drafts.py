@@ -1,10 +1,12 @@
-"""What is in the air at the terminal: drafts that grow, are taken back, and tools at work."""
+"""What is in the air at the terminal: drafts that grow or are taken back, tools at work, typing."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+from loopforge.io.terminal.input_composer import InputPen
+from loopforge.io.terminal.side_panes import OverlayPage
 from loopforge.runtime.ports import Draft, Rested, Thinking, ToolProgress, Withdrawn
 from tests.io.test_terminal_app import R, seat
 
@@ -81,3 +83,21 @@ async def test_what_the_room_does_by_itself_is_not_shown(tmp_path: Path) -> None
         await ana.sees("Merlin is thinking…")
         assert "Room" not in ana.screen()
         assert "taken back" not in ana.screen()
+
+
+async def test_what_is_typed_over_a_page_is_not_lost(tmp_path: Path) -> None:
+    """A letter that is no key of a page, or a paste, closes it and goes on in the line."""
+    from textual import events
+
+    async with seat(tmp_path) as ana:
+        pen = ana.app.query_one(InputPen)
+        await ana.types("/who", "enter")
+        await ana.until(lambda: isinstance(ana.app.screen, OverlayPage))
+        await ana.pilot.press("h", "e", "y", "space", "j", "o")
+        await ana.until(lambda: pen.text == "hey jo")
+        await ana.pilot.press("ctrl+c")
+        await ana.types("/who", "enter")
+        await ana.until(lambda: isinstance(ana.app.screen, OverlayPage))
+        ana.app.post_message(events.Paste("a paste"))
+        await ana.until(lambda: pen.text == "a paste")
+        assert not isinstance(ana.app.screen, OverlayPage)

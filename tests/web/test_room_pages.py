@@ -326,6 +326,17 @@ async def test_where_voice_notes_are_recorded(tmp_path: Path) -> None:
         assert "Mates cannot hear this" not in (await owner.get(f"/rooms/{room}")).text
 
 
+async def test_a_film_is_shown(site: Town, owner: Guest) -> None:
+    """What is called an MP4 film is shown as one; the same bytes by a name of sound are sound."""
+    room = await site.room(owner, "Tea", "maya")
+    film = b"\0\0\0\x20ftypmp42film"
+    for name in ("video note.MP4", "note.m4a"):
+        await owner.post(f"/rooms/{room}/lines", {"text": ""}, files={"files": (name, film)})
+    shown = (await owner.get(f"/rooms/{room}")).text
+    assert (shown.count("<video controls"), shown.count("<audio controls")) == (1, 1)
+    assert 'aria-label="video note.MP4"></video>' in shown
+
+
 async def test_a_voice_note_that_is_being_written_down(tmp_path: Path) -> None:
     """Its line says so on every page, old and new, and no longer once that is over."""
     slow = ScriptedAnswer(text="Hello.", wait=60)

@@ -47,6 +47,8 @@ PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """What a browser shows by itself, in a line or alone; everything else is only handed over."""
 SOUNDS = frozenset(f"audio/{kind}" for kind in ("ogg", "mpeg", "wav", "flac", "mp4", "webm"))
 """What a browser plays by itself; a model that hears may be given other kinds, too."""
+SPOKEN_FILM = "audio/mp4"
+"""What the film of a video note is taken for, so that it is listened to; its name says .mp4."""
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),

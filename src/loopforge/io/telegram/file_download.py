@@ -19,6 +19,7 @@ from telegram.error import TelegramError
 
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_intake import FileLimits, receive
+from loopforge.artifacts.media_types import SPOKEN_FILM
 from loopforge.core.room_vocabulary import File
 from loopforge.errors import BadLine, LoopforgeError, TooLarge
 from loopforge.io.telegram.connection.polling import Poll
@@ -26,8 +27,6 @@ from loopforge.io.telegram.text.incoming_message import Attachment
 
 MOST = 20_000_000
 """Bytes of a file that Telegram lets bots have."""
-SPOKEN = "audio/mp4"
-"""What the film of a video note is taken for, so that it is listened to."""
 QUIET, LONGEST = 60.0, 240.0
 """Seconds that a file may stand still, and that it may take: a server may have to get it first."""
 
@@ -51,7 +50,7 @@ class Fetch:
                 async with poll.files, asyncio.timeout(LONGEST):
                     data = await self._data(poll, each, most)
                 file = await receive(self._artifacts, each.name, data, self._limits)
-                files.append(replace(file, media=SPOKEN) if each.spoken else file)
+                files.append(replace(file, media=SPOKEN_FILM) if each.spoken else file)
             except LoopforgeError as error:
                 refused.append(str(error))
             except (TelegramError, TimeoutError) as error:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -224,6 +225,21 @@ class OverlayPage(ModalScreen[str]):
             frame.border_subtitle = self.KEYS
             with PageBody(id="page-body"):
                 yield from paged(self._text, narrow=self.app.size.width < 64)
+
+    def on_key(self, event: events.Key) -> None:
+        """A letter that means nothing here is the next one of a line; the page came over it."""
+        if event.is_printable and event.key not in self.active_bindings:
+            self._give(event, events.Key(event.key, event.character))
+
+    def on_paste(self, event: events.Paste) -> None:
+        """What is pasted is for the line."""
+        self._give(event, events.Paste(event.text))
+
+    def _give(self, event: events.Event, again: events.Event) -> None:
+        event.stop()
+        if self.is_current:
+            self.dismiss("")
+        self.app.screen_stack[0].query_one("#pen").post_message(again)
 
 
 class QuestionPage(OverlayPage):

@@ -17,7 +17,7 @@ from typing import Any, cast
 from jinja2 import Environment
 from markupsafe import Markup
 
-from loopforge.artifacts.media_types import PICTURES, SOUNDS
+from loopforge.artifacts.media_types import PICTURES, SOUNDS, SPOKEN_FILM
 from loopforge.chat.room.event_wording import asides, edited, reads
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.core.edited_lines import TRANSCRIBED, Revised, edit_aside
@@ -198,6 +198,7 @@ def _files(body: Heard | Said) -> list[dict[str, Any]]:
             "size": size(file.size),
             "picture": file.media in PICTURES and bool(str(file.hash)),
             "sound": file.media in SOUNDS and bool(str(file.hash)),
+            "film": file.media == SPOKEN_FILM and str(file.name).lower().endswith(".mp4"),
             "gone": file.name.text is None,
         }
         for file in body.files
