@@ -285,6 +285,21 @@ def test_a_run_has_its_episodes_with_the_way_to_their_rows(run: Report) -> None:
             assert not re.search(r"""\S<q|[.!?]”\.|\)\. *<q""", said), said
 
 
+def test_who_changes_over_the_days_shows_in_a_table(tmp_path: Path) -> None:
+    """By day: how much went by the rule, and both errors. A mind that drifts is seen there."""
+    found = reported(played(tmp_path / "run", policy="stub", days=3, supervisor="punitive"))
+    acts = [row for row in rows_of(tmp_path / "run") if isinstance(row, Decided)]
+    floor = [row for row in acts if row.role != "supervisor"]
+    told = found.leaf.table("Both errors by day").rows
+    assert [row[0] for row in told] == ["1", "2", "3"]
+    for day, row in enumerate(told):
+        mine = [act for act in floor if act.day == day]
+        by_rule = sum(act.outcome.mode == "guardrail" for act in mine)
+        kept = sum(act.outcome.failing == "over_compliance" for act in mine)
+        assert row[1].startswith(f"{by_rule / len(mine):.1%} (")
+        assert row[3] == f"{kept} of {sum(not act.truth.right for act in mine)}"
+
+
 def test_a_sweeps_episodes_are_rows_of_its_runs(wide: Report) -> None:
     """Without logs the runs are played once more; each episode is what such a run's row says."""
     told = parts(wide)["episodes"].split('<section class="part"')[1:]

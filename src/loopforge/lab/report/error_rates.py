@@ -38,6 +38,7 @@ HEAD = (
     "over seeds 95%",
     "broke, of right",
 )
+BOTH = ("over-compliance", "kept, of wrong", "over-reach", "broke, of right")
 MOST_BOUNDS = 6
 
 
@@ -157,13 +158,23 @@ def _run_rates(study: Study) -> Exhibit:
         note = "■ over-compliance, ● over-reach; Wilson’s 95% intervals. The worst first."
         told = "; ".join(f"{name}: {_wrong(tally):.0%} of acts wrong" for name, tally in drawn)
         charts.append(Figure(lanes(f"rates-{of}", title, told, rows, percent), title, note))
-        counts = tuple(
-            (name, *counts_told(tally.count(ERRORS[0])), *counts_told(tally.count(ERRORS[1])))
-            for name, tally in ranked
+        counts = tuple((name, *_both(tally)) for name, tally in ranked)
+        tables.append(Table(f"{title}, with counts", (of, *BOTH), counts))
+    days = tuple(
+        (
+            str(day + 1),
+            counts_told((tally["guardrail"], tally["decisions"]))[0],
+            *_both(tally),
         )
-        head = (of, "over-compliance", "kept, of wrong", "over-reach", "broke, of right")
-        tables.append(Table(f"{title}, with counts", head, counts))
+        for day, tally in sorted(watched.days.items())
+    )
+    tables.append(Table("Both errors by day", ("day", "by the rule, it said", *BOTH), days))
     return Exhibit(tuple(charts), tuple(tables))
+
+
+def _both(tally: DecisionTally) -> tuple[str, ...]:
+    """The cells of `BOTH`."""
+    return tuple(cell for rate in ERRORS for cell in counts_told(tally.count(rate)))
 
 
 def _wrong(tally: DecisionTally) -> float:

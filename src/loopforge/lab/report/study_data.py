@@ -86,7 +86,7 @@ class StudyGroup(Struct, frozen=True):
 
 @dataclass
 class Watched:
-    """What one run's rows say of its robots and its rules. `cut` says where it breaks off."""
+    """What one run's rows say of its robots, rules and days. `cut` says where it breaks off."""
 
     began: Began
     scenario: Scenario
@@ -94,6 +94,7 @@ class Watched:
     cut: str = ""
     robots: dict[str, DecisionTally] = field(default_factory=dict)
     rules: dict[str, DecisionTally] = field(default_factory=dict)
+    days: dict[int, DecisionTally] = field(default_factory=dict)
     edits: Counter[str] = field(default_factory=Counter)
     nights: int = 0
     models: Counter[str] = field(default_factory=Counter)
@@ -104,6 +105,7 @@ class Watched:
         """One more act of the floor."""
         self.robots.setdefault(row.who, DecisionTally()).decided(row)
         self.rules.setdefault(row.truth.rule, DecisionTally()).decided(row)
+        self.days.setdefault(row.day, DecisionTally()).decided(row)
 
 
 @dataclass(frozen=True)
