@@ -113,7 +113,7 @@ def test_files(lines: Lines) -> None:
     assert '<a class="file" href="/rooms/kitchen/files/e7/1" download>' in html
     assert "A file that was forgotten" in html
     assert "2.5 MB" in html
-    assert (size(900), size(12_300)) == ("900 bytes", "12 kB")
+    assert (size(1), size(900), size(12_300)) == ("1 byte", "900 bytes", "12 kB")
 
 
 def test_forgotten_words_are_not_shown_again(lines: Lines) -> None:

@@ -349,6 +349,9 @@ def test_formulas_are_drawn() -> None:
     assert "<msup><mi>c</mi><mn>2</mn></msup>" in html
     assert "$5 and $10" in html
     assert "<code>\\frac{</code>" in render("$\\frac{$")
+    within = render("So $$x^2$$ it is, for 5$ or 6$.")
+    assert within.count('<math display="block">') == 1
+    assert re.sub(r"<math.*?</math>", "", within).count("$") == 2
 
 
 def test_what_is_to_do_has_a_box() -> None:

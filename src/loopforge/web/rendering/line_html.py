@@ -40,6 +40,7 @@ from loopforge.core.room_vocabulary import (
     Told,
 )
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.spoken_lists import counted
 from loopforge.web.rendering import avatar_faces, markdown_html
 from loopforge.web.rendering.avatar_faces import Faces
 from loopforge.web.rendering.markdown_html import Names
@@ -248,7 +249,7 @@ def uses(tools: Sequence[str]) -> str:
 def size(count: int) -> str:
     """A number of bytes as people say it: "12 kB"."""
     if count < 1000:
-        return f"{count} bytes"
+        return counted(count, "byte")
     if count < 1_000_000:
         return f"{count / 1000:.0f} kB"
     return f"{count / 1_000_000:.1f} MB"

@@ -223,8 +223,10 @@ def _made() -> MarkdownIt:
     quick.validateLink = _linkable
     made.core.ruler.push("amend", _amend)
     texmath_plugin(made, "brackets")
-    dollarmath_plugin(made, allow_labels=False, allow_space=False, allow_digits=False)
-    for kind in ("math_inline", "math_block", "math_block_eqno"):
+    dollarmath_plugin(
+        made, allow_labels=False, allow_space=False, allow_digits=False, double_inline=True
+    )
+    for kind in ("math_inline", "math_inline_double", "math_block", "math_block_eqno"):
         made.add_render_rule(kind, _formula)
     made.add_render_rule("mention", _mention)
     made.add_render_rule("task", _box)
