@@ -166,6 +166,9 @@ async def test_a_page_that_changes_takes_no_press_that_was_meant_for_another(
             await olu.opens(f"/work/{id}")
             step, ask = page.locator(".step summary").nth(1), page.locator("#task-ask")
             yes = ask.get_by_role("button", name="Yes, just this once")
+            acts = [page.get_by_role("button", name=name) for name in ("Stop", "Thumb up")]
+            boxes = [await act.bounding_box() for act in acts]
+            assert len({box["y"] for box in boxes if box}) == 1, boxes
             await step.focus()
             await tasks.allow(id, "olu", owner=True, yes=False)
             await expect(page.locator(".note-denied")).to_contain_text("No to oven.")
