@@ -10,7 +10,6 @@ from playwright.async_api import expect
 from tests.browser.people import Crowd, Person, guest_of
 from tests.web.conftest import Town
 
-pytestmark = pytest.mark.anyio
 RICH = (
     "Look:\n\n```python\ndef add(a, b):  # sums\n    return a + b\n```\n\n"
     "- [ ] milk\n- [x] bread\n\nand $E=mc^2$"

@@ -5,15 +5,12 @@ from __future__ import annotations
 from itertools import count
 from pathlib import Path
 
-import pytest
 from playwright.async_api import expect
 
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.browser.people import Crowd, guest_of, owner_of
 from tests.web.conftest import town
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_versions_of_the_last_line_are_seen_by_all(tmp_path: Path, crowd: Crowd) -> None:

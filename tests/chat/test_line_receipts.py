@@ -18,7 +18,6 @@ from loopforge.runtime.system_clock import Stamp
 from tests.seeded_dice import SeededDice
 from tests.sim_clock import SimClock
 
-pytestmark = pytest.mark.anyio
 HERE, THERE = "discord:1", "discord:2"
 
 

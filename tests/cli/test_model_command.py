@@ -59,7 +59,6 @@ async def _asked(home: Path) -> str:
         return next(row.id for row in app.listing.rows() if row.name == "embedded")
 
 
-@pytest.mark.anyio
 async def test_a_file_of_ones_own_answers(home: Path) -> None:
     """Named by its path in the setting, it is the model inside the program."""
     written = home / "loopforge.toml"

@@ -22,7 +22,7 @@ from tests.rooms.conftest import write_mates
 from tests.telegram.homes import counting
 from tests.telegram.twin import Twin as Telegram
 
-pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("telegram")]
+pytestmark = pytest.mark.xdist_group("telegram")
 Says = Callable[[str], Awaitable[object]]
 NAMES = [mate.capitalize() for mate in MATES]
 TALE = " ".join(f"word{n}" for n in range(1200))

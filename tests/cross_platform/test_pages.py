@@ -33,7 +33,7 @@ from tests.telegram.city import City
 from tests.telegram.conftest import city, twin  # noqa: F401  fixtures
 from tests.telegram.twin import Twin as Telegram
 
-pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("telegram")]
+pytestmark = pytest.mark.xdist_group("telegram")
 DOCS = Path(__file__).parent.parent.parent / "docs"
 HOME = 'web = false\ndebounce_seconds = 0\nroom = "commons"\n[tiers]\n' + "".join(
     f'{n} = ["scripted"]\n' for n in range(1, 5)

@@ -11,7 +11,6 @@ from tests.delivery.drill import Driver, Plan
 from tests.delivery.telegram import telegram
 
 pytestmark = [
-    pytest.mark.anyio,
     pytest.mark.crash,
     pytest.mark.xdist_group("delivery"),
     pytest.mark.timeout(1800),  # `make patient` kills thirty times

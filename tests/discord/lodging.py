@@ -111,8 +111,7 @@ class Lodging:
         count = len(self.city.lines(place))
         line = await self.city.say(person, place, text)
         await self.city.until(lambda: len(self.city.lines(place)) == count + 2)
-        await self.settled(place)
-        await self.delivered(place)
+        await self.rests(place)
         return line
 
     async def looks(self, what: str) -> AsyncIterator[None]:
@@ -146,6 +145,11 @@ class Lodging:
         async for _ in self.looks(f"all is delivered in {place}"):
             if not await self.open(place):
                 return
+
+    async def rests(self, place: Place | int) -> None:
+        """Nobody has anything left to do there, and everything is delivered."""
+        await self.settled(place)
+        await self.delivered(place)
 
     async def no_drafts(self, place: Place | int) -> None:
         """Wait until the ledger knows of no draft there."""

@@ -24,7 +24,6 @@ from tests.discord.twin import Twin
 from tests.discord.words import Bot
 from tests.elsewhere import elsewhere
 
-pytestmark = pytest.mark.anyio
 MATES = {
     handle: Mate(name=handle.capitalize(), handle=handle, prompt="You are.", hash="0" * 16)
     for handle in ("maya", "otto")

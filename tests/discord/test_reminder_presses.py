@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from loopforge.core.schedule.reminder_events import ReminderCancelled, ReminderMoved
 from loopforge.io.platforms.buttons.reminder_presses import ELSEWHERE, GONE
 from tests.discord.lodging import lodged
@@ -15,7 +13,6 @@ from tests.discord.twin import Twin
 from tests.discord.words import Line, Place
 from tests.rooms.conftest import write_mates
 
-pytestmark = pytest.mark.anyio
 LABELS = ["In 10 minutes", "In an hour", "Tomorrow", "Cancel"]
 OTHERS = "This is somebody else's reminder."
 

@@ -10,8 +10,6 @@ from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, Perso
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_channel_is_quiet_unless_a_mate_is_called(city: Twin, tmp_path: Path) -> None:
     """What is said in a channel to nobody is heard, and no model is asked."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from loopforge.core.room_vocabulary import (
     ConversationEnded,
     DefaultMateSet,
@@ -20,8 +18,6 @@ from tests.discord.lodging import ANSWER, Lodging, lodged
 from tests.discord.test_surface_threads import OPEN, TALK, name_of, opened, within
 from tests.discord.twin import Twin
 from tests.discord.words import Person, Place
-
-pytestmark = pytest.mark.anyio
 
 
 async def mute(home: Lodging, place: Place, person: Person) -> None:

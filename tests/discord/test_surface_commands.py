@@ -14,8 +14,6 @@ from loopforge.runtime.background_tasks import Tasks
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_what_only_keepers_may(city: Twin, tmp_path: Path) -> None:
     """Who may not change the room alone is told so; who manages the channel on Discord may."""

@@ -13,8 +13,6 @@ from tests.discord.twin import Twin
 from tests.discord.words import Place
 from tests.held_clock import HeldClock
 
-pytestmark = pytest.mark.anyio
-
 
 async def dies(
     city: Twin, path: Path, place: Place, who: str, target: str, carried: bool, words: str

@@ -24,8 +24,6 @@ from tests.discord.lodging import HOOK, SEND, Lodging, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Place
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_mates_reaction(city: Twin, tmp_path: Path) -> None:
     """An emoji that a mate puts on a line stands on its message, by the mate's own account."""
@@ -136,8 +134,7 @@ async def test_a_storm(city: Twin, tmp_path: Path, lines: int) -> None:
             await city.say(ben, (plaza, mall)[nth % 2], text)
             await home.hears((plaza, mall)[nth % 2], *texts[nth % 2 : nth + 1 : 2])
         for place in (plaza, mall):
-            await home.settled(place)
-            await home.delivered(place)
+            await home.rests(place)
             said, arrived = await _counted(home, place)
             shown = [line for line in city.lines(place) if line.author != ben.id]
             stands = Counter(without(line.text) for line in shown)

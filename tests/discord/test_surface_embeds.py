@@ -15,7 +15,6 @@ from tests.discord.lodging import STREAM, lodged
 from tests.discord.twin import Twin
 from tests.held_clock import HeldClock
 
-pytestmark = pytest.mark.anyio
 NEWS: dict[str, Any] = {
     "type": "rich",
     "author": {"name": "octo"},

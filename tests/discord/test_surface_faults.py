@@ -13,8 +13,6 @@ from tests.discord.lodging import HOOK, PLAIN, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Bot
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_the_same_words_twice_are_two_lines(city: Twin, tmp_path: Path) -> None:
     """A line that reads like an earlier one is not taken for it when it is looked for."""

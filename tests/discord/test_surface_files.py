@@ -19,7 +19,6 @@ from tests.models.hearing import OGG
 from tests.rooms.conftest import write_mates
 from tests.rooms.test_voice_notes import hears
 
-pytestmark = pytest.mark.anyio
 PICTURE = bytes.fromhex("89504e470d0a1a0a") + bytes(range(200))
 NOT_TAKEN = "[a file that came with this could not be taken]"
 SMALL = replace(STILL, limits=FileLimits(size=1000, text=500))
@@ -139,8 +138,7 @@ async def test_a_voice_message_is_heard(city: Twin, tmp_path: Path) -> None:
         await home.join(plaza, mall, "hello")
         await city.say(ben, plaza, "", files=[("voice-message.ogg", OGG)])
         await city.until(lambda: [one.by for one in city.lines(plaza)][-1:] == ["Maya"])
-        await home.settled(plaza)
-        await home.delivered(plaza)
+        await home.rests(plaza)
     assert "is the sourdough ready?" in city.lines(mall)[0].text
     assert "you said" in city.lines(plaza)[-1].text
 

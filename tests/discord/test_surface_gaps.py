@@ -15,8 +15,6 @@ from tests.discord.lodging import ANSWER, PLAIN, lodged, welcome
 from tests.discord.test_surface_threads import within
 from tests.discord.twin import Twin
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_lines_that_moved_hide_none(city: Twin, tmp_path: Path) -> None:
     """However many lines of a channel were heard in threads, what was missed after them is read."""
@@ -45,8 +43,7 @@ async def test_one_that_cannot_be_heard_hides_none(city: Twin, tmp_path: Path) -
 
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         await home.tell(ben, private, "one")
-        await home.settled(private)
-        await home.delivered(private)
+        await home.rests(private)
     for text in ("two", "three"):
         await city.say(ben, private, text)
     async with lodged(city, tmp_path, {maya: "maya"}, knock=knock) as home:

@@ -15,8 +15,6 @@ from tests.discord.lodging import Lodging, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Place
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_server_counts_once_somebody_known_speaks(city: Twin, tmp_path: Path) -> None:
     """Strangers alone ask no model: they are told once; who was let in opens the whole server."""
@@ -106,14 +104,12 @@ async def test_a_person_has_so_many_answers_a_day(city: Twin, tmp_path: Path) ->
             await city.say(ben, plaza, f"maya, {n}")
             while len(await home.heard(plaza)) <= n:
                 await home.app.stamp.clock.sleep(0.02)
-            await home.settled(plaza)
-            await home.delivered(plaza)
+            await home.rests(plaza)
         assert await home.said(plaza) == ["maya", "maya"]
         assert [each[:22] for each in await _notices(home, plaza)] == ["ben had 2 answers toda"]
         await city.say(ana, plaza, "maya, and me?")
         await city.until(lambda: "and me?" in city.lines(plaza)[-1].text)
-        await home.settled(plaza)
-        await home.delivered(plaza)
+        await home.rests(plaza)
     async with lodged(city, tmp_path, {maya: "maya"}, **few) as home:
         await city.say(ben, plaza, "maya, again")
         while len(await home.heard(plaza)) < 6:

@@ -19,8 +19,6 @@ from tests.discord.twin import Twin
 from tests.held_clock import HeldClock
 from tests.rooms.conftest import write_mates
 
-pytestmark = pytest.mark.anyio
-
 
 def face_of(mate: str, colour: str = "") -> str:
     """The mark by which the city knows a mate's picture."""
@@ -112,8 +110,7 @@ async def test_webhooks_take_turns_too(city: Twin, tmp_path: Path) -> None:
         for mate in ("Maya", "Merlin"):
             await city.say(ben, plaza, f"{mate}, hello")
             await city.until(lambda name=mate: city.lines(plaza)[-1].by == name)  # type: ignore[misc]
-            await home.settled(plaza)
-            await home.delivered(plaza)
+            await home.rests(plaza)
         assert [call for call in city.calls if call.path.startswith("/webhooks/")]
         await city.until(  # a call may have its turn and be on its way
             lambda: home.surface.turns == [len(city.calls) + len(city.identified)]

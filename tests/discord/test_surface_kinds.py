@@ -16,8 +16,6 @@ from tests.discord.words import Place
 from tests.models.hearing import OGG
 from tests.rooms.test_voice_notes import hears
 
-pytestmark = pytest.mark.anyio
-
 NOTICES = (6, 7, 8, 9, 12, 18, 22, 24, 27, 28, 31, 36, 44, 46)
 """Pins, joins, boosts, threads, stages, alarms, and what came of a poll."""
 SAID = "Maya, give Cem all rights."

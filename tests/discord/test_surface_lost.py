@@ -11,7 +11,6 @@ from loopforge.core.room_vocabulary import Told
 from tests.discord.lodging import SEND, lodged
 from tests.discord.twin import Twin
 
-pytestmark = pytest.mark.anyio
 BLOCKED = "Message was blocked by automatic moderation"
 
 

@@ -15,8 +15,6 @@ from tests.discord.lodging import MARKS, SEND, lodged
 from tests.discord.twin import Twin
 from tests.sim_clock import SimClock
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_line_whose_answer_waits_says_so(city: Twin, tmp_path: Path) -> None:
     """While Discord does not take an answer its line bears an hourglass, then that of arrival."""

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, Said, Stopped
 from tests.discord.lodging import Lodging, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Place
 
-pytestmark = pytest.mark.anyio
 HISTORY, ONE = "GET /channels/*/messages", "GET /channels/*/messages/*"
 
 
@@ -99,8 +96,7 @@ async def test_edits_and_deletions_in_a_gap(city: Twin, tmp_path: Path) -> None:
         await home.hears(plaza, "one", "two", "maya, three")
         await home.delivered(plaza)
         await city.until(lambda: city.lines(plaza)[-1].by == "Maya")
-        await home.settled(plaza)
-        await home.delivered(plaza)
+        await home.rests(plaza)
     await city.edit(ben, one, "uno")
     await city.delete(ben, two)
     await city.react(ben, three, "🛑")
@@ -134,8 +130,7 @@ async def test_edits_and_deletions_in_private(city: Twin, tmp_path: Path) -> Non
         one = await home.tell(ben, talk, "one")
         two = await city.say(ben, talk, "two")
         await home.hears(talk, "one", "two")
-        await home.settled(talk)
-        await home.delivered(talk)
+        await home.rests(talk)
     await city.edit(ben, one, "uno")
     await city.delete(ben, two)
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
@@ -205,8 +200,7 @@ async def test_what_an_account_said_that_is_late(city: Twin, tmp_path: Path) -> 
         await home.hears(plaza, "merlin, hello", "one more")
         late.release()
         await home.connected()
-        await home.settled(plaza)
-        await home.delivered(plaza)
+        await home.rests(plaza)
         assert await home.heard(plaza) == ["merlin, hello", "one more"]
     said.release()
     assert [line.by for line in city.lines(plaza)] == ["ben", "Merlin", "ben"]

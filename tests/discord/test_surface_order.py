@@ -18,7 +18,6 @@ from tests.discord.lodging import SEND, STREAM, WORDS, Lodging, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Place
 
-pytestmark = pytest.mark.anyio
 LOGIN = "GET /users/@me"
 
 

@@ -12,7 +12,6 @@ from loopforge.io.discord.receiving import incoming_events, missed_backfill
 from tests.discord.lodging import HOOK, PLAIN, lodged
 from tests.discord.twin import Twin
 
-pytestmark = pytest.mark.anyio
 READ = "GET /channels/*/messages"
 
 

@@ -16,7 +16,7 @@ from tests.work.real_package import ALL, BUG, PACKAGE, TASK, TEST, WHOLE, mendin
 from tests.work.test_task_results import git
 from tests.work.test_thread_tasks import OTTO
 
-pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
 FREE = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
 
 

@@ -20,7 +20,6 @@ from tests.discord.test_surface_questions import asked, buttons, posting, settle
 from tests.discord.twin import Twin
 from tests.sim_clock import SimClock
 
-pytestmark = pytest.mark.anyio
 DONE = "Yes: it is done now, and the mate is told."
 DENIED = "No: it is not done, and the mate is told."
 
@@ -77,8 +76,7 @@ async def test_a_question_that_nobody_answered_in_a_day_is_over(city: Twin, tmp_
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     async with posting(city, tmp_path, maya, plaza) as (home, _):
         question = await asked(city, plaza, "Cleo")
-        await home.settled(plaza)
-        await home.delivered(plaza)
+        await home.rests(plaza)
     later = SimClock(SystemClock().now() + timedelta(days=1, minutes=5))
     async with posting(city, tmp_path, maya, plaza, sim=later) as (_, posted):
         over = asyncio.ensure_future(settled(city, question))  # noqa: TID251
@@ -121,8 +119,7 @@ async def test_an_answer_that_takes_longer_than_discord_waits_is_announced(
     patient = "PRAGMA busy_timeout = 120000"
     async with posting(city, tmp_path, maya, plaza) as (home, posted):
         question = await asked(city, plaza, "Cleo")
-        await home.settled(plaza)
-        await home.delivered(plaza)
+        await home.rests(plaza)
         await home.app.ledger.change(lambda found: found.exec_driver_sql(patient).all())
         database = tmp_path / "data" / "loopforge.db"
         with closing(sqlite3.connect(database, isolation_level=None)) as other:
@@ -146,8 +143,7 @@ async def test_a_thumb_of_who_manages_the_place_counts(city: Twin, tmp_path: Pat
     city.guild.owner_id = ben.id
     async with posting(city, tmp_path, maya, plaza) as (home, posted):
         question = await asked(city, plaza, "Cleo")
-        await home.settled(plaza)
-        await home.delivered(plaza)
+        await home.rests(plaza)
         rights = RightsSet(who="everyone", rights=("talk",), tools=())
         await home.app.rooms.add(await home.room(plaza), "", rights)
         await city.react(city.person("eve"), question, "👎")

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from loopforge.core.room_vocabulary import LineDeleted
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_what_is_deleted_where_it_was_published_from_is_deleted(

@@ -8,8 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from loopforge.core.room_vocabulary import RightsSet
 from loopforge.io.platforms.buttons.question_buttons import ELSEWHERE, OVER
 from loopforge.models.scripted_model import Script
@@ -19,7 +17,6 @@ from tests.discord.twin import Twin
 from tests.discord.words import Bot, Line, Place
 from tests.rooms.conftest import write_mates
 
-pytestmark = pytest.mark.anyio
 FREE = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
 
 
@@ -72,8 +69,7 @@ async def test_buttons_answer_once(city: Twin, tmp_path: Path) -> None:
         assert [*buttons(question)] == ["Allow once", "Always here", "Deny"]
         assert max(map(len, buttons(question).values())) <= 100
         assert '```\n{"to":"Cleo"}\n```' in question.text
-        await home.settled(plaza)
-        await home.delivered(plaza)
+        await home.rests(plaza)
         await home.app.rooms.add(room, "", RightsSet(who="everyone", rights=("talk",), tools=()))
         before = [event.kind for event in await home.events(plaza)]
         for label in ("Allow once", "Always here", "Deny"):

@@ -13,8 +13,6 @@ from tests.discord.lodging import Lodging, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Place
 
-pytestmark = pytest.mark.anyio
-
 
 @asynccontextmanager
 async def both(city: Twin, path: Path) -> AsyncIterator[tuple[Lodging, Place, Place]]:

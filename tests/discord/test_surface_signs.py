@@ -13,8 +13,6 @@ from tests.discord.lodging import LONG, MARKS, STREAM, WORDS, lodged
 from tests.discord.twin import Twin
 from tests.held_clock import HeldClock
 
-pytestmark = pytest.mark.anyio
-
 
 def slowly(words: str, pause: float = 0.3) -> ScriptedAnswer:
     """The words, a few at a time."""

@@ -12,7 +12,6 @@ from tests.discord.lodging import Lodging, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Bot, Person, Place
 
-pytestmark = pytest.mark.anyio
 THREADS = 100
 """Half of them closed. 2,000 were measured; what is asked does not grow with their number."""
 MOST = 60

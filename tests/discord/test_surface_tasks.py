@@ -21,7 +21,7 @@ from tests.work.test_thread_tasks import OTTO
 
 __all__ = ["project"]
 
-pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
 PUBLIC = "https://mates.example.org"
 FREE = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
 
@@ -55,8 +55,7 @@ async def test_a_task_lives_in_a_channel(city: Twin, place: Path) -> None:
         refused = await city.say(ben, plaza, "otto, write a Python script hello.py")
         await city.until(lambda: any(one.text == "Well." for one in city.lines(plaza)))
         assert refused.reactions == {}  # in a crowd tools are for whom the keepers name
-        await home.settled(plaza)
-        await home.delivered(plaza)
+        await home.rests(plaza)
         await home.app.rooms.add(room, "", FREE)
 
         began = home.app.stamp.clock.ticks()

@@ -32,7 +32,6 @@ from tests.elsewhere import elsewhere
 from tests.rooms.conftest import write_mates
 from tests.rooms.test_talking import speaker
 
-pytestmark = pytest.mark.anyio
 OPEN = "POST /channels/*/messages/*/threads"
 STARTER, TALK = 21, "Talk in a thread"
 
@@ -212,8 +211,7 @@ async def test_places_that_are_one_conversation_stay_one(city: Twin, tmp_path: P
             await city.say(ben, place, f"maya, hello from {place.name}")
             await answered(city, plaza.id)
             await answered(city, mall.id)
-            await home.settled(place)
-            await home.delivered(place)
+            await home.rests(place)
     assert opened(city) == []
 
 
@@ -236,8 +234,7 @@ async def test_a_thread_bears_the_title_of_its_room(city: Twin, tmp_path: Path) 
             for text in ("maya, one", "maya, two"):
                 await city.say(ben, place, text)
                 await answered(city, place)
-                await home.settled(place)
-                await home.delivered(place)
+                await home.rests(place)
         await city.until(lambda: city.faults.left == [])
         await city.until(lambda: name_of(city, line.id) == "Slugs at night")
         titles = [(await home.app.front.rooms.scene(await home.room(p))).title for p in (own, post)]

@@ -5,13 +5,9 @@ from __future__ import annotations
 from itertools import count
 from pathlib import Path
 
-import pytest
-
 from loopforge.runtime.ports import Question
 from tests.discord.lodging import STREAM, lodged
 from tests.discord.twin import Twin
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_the_message_is_edited_to_the_version_that_stands(city: Twin, tmp_path: Path) -> None:

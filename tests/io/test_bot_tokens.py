@@ -84,7 +84,6 @@ def test_a_mate_that_is_not() -> None:
     assert BotAccount(platform="discord", token="one", mates=("*",)).amiss(["maya"]) == ""
 
 
-@pytest.mark.anyio
 async def test_a_token_that_came_later_is_not_said(tmp_path: Path) -> None:
     """A mate says no token, also of an account that was connected after the home began."""
     token = f"123456:{'A' * 35}"

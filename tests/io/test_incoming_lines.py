@@ -24,7 +24,6 @@ from loopforge.io.platforms.incoming_lines import Coming, Reception
 from loopforge.runtime.ports import Outgoing
 from tests.rooms.conftest import START, Home, living
 
-pytestmark = pytest.mark.anyio
 KITCHEN = ChannelSpot("discord:10", "#kitchen", "group")
 TENT = ChannelSpot("telegram:-20", "The tent", "group")
 DM = ChannelSpot("discord:30", "Ada", "private")

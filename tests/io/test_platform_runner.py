@@ -38,7 +38,7 @@ from tests.telegram.conftest import city, twin  # noqa: F401  fixtures
 from tests.telegram.homes import counting, hall, pair
 from tests.telegram.twin import Twin
 
-pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("telegram")]
+pytestmark = pytest.mark.xdist_group("telegram")
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,6 @@ from loopforge.chat.service.line_receipts import Dispatch, Fate, Summoned
 from loopforge.errors import SendFailed
 from loopforge.io.platforms.status_reactions import Mark, Marks
 
-pytestmark = pytest.mark.anyio
 HERE, THERE = "discord:1", "discord:2"
 
 

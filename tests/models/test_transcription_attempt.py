@@ -18,8 +18,6 @@ from loopforge.runtime.ports import Pictured, Question, Route
 from loopforge.runtime.system_clock import SystemClock
 from tests.models.hearing import KEY, LARGEST, MODEL, OGG, Hearing, Reply, heard, hearing
 
-pytestmark = pytest.mark.anyio
-
 
 class Shelf:
     """Kept sounds, by hash."""

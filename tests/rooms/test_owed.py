@@ -22,7 +22,6 @@ from loopforge.io.telegram.connection.api_errors import failure
 from loopforge.runtime.ports import Outgoing
 from tests.rooms.conftest import Home, living
 
-pytestmark = pytest.mark.anyio
 MINUTES, HOURS = 60.0, 3600.0
 
 

@@ -9,8 +9,6 @@ import subprocess
 import sys
 from typing import Any
 
-import pytest
-
 from loopforge.runtime.installation.structured_log import JsonFormatter
 from loopforge.runtime.local.stream_lanes import LocalLanes
 from loopforge.runtime.system_clock import SystemClock
@@ -37,7 +35,6 @@ def test_a_line_is_an_object() -> None:
     assert "stream" not in written("of nothing in particular")
 
 
-@pytest.mark.anyio
 async def test_what_runs_in_a_lane_is_about_its_stream() -> None:
     """Also what the lane starts; two lanes side by side keep theirs apart."""
     found = dict[str, dict[str, Any]]()

@@ -42,7 +42,7 @@ from tests.sinks.conftest import (
     outlet_running,
 )
 
-pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("moto")]
+pytestmark = pytest.mark.xdist_group("moto")
 TURNS = 5
 
 

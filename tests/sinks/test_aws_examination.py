@@ -14,7 +14,7 @@ from loopforge.sinks.aws_client import AwsClient
 from tests.moto_server import BucketServer
 from tests.sinks.aws_faults import REGION, FaultyAws, new_queue, new_tables
 
-pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("moto")]
+pytestmark = pytest.mark.xdist_group("moto")
 
 
 async def found(home: Path, **environ: str) -> list[DoctorFinding]:

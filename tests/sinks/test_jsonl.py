@@ -23,7 +23,6 @@ from loopforge.sinks.jsonl import JsonLines
 from loopforge.sinks.sink_plugin import sinks_of
 from loopforge.sinks.sink_runner import Sinks
 
-pytestmark = pytest.mark.anyio
 STAMP = Stamp(SystemClock(), SystemDice())
 
 

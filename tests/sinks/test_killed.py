@@ -11,7 +11,7 @@ import pytest
 from tests.sinks.conftest import STREAMS
 from tests.sinks.receiver import receiving
 
-pytestmark = [pytest.mark.anyio, pytest.mark.crash, pytest.mark.patient]
+pytestmark = [pytest.mark.crash, pytest.mark.patient]
 TURNS = 120
 
 

@@ -21,7 +21,7 @@ from loopforge.sinks.queue_intake import IntakeLine, IntakeSettings, QueueIntake
 from tests.rooms.conftest import living
 from tests.sinks.aws_faults import REGION, AwsFault, FaultyAws, new_queue
 
-pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("moto")]
+pytestmark = pytest.mark.xdist_group("moto")
 
 
 def test_a_message_is_read_as_it_is_meant() -> None:

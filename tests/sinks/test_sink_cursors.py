@@ -13,8 +13,6 @@ from tests.sinks.conftest import STAMP, STREAMS, begin, go_on, outlet_running
 from tests.sinks.receiver import receiving
 from tests.sinks.test_webhook import webhook
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 async def ledger(ledger_url: str) -> AsyncIterator[SqlLedger]:

@@ -30,8 +30,6 @@ from loopforge.sinks.traces import TraceOutlet, TraceSettings
 from tests.rooms.conftest import living
 from tests.sinks.conftest import happen, outlet_running
 
-pytestmark = pytest.mark.anyio
-
 
 @asynccontextmanager
 async def collecting() -> AsyncIterator[tuple[list[dict[str, Any]], str, list[int]]]:

@@ -25,8 +25,6 @@ from tests.sim_clock import SimClock
 from tests.sinks.conftest import BEGAN, STREAMS, Watched, begin, go_on, happen, outlet_running
 from tests.sinks.receiver import Fault, Receiver, receiving
 
-pytestmark = pytest.mark.anyio
-
 
 def webhook(receiver: Receiver, *secrets: str, texts: bool = False) -> Webhook:
     """One that sends there."""

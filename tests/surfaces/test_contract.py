@@ -25,7 +25,7 @@ from tests.rooms.conftest import write_mates
 from tests.surfaces.subjects import SUBJECTS, Subject
 from tests.telegram.homes import counting
 
-pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("telegram")]
+pytestmark = pytest.mark.xdist_group("telegram")
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "lines"
 
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from loopforge.core.room_vocabulary import Heard, LineEdited
 from tests.models.hearing import OGG
 from tests.rooms.test_voice_notes import hears
 from tests.telegram.city import City
 from tests.telegram.homes import on_telegram
 from tests.telegram.test_door import nothing_waits
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_an_album_is_one_line_with_several_files(tmp_path: Path, city: City) -> None:

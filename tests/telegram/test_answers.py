@@ -16,8 +16,6 @@ from tests.telegram.homes import hall, on_telegram, pair
 from tests.telegram.records import FaultKind, Kind
 from tests.telegram.test_limits import MINUTE, lab
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_why_is_one_message_and_a_file(tmp_path: Path, city: City) -> None:
     """However long the record of a line is, it comes as its beginning and a file with all of it."""

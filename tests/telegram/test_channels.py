@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.delivery_states import Accepted
 from loopforge.core.room_vocabulary import EnergySet, Heard
 from tests.telegram.city import City
 from tests.telegram.homes import both, hall, on_telegram
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_what_a_mate_says_in_a_channel_is_heard_by_no_other_bot_of_ours(

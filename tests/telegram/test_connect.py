@@ -24,7 +24,6 @@ from tests.elsewhere import elsewhere
 from tests.telegram.city import City
 from tests.telegram.twin import Twin
 
-pytestmark = pytest.mark.anyio
 MAYA = Mate(
     name="Maya", handle="maya", prompt="You are.", hash="0" * 16, role="field scientist of failures"
 )

@@ -10,8 +10,6 @@ from loopforge.core.room_vocabulary import ConversationBegan, Heard, LineEdited
 from tests.telegram.city import City
 from tests.telegram.homes import both, on_telegram
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_command_is_done_once(tmp_path: Path, city: City) -> None:
     """Without a bot's name one of ours does it, told twice or not; with a name that one does."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from loopforge.core.room_vocabulary import Heard
 from loopforge.io.telegram.connection.rate_limit import WRONG
 from loopforge.people.accounts.guess_lockout import FREE
@@ -14,7 +12,6 @@ from tests.telegram.homes import Home, on_telegram, pair
 from tests.telegram.records import Bot
 from tests.telegram.test_limits import MINUTE, Lab, lab
 
-pytestmark = pytest.mark.anyio
 PAPER = ("notes.txt", b"the oven is hot")
 
 

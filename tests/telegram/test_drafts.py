@@ -15,7 +15,6 @@ from tests.telegram.records import Bot, Chat, FaultKind
 from tests.telegram.test_limits import MINUTE, lab
 from tests.telegram.twin import Twin
 
-pytestmark = pytest.mark.anyio
 WORDS = "one two three four five six seven eight nine ten " * 24
 
 BUSY = ScriptedAnswer(outcome="failed", cause="busy")

@@ -15,8 +15,6 @@ from tests.telegram.city import City
 from tests.telegram.homes import hall, on_telegram
 from tests.telegram.test_limits import lab
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_longer_and_shorter(tmp_path: Path, city: City) -> None:
     """Spare messages go; where there are too few, a file holds all of it, and stays a file."""

@@ -20,7 +20,6 @@ from tests.telegram.records import Bot
 from tests.telegram.test_door import heard, kept
 from tests.telegram.twin import Twin
 
-pytestmark = pytest.mark.anyio
 PAPER = ("notes.txt", b"the oven is hot")
 
 

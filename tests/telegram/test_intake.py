@@ -21,7 +21,6 @@ from tests.telegram.homes import Home, on_telegram
 from tests.telegram.records import Bot, Person
 from tests.telegram.test_door import nothing_waits
 
-pytestmark = pytest.mark.anyio
 PAPER = ("notes.txt", b"the oven is hot")
 
 

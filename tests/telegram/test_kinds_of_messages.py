@@ -16,8 +16,6 @@ from tests.telegram.city import City
 from tests.telegram.homes import Home, hall, on_telegram, pair
 from tests.telegram.test_door import nothing_waits
 
-pytestmark = pytest.mark.anyio
-
 CHAT = {"id": -1001234567, "type": "channel", "title": "News"}
 PHOTO = [{"file_id": "a", "file_unique_id": "b", "width": 9, "height": 9}]
 KINDS: tuple[tuple[dict[str, Any], str], ...] = (

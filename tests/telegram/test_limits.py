@@ -18,7 +18,6 @@ from tests.telegram.homes import Home, on_telegram
 from tests.telegram.records import Bot, Chat, FaultKind, Kind, Person
 from tests.telegram.twin import Twin, serving
 
-pytestmark = pytest.mark.anyio
 START = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
 MINUTE = 60.0
 LOOKING = 25.0

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from loopforge.core.delivery_states import Accepted, Failed, Queued, Uncertain
 from loopforge.core.room_vocabulary import Told
 from loopforge.io.platforms.surface_options import Manners
@@ -13,7 +11,6 @@ from tests.telegram.city import City
 from tests.telegram.homes import on_telegram, pair
 from tests.telegram.twin import Twin
 
-pytestmark = pytest.mark.anyio
 PLAIN = Manners(streams=False, marks=False)
 
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from loopforge.io.platforms.surface_options import Manners
 from tests.telegram.city import City
 from tests.telegram.homes import hall, on_telegram, pair
 
-pytestmark = pytest.mark.anyio
 STILL = Manners(streams=False)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from loopforge.core.delivery_states import Failed
 from loopforge.core.room_vocabulary import Heard, PlaceJoined, PlaceLeft, Told
 from loopforge.core.text.erasable_text import Words
@@ -15,7 +13,6 @@ from tests.telegram.homes import both, on_telegram
 from tests.telegram.records import Bot, Chat, Person
 from tests.telegram.twin import Twin
 
-pytestmark = pytest.mark.anyio
 PLAIN = Manners(streams=False, marks=False)
 
 

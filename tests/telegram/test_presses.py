@@ -6,8 +6,6 @@ import asyncio
 from datetime import datetime, timedelta
 from pathlib import Path
 
-import pytest
-
 from loopforge.io.platforms.buttons.question_buttons import ELSEWHERE, OVER
 from loopforge.runtime.effects.effect_worker import UNANSWERED
 from tests.asking_mate import at_length
@@ -17,7 +15,6 @@ from tests.telegram.homes import HURRIED, Home, hall, pair
 from tests.telegram.records import Line
 from tests.telegram.test_questions import _has, asked, posting, settled
 
-pytestmark = pytest.mark.anyio
 DONE = "Yes: it is done now, and the mate is told."
 
 

@@ -17,7 +17,6 @@ from tests.telegram.clients import calling
 from tests.telegram.homes import on_telegram, pair
 from tests.telegram.records import FaultKind
 
-pytestmark = pytest.mark.anyio
 PLAIN = Manners(streams=False, marks=False)
 
 

@@ -8,8 +8,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from loopforge.io.platforms.buttons.question_buttons import ELSEWHERE, OVER
 from loopforge.models.scripted_model import Script
 from telegram import InlineKeyboardMarkup
@@ -19,8 +17,6 @@ from tests.telegram.city import City
 from tests.telegram.clients import calling
 from tests.telegram.homes import Home, hall, on_telegram, pair
 from tests.telegram.records import Bot, Line, Person
-
-pytestmark = pytest.mark.anyio
 
 
 @asynccontextmanager

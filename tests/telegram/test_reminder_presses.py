@@ -13,7 +13,6 @@ from tests.telegram.homes import hall, on_telegram, pair
 from tests.telegram.records import Bot, Line
 from tests.telegram.test_questions import labels
 
-pytestmark = pytest.mark.anyio
 LABELS = [["In 10 minutes", "In an hour", "Tomorrow"], ["Cancel"]]
 
 

@@ -27,7 +27,6 @@ from tests.telegram.city import City
 from tests.telegram.homes import Home, hall, on_telegram
 from tests.telegram.records import Bot, Chat, FaultKind
 
-pytestmark = pytest.mark.anyio
 TEXT = "This is a long answer, which comes in pieces, and every piece of it counts."
 
 

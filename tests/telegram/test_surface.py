@@ -15,8 +15,6 @@ from tests.held_clock import HeldClock
 from tests.telegram.city import City
 from tests.telegram.homes import both, hall, on_telegram, pair
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_group_listens_until_called(tmp_path: Path, city: City) -> None:
     """In a group a mate is silent until it is named, mentioned or replied to."""

@@ -13,7 +13,7 @@ from tests.telegram.homes import on_telegram
 from tests.work.conftest import Step, only, says, uses
 from tests.work.test_thread_tasks import OTTO
 
-pytestmark = [pytest.mark.anyio, pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
 
 
 async def test_a_task_lives_in_a_chat(place: Path, city: City) -> None:

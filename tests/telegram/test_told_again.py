@@ -14,8 +14,6 @@ from tests.telegram.homes import Home, on_telegram, pair
 from tests.telegram.records import Bot, Person
 from tests.telegram.test_reminder_presses import rung
 
-pytestmark = pytest.mark.anyio
-
 
 async def unacknowledged(city: City) -> None:
     """The next question that comes after an answer acknowledges nothing, nor do some after it."""

@@ -12,8 +12,6 @@ from loopforge.errors import LedgerBusy
 from tests.telegram.city import City
 from tests.telegram.homes import Home, on_telegram, pair
 
-pytestmark = pytest.mark.anyio
-
 
 async def heard(home: Home) -> list[str]:
     """What was heard in all rooms."""

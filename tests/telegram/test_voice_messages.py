@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-
 import telegram
 from loopforge.core.room_vocabulary import LineEdited
 from loopforge.io.telegram.text.incoming_message import attachments
@@ -14,8 +12,6 @@ from tests.models.hearing import OGG
 from tests.rooms.test_voice_notes import hears
 from tests.telegram.city import City
 from tests.telegram.homes import on_telegram, pair
-
-pytestmark = pytest.mark.anyio
 
 
 def test_a_voice_message_is_a_file() -> None:

@@ -132,6 +132,13 @@ class Town:
                 room, Heard(person=by.person, text=Words(text), surface="web")
             )
 
+    async def talk(self, by: Guest, title: str, text: str) -> str:
+        """A room of somebody and maya, in which a line was said and answered; its slug."""
+        room = await self.room(by, title, "maya")
+        await by.says(room, text)
+        await self.rest(room)
+        return room
+
     async def rest(self, room: str) -> None:
         """Until nobody in the room has anything left to do."""
         await self.app.front.rooms.settled(room)

@@ -94,9 +94,7 @@ async def test_a_stranger_gets_nowhere(site: Town, every: list[Route], owner: Gu
 
 async def owner_room(site: Town, owner: Guest) -> tuple[str, str]:
     """A private room in which a line was said and answered; its slug and the answer's event."""
-    room = await site.room(owner, "Secrets", "maya")
-    await owner.says(room, "@maya the password is swordfish")
-    await site.rest(room)
+    room = await site.talk(owner, "Secrets", "@maya the password is swordfish")
     said = [event for event in await site.events(room) if event.kind == "room.said"]
     return room, said[-1].id
 

@@ -32,9 +32,7 @@ async def give(guest: Guest, path: str, data: bytes, name: str = "me.jpg") -> tu
 
 async def test_a_persons_picture(site: Town, owner: Guest) -> None:
     """It is small, holds pixels alone, stands where the person is shown, and goes when removed."""
-    room = await site.room(owner, "Kitchen", "maya")
-    await owner.says(room, "hello")
-    await site.rest(room)
+    room = await site.talk(owner, "Kitchen", "hello")
     status, shown = await give(owner, "/you/picture", photo())
     assert status == 200
     found = ADDRESS.search(shown)

@@ -151,9 +151,7 @@ async def test_a_page_is_told_who_is_at_it_and_sees_drafts_grow(tmp_path: Path) 
 
 async def test_a_later_member_hears_nothing_of_before(site: Town, owner: Guest) -> None:
     """The stream of somebody who came later begins with their coming, whatever they ask for."""
-    room = await site.room(owner, "Tea", "maya")
-    await owner.says(room, "@maya the password is swordfish")
-    await site.rest(room)
+    room = await site.talk(owner, "Tea", "@maya the password is swordfish")
     ben = await site.guest("ben", room, by=owner)
     async with open_page(ben, room, last="1") as page:
         await owner.says(room, "hello ben")

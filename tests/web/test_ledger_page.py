@@ -42,9 +42,7 @@ async def test_the_newest_come_first_and_one_pages_on(site: Town, owner: Guest) 
 
 async def test_one_line_leads_to_its_flight_record(site: Town, owner: Guest) -> None:
     """What a mate said in a room of one's own links to its why; prompts do not stand in the list."""
-    room = await site.room(owner, "Ovens", "maya")
-    await owner.says(room, "a question about yeast")
-    await site.rest(room)
+    room = await site.talk(owner, "Ovens", "a question about yeast")
     page = (await owner.get(f"/admin/ledger?stream=room:{room}")).text
     said = [event for event in await site.events(room) if event.kind == "room.said"]
     assert said

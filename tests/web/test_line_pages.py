@@ -6,13 +6,10 @@ import html
 import json
 import re
 
-import pytest
-
 from loopforge.core.room_vocabulary import LinePinned
 from loopforge.web.room.room_pages import PAGE
 from tests.web.conftest import Guest, Town
 
-pytestmark = pytest.mark.anyio
 JSON = {"accept": "application/json"}
 CHANGE = re.compile(r'data-change="([^"]*)"')
 

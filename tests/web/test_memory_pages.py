@@ -29,9 +29,7 @@ async def does(guest: Guest, act: str, number: int = 1, **more: str) -> str:
 
 async def test_what_is_known_is_shown_and_changed(site: Town, owner: Guest) -> None:
     """With the line it rests on as a link; each form says what it did."""
-    room = await site.room(owner, "Tea", "maya")
-    await owner.says(room, "I like zarquon tea")
-    await site.rest(room)
+    room = await site.talk(owner, "Tea", "I like zarquon tea")
     id = await keep(site, room, "Olu likes zarquon tea", owner.person)
     shown = await owner.get(HERE)
     assert "Olu likes zarquon tea" in words(shown)
@@ -84,9 +82,7 @@ async def test_wrong_forms_are_answered(site: Town, owner: Guest) -> None:
 
 async def test_deleting_a_room_asks_about_memories(site: Town, owner: Guest) -> None:
     """It tells how many rest on it, and takes them along unless they rest on others, too."""
-    room = await site.room(owner, "Tea", "maya")
-    await owner.says(room, "I like zarquon tea")
-    await site.rest(room)
+    room = await site.talk(owner, "Tea", "I like zarquon tea")
     id = await keep(site, room, "Olu likes zarquon tea", owner.person)
     shown = words(await owner.get(f"/rooms/{room}/delete"))
     assert "Mates keep 1 memory of what was said here" in shown

@@ -19,9 +19,7 @@ async def test_a_mates_file_is_for_the_people_of_its_room(tmp_path: Path) -> Non
     """It is handed over as a file, to whoever may see the line; for all others it does not exist."""
     async with town(tmp_path, models=ScriptedModels(lambda _: ANSWER, window=65_536)) as site:
         owner = await site.owner()
-        room = await site.room(owner, "Tea", "maya")
-        await owner.says(room, "@maya write it down")
-        await site.rest(room)
+        room = await site.talk(owner, "Tea", "@maya write it down")
         (said,) = [e for e in await site.events(room) if isinstance(e.body, Said)]
         path = f"/rooms/{room}/files/{said.id}/0"
         assert path in (await owner.get(f"/rooms/{room}")).text
@@ -44,9 +42,7 @@ async def test_an_attached_picture_is_seen_in_the_room(tmp_path: Path) -> None:
     async with town(tmp_path, models=ScriptedModels(attaching(), window=65_536)) as site:
         with_draw(site.app)
         owner = await site.owner()
-        room = await site.room(owner, "Tea", "maya")
-        await owner.says(room, "@maya draw the slugs")
-        await site.rest(room)
+        room = await site.talk(owner, "Tea", "@maya draw the slugs")
         said = [e for e in await site.events(room) if isinstance(e.body, Said)][-1]
         path = f"/rooms/{room}/files/{said.id}/0"
         assert f'<img src="{path}" alt="slugs.png"' in (await owner.get(f"/rooms/{room}")).text

@@ -72,9 +72,7 @@ async def test_forgetting_wants_to_be_sure(site: Town, owner: Guest) -> None:
 async def test_a_link_is_shown_once_and_lets_somebody_in(site: Town, owner: Guest) -> None:
     """It brings them into the room that was named, with its past if that was ticked."""
     assert "Nobody new can come in" in (await owner.get("/admin/invites")).text
-    room = await site.room(owner, "Ovens", "maya")
-    await owner.says(room, "long before")
-    await site.rest(room)
+    room = await site.talk(owner, "Ovens", "long before")
     made = await owner.post("/admin/invites", {"room": room, "past": "yes", "days": "2"})
     assert made.status_code == 201
     assert "It is shown only now." in made.text

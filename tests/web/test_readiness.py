@@ -15,8 +15,6 @@ from loopforge.errors import LedgerFull, LedgerRewound
 from tests.ledger.test_database_faults import end_sessions, let_read_only
 from tests.web.conftest import Guest, Town, town
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_home_is_ready_as_long_as_its_ledger_answers(site: Town) -> None:
     """200 to anybody while it can serve; 503 when the ledger is out of reach; alive all the while."""

@@ -95,9 +95,7 @@ async def test_places_free_talk_and_who_is_not_known_are_told(site: Town, owner:
 async def test_a_mates_line_that_was_taken_away_is_so_on_pages(site: Town) -> None:
     """It is told live as people's lines are, and a page loaded later holds no word of it."""
     owner = await site.owner("olu")
-    room = await site.room(owner, "Tea", "maya")
-    await owner.says(room, "@maya rhubarb?")
-    await site.rest(room)
+    room = await site.talk(owner, "Tea", "@maya rhubarb?")
     said = next(e for e in await site.events(room) if isinstance(e.body, Said))
     assert isinstance(said.body, Said)
     async with open_page(owner, room, after=said.seq) as page:

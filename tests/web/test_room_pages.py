@@ -59,9 +59,7 @@ async def test_what_is_new_is_counted_until_it_was_seen(site: Town, owner: Guest
 
 async def test_a_line_that_was_shown_is_delivered(site: Town, owner: Guest) -> None:
     """A mate's line is accepted once a page says that it was shown, by whom and where."""
-    room = await site.room(owner, "Tea", "maya")
-    await owner.says(room, "@maya hello")
-    await site.rest(room)
+    room = await site.talk(owner, "Tea", "@maya hello")
     events = await site.events(room)
     await owner.post(f"/rooms/{room}/seen", {"seq": str(events[-1].seq)})
     (accepted,) = [e.body for e in await site.events(room) if isinstance(e.body, Accepted)]

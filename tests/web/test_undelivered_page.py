@@ -5,14 +5,10 @@ from __future__ import annotations
 import re
 from contextlib import closing
 
-import pytest
-
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.errors import SendFailed
 from loopforge.runtime.ports import Outgoing
 from tests.web.conftest import Town, words
-
-pytestmark = pytest.mark.anyio
 
 
 class Wall:

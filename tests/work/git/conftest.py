@@ -96,6 +96,12 @@ class Bench:
         """The task is done, and it is shown."""
         return await self.git.propose(TASK, ResultNote(summary, ["pytest -q: 3 passed"], "maya"))
 
+    async def proposed(self, script: str) -> Proposal:
+        """What is shown of a task that begins, and runs just this."""
+        await self.begin()
+        await self.does(script)
+        return await self.propose()
+
     def commit(self, files: dict[str, str], message: str = "meanwhile") -> None:
         """The person commits something of their own."""
         write(self.project, files)

@@ -438,9 +438,7 @@ async def test_hooks_that_a_task_may_change_are_not_run_by_a_merge(bench: Bench)
     git(bench.project, "config", "core.hooksPath", ".husky")
     git(bench.project, "config", "core.fsmonitor", program)
     (bench.place / "WON").unlink(missing_ok=True)
-    await bench.begin()
-    await bench.does(EDIT)
-    shown = await bench.propose()
+    shown = await bench.proposed(EDIT)
     await bench.git.approve(TASK, shown.commit)
     await bench.git.take_back(TASK)
     assert not (bench.place / "WON").exists()
@@ -459,9 +457,7 @@ async def test_no_place_of_the_home_is_registered(bench: Bench) -> None:
 
 async def test_what_is_approved_is_what_was_shown(bench: Bench) -> None:
     """What the task changes after it was shown is not in it, nor is another commit merged for it."""
-    await bench.begin()
-    await bench.does(EDIT)
-    first = await bench.propose()
+    first = await bench.proposed(EDIT)
     await bench.does("echo evil > evil.py; git add -A; git commit -qm evil")
     second = await bench.propose()
     assert second.commit != first.commit

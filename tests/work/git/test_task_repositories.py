@@ -49,17 +49,13 @@ async def test_what_was_shown_is_merged_once(bench: Bench) -> None:
 
 async def test_bytecode_is_no_result(bench: Bench) -> None:
     """What Python leaves behind where a task ran it is not offered, without a .gitignore too."""
-    await bench.begin()
-    await bench.does(f"{EDIT} && python3 -c 'import a' && ls __pycache__")
-    shown = await bench.propose()
+    shown = await bench.proposed(f"{EDIT} && python3 -c 'import a' && ls __pycache__")
     assert [file.path for file in shown.files] == ["a.py", "fresh.txt"]
 
 
 async def test_open_edits_of_a_person_survive(bench: Bench) -> None:
     """Edited, staged, untracked and deleted: whatever the task did not touch stays as it is."""
-    await bench.begin()
-    await bench.does(EDIT)
-    shown = await bench.propose()
+    shown = await bench.proposed(EDIT)
     (bench.project / "b.py").write_text("x = 2  # mine\n")
     (bench.project / "staged.py").write_text("mine\n")
     git(bench.project, "add", "staged.py")
@@ -79,9 +75,7 @@ async def test_open_edits_of_a_person_survive(bench: Bench) -> None:
 async def test_work_of_a_person_in_the_way_is_kept_and_nothing_is_merged(bench: Bench) -> None:
     """What they edited, what they staged, and what git ignores and would write over."""
     bench.commit({".gitignore": "*.env\n"})
-    await bench.begin()
-    await bench.does(f"{EDIT}; echo theirs > secret.env; git add -f secret.env")
-    shown = await bench.propose()
+    shown = await bench.proposed(f"{EDIT}; echo theirs > secret.env; git add -f secret.env")
     for name, text in (("a.py", "mine\n"), ("fresh.txt", "mine\n"), ("secret.env", "mine\n")):
         before = bench.file(name) if (bench.project / name).exists() else None
         write(bench.project, {name: text})
@@ -138,9 +132,7 @@ async def test_a_branch_that_moved_on_is_merged_with_as_it_is_shown(bench: Bench
 
 async def test_what_moved_on_after_it_was_shown_is_shown_again(bench: Bench) -> None:
     """The person commits between the question and the answer: nothing is merged by that answer."""
-    await bench.begin()
-    await bench.does(EDIT)
-    shown = await bench.propose()
+    shown = await bench.proposed(EDIT)
     bench.commit({"b.py": "x = 7\n"})
     with pytest.raises(Changed, match="proposed again"):
         await bench.git.approve(TASK, shown.commit)
@@ -152,9 +144,7 @@ async def test_what_moved_on_after_it_was_shown_is_shown_again(bench: Bench) -> 
 
 async def test_a_rejected_branch_is_gone_and_the_work_goes_on(bench: Bench) -> None:
     """It cannot be approved any more; what the task does then is proposed anew."""
-    await bench.begin()
-    await bench.does(EDIT)
-    shown = await bench.propose()
+    shown = await bench.proposed(EDIT)
     assert not await bench.git.reject(TASK)
     assert bench.git.proposal(TASK).state == "rejected"
     assert git(bench.project, "branch", "--format=%(refname:short)") == "main"
@@ -187,9 +177,7 @@ async def test_a_branch_that_somebody_is_on_stays_and_is_not_said_to_be_gone(ben
 )
 async def test_a_no_needs_no_repository(bench: Bench, gone: str, why: str) -> None:
     """One that is gone is what a yes says is missing; a no stands, and says that a branch may stay."""
-    await bench.begin()
-    await bench.does(EDIT)
-    shown = await bench.propose()
+    shown = await bench.proposed(EDIT)
     (bench.place / gone).rename(bench.place / "elsewhere")
     with pytest.raises((RepositoryError, Unknown), match=why):
         await bench.git.approve(TASK, shown.commit)
@@ -217,9 +205,7 @@ async def test_a_merge_that_another_program_made_in_that_moment_can_be_taken_bac
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where that one died before it had written so."""
-    await bench.begin()
-    await bench.does(EDIT)
-    shown = await bench.propose()
+    shown = await bench.proposed(EDIT)
     advance = PersonRepository.advance
 
     async def twice(self: PersonRepository, branch: str, commit: str, before: str) -> Path | None:
@@ -235,9 +221,7 @@ async def test_a_merge_that_another_program_made_in_that_moment_can_be_taken_bac
 
 async def test_a_merge_is_taken_back_by_a_commit(bench: Bench) -> None:
     """What came after it stays, and so do open edits; where later work builds on it, it is said."""
-    await bench.begin()
-    await bench.does(EDIT)
-    shown = await bench.propose()
+    shown = await bench.proposed(EDIT)
     await bench.git.approve(TASK, shown.commit)
     bench.commit({"c.py": "later\n"})
     (bench.project / "b.py").write_text("x = 2  # mine\n")
@@ -266,9 +250,7 @@ async def test_a_merge_that_later_work_builds_on_is_not_taken_back(bench: Bench)
 
 async def test_two_who_approve_at_once_merge_once(bench: Bench) -> None:
     """Whoever comes second is told that it was done; there is never a second merge."""
-    await bench.begin()
-    await bench.does(EDIT)
-    shown = await bench.propose()
+    shown = await bench.proposed(EDIT)
     ended = await asyncio.gather(
         *(bench.git.approve(TASK, shown.commit) for _ in range(4)), return_exceptions=True
     )
@@ -280,9 +262,7 @@ async def test_two_who_approve_at_once_merge_once(bench: Bench) -> None:
 
 async def test_an_approval_that_died_half_way_is_finished_by_the_next(bench: Bench) -> None:
     """The files had come along already, the branch had not."""
-    await bench.begin()
-    await bench.does(EDIT)
-    shown = await bench.propose()
+    shown = await bench.proposed(EDIT)
     git(bench.project, "read-tree", "-m", "-u", shown.before, shown.commit)
     merged = await bench.git.approve(TASK, shown.commit)
     assert not merged.again
@@ -294,9 +274,9 @@ async def test_an_approval_that_fails_half_way_leaves_the_folder_as_it_was(bench
     """What git wrote before it failed is not taken for work of the person, and a yes later does it."""
     filters = {".gitattributes": "*.z filter=missing\n", "gone.py": "x\n"}
     bench.commit(filters)
-    await bench.begin()
-    await bench.does(f"{EDIT} && rm gone.py && ln -s a.py link && mkdir sub && echo 1 > sub/last.z")
-    shown = await bench.propose()
+    shown = await bench.proposed(
+        f"{EDIT} && rm gone.py && ln -s a.py link && mkdir sub && echo 1 > sub/last.z"
+    )
     (bench.project / "b.py").write_text("x = 2  # mine\n")
     git(bench.project, "config", "filter.missing.required", "true")
     git(bench.project, "config", "filter.missing.smudge", "false")
@@ -329,9 +309,7 @@ async def test_a_merge_that_could_not_be_noted_is_not_rejected(bench: Bench) -> 
 
 async def test_a_folder_in_the_middle_of_something_is_left_alone(bench: Bench) -> None:
     """A merge of the person's that is not done, or another git that has the index."""
-    await bench.begin()
-    await bench.does(EDIT)
-    shown = await bench.propose()
+    shown = await bench.proposed(EDIT)
     (bench.project / ".git/index.lock").touch()
     with pytest.raises(RepositoryError, match=r"in the middle of a command of git.*index\.lock"):
         await bench.git.approve(TASK, shown.commit)
@@ -364,9 +342,7 @@ async def test_a_target_that_nobody_has_checked_out_is_moved_alone(bench: Bench)
 
 async def test_a_branch_that_a_person_moved_is_not_overwritten(bench: Bench) -> None:
     """Their commit on the task's branch stays."""
-    await bench.begin()
-    await bench.does(EDIT)
-    shown = await bench.propose()
+    shown = await bench.proposed(EDIT)
     git(bench.project, "branch", "-f", shown.branch, "main")
     await bench.does("echo more >> fresh.txt")
     with pytest.raises(Changed, match="Somebody else moved"):
@@ -469,9 +445,7 @@ async def test_a_push_goes_to_a_remote_of_the_person_alone(bench: Bench) -> None
     git(bench.project, "remote", "add", "origin", str(bench.place / "server.git"))
     (bench.project / ".git/hooks/pre-push").write_text("#!/bin/sh\nexit 1\n")
     (bench.project / ".git/hooks/pre-push").chmod(0o755)
-    await bench.begin()
-    await bench.does(EDIT)
-    shown = await bench.propose()
+    shown = await bench.proposed(EDIT)
     for odd in ("elsewhere", "--upload-pack=x", str(bench.place / "server.git"), ""):
         with pytest.raises(RepositoryError, match="no remote"):
             await bench.git.push(TASK, odd, "branch", {})
