@@ -18,7 +18,7 @@ from loopforge.core.perception import AgentPerception
 from loopforge.errors import BadRun
 from loopforge.lab import run_simulation
 from loopforge.lab.run.run_lifecycle import fork
-from loopforge.lab.run.run_log import rows_of
+from loopforge.lab.run.run_log import LOG, Chain, rows_of
 from loopforge.lab.story.claim_phrases import WAYS, phrases, templates
 from loopforge.lab.story.claims import (
     BelievedClaim,
@@ -199,6 +199,22 @@ def test_a_run_without_its_head_is_refused() -> None:
     tail = rows(run(**SPUN))[1:]
     with pytest.raises(BadRun):
         check(story(**SPUN), tail)
+
+
+@pytest.mark.parametrize("told", ["nobody of .* is called 'Odd'", "has no rule 'odd'"])
+def test_a_run_about_others_than_its_scenario_is_refused(told: str, tmp_path: Path) -> None:
+    """Somebody made its rows up, with hashes that fit: each was an error of the program."""
+    chain = Chain()
+    with (tmp_path / LOG).open("wb") as file:
+        for row in rows(run(**SPUN)):
+            if isinstance(row, Decided):
+                truth = replace(row.truth, rule="odd")
+                odd = replace(row, who="Odd") if "Odd" in told else replace(row, truth=truth)
+                file.write(chain.line(odd))
+            else:
+                file.write(chain.line(row))
+    with pytest.raises(BadRun, match=f"line 2: .*{told}"):
+        tell(tmp_path)
 
 
 def wild(seen: AgentPerception) -> AgentActionPlan:

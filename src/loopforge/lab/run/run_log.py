@@ -17,8 +17,17 @@ from typing import BinaryIO, Protocol
 
 import msgspec
 
-from loopforge.core.factory_vocabulary import Began, DayEnded, Decided, Row, RunLastRow, Stepped
-from loopforge.errors import BadRun
+from loopforge.core.factory_vocabulary import (
+    Began,
+    DayEnded,
+    Decided,
+    Reflected,
+    Row,
+    RunLastRow,
+    Stepped,
+)
+from loopforge.errors import BadRun, BadScenario
+from loopforge.lab.world.scenario_checks import Scenario
 
 LOG = "actions.jsonl"
 START = sha256(b"loopforge factory").digest()
@@ -92,13 +101,24 @@ def lines_of(folder: Path) -> Iterator[bytes]:
 
 
 def rows_of(folder: Path) -> Iterator[Row]:
-    """The rows of a run, in order. Raises BadRun, naming the line that is none, or not the next."""
+    """The rows of a run, in order.
+
+    Raises BadRun, naming the line that is none, or not the next, or of another city.
+    """
+    crew, rules = set[str](), set[str]()
     for number, line in enumerate(lines_of(folder), 1):
         try:
             row = row_of(line)
             if row.n != number - 1:
                 raise BadRun(f"row {row.n} does not follow on the one before it.")
-        except BadRun as error:
+            if isinstance(row, Began):
+                scenario = Scenario.from_dict(row.scenario)
+                crew, rules = {robot.name for robot in scenario.robots}, {*scenario.rules}
+            elif isinstance(row, Decided | Reflected) and row.who not in crew:
+                raise BadRun(f"nobody of this run's scenario is called {row.who[:80]!r}.")
+            elif isinstance(row, Decided) and row.truth.rule not in rules:
+                raise BadRun(f"this run's scenario has no rule {row.truth.rule[:80]!r}.")
+        except (BadRun, BadScenario) as error:
             raise BadRun(f"{folder / LOG}, line {number}: {error}") from error
         yield row
 
