@@ -9,7 +9,7 @@ many     has 540 tools
 barbed   says of what it gives what takes for ever to check, and gives what is not so; the name of
          its last tool clears a screen
 crowd    gives 20,000 parts that are none     heap  gives lists without number where anything may be
-prying   asks for what nobody can give, and for too much
+prying   asks for what nobody can give, and for too much          bare  gives a result without any
 """
 
 from __future__ import annotations
@@ -199,6 +199,8 @@ def answer(message: dict[str, Any]) -> None:
             for nth, form in enumerate(PRYING * 30):
                 say({"id": 1000 + nth, "method": "elicitation/create", "params": form})
                 sys.stdin.readline()
+        if MODE == "bare":
+            came = {}
         if MODE == "crowd":
             came = {"content": [1] * 20_000}
         say({"id": id, "result": ({"resultType": "complete"} if MODE == "modern" else {}) | came})

@@ -35,6 +35,15 @@ async def test_a_message_of_very_many_parts_is_refused_as_a_whole(place: Path) -
     await one.close()
 
 
+async def test_a_result_that_is_none_is_told_in_a_sentence(place: Path) -> None:
+    """What is missing of it, without the address of the library that found out."""
+    one = connection(place, "bare")
+    with pytest.raises(InputError) as told:
+        await one.call("Get-Sum", {"a": 19, "b": 23})
+    await one.close()
+    assert str(told.value) == "odd does not keep to the protocol: content: Field required"
+
+
 async def test_a_tool_with_a_name_that_moves_a_cursor_is_left_out(place: Path) -> None:
     """Names stand on terminals, such as in `loopforge tool check`; this one is shown in letters."""
     one = connection(place, "barbed")

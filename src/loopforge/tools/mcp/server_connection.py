@@ -190,7 +190,11 @@ class McpConnection:
                 self._over(f"it did not answer within {self._seconds:g} seconds, and was ended")
             raise InputError(self._told(error)) from error
         except (ValidationError, RuntimeError, ValueError) as error:
-            why = f"{self.name} does not keep to the protocol: {short(str(error))}"
+            said = str(error)
+            if isinstance(error, ValidationError):  # in whole it has an address of its library
+                first = error.errors(include_url=False, include_input=False)[0]
+                said = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+            why = f"{self.name} does not keep to the protocol: {short(said)}"
             raise InputError(why) from error
         finally:
             self._users -= stirs
