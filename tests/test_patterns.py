@@ -123,13 +123,13 @@ LONG_TEXTS = {
     "loopforge.memory.passage_ranking._OTHERS_WORDS": "you ",
     "loopforge.runtime.turn_meter.HANDLE": "\n[]",
 }
-"""Patterns that are looked for in texts of any length, and what took the square of that, or a minute."""
+"""Patterns that are looked for in texts of any length, and what took the square of that."""
 
 
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize("name", LONG_TEXTS)
 def test_what_is_looked_for_in_long_texts_takes_no_square(name: str) -> None:
-    """A model that says nothing but dots, or a tool that gives rows of brackets, held up the home."""
+    """An answer of nothing but dots, a question of nothing but "you", rows of brackets of a tool."""
     (pattern,) = [each for each, at in patterns().items() if at == name]
     text = LONG_TEXTS[name] * 100_000 + "x"
     assert not [found for found in pattern.finditer(text) if found[0] != "[]"]

@@ -72,7 +72,7 @@ def sparse_tar(size: int) -> bytes:
     ids=["no gzip", "no tar", "cut off", "no name", "not unpacked", "sparse"],
 )
 def test_a_home_that_cannot_be_unpacked_is_told(content: bytes, tmp_path: Path) -> None:
-    """Nothing is left of it; a sparse file of a hundred bytes filled the disk."""
+    """Nothing is left of it; a sparse file was written as long as it says it is."""
     (tmp_path / "home.tar.gz").write_bytes(content)
     with pytest.raises(BackupError, match="in this backup is"):
         unpack(tmp_path, tmp_path / "new")

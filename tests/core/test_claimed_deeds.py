@@ -99,6 +99,6 @@ def test_each_sentence_is_told_with_its_deed() -> None:
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("words", ["ich habe ", "the cat sat ", "„", "“", "«"])
 def test_a_long_line_is_read_in_a_moment(words: str) -> None:
-    """A mate that is talked into 100,000 letters of this held up the home, for minutes with some."""
+    """It took the square of its length; a mate may be talked into 100,000 letters of this."""
     assert claimed_deeds(words * (1_000_000 // len(words))) == ()
     assert claimed_deeds(f"I have sent it, {words * 1_000}") != ()
