@@ -213,6 +213,17 @@ async def test_a_code_said_in_a_channel_is_spent_and_said_so(city: Twin, tmp_pat
         await city.until(lambda: "This code links nothing" in city.lines(alone)[-1].text)
 
 
+async def test_a_code_that_an_edit_shows_is_spent(city: Twin, tmp_path: Path) -> None:
+    """Who writes a code for linking into a line in a channel later is told that it is spent."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        known = await home.app.people.meet("discord", str(ben.id), "ben")
+        code = await home.app.linking.offer_code(known.id)
+        line = await home.tell(ben, plaza, "a moment")
+        await city.edit(ben, line, f"a moment: {code}")
+        await city.until(lambda: "links nothing any more" in city.lines(plaza)[-1].text)
+
+
 async def test_a_code_typed_as_words_in_private_links(city: Twin, tmp_path: Path) -> None:
     """`/link CODE` as words to a mate in private does what the command does, for a stranger, too."""
     maya, ben, ana = city.bot("Maya"), city.person("ben"), city.person("ana")

@@ -160,3 +160,13 @@ async def test_a_place_has_so_many_answers_a_day(city: Twin, tmp_path: Path) -> 
         await city.say(ana, alley, "maya, three")
         await city.until(lambda: city.lines(alley)[-1].by == "Maya")
         assert await home.said(plaza) == ["maya"]
+
+
+async def test_a_code_is_spent_also_where_no_mate_talks(city: Twin, tmp_path: Path) -> None:
+    """A code for linking that is said in a place that is not served links nothing any more."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}, grounds="known") as home:
+        ana = await home.app.people.meet("web", "ana", "ana")
+        code = await home.app.linking.offer_code(ana.id)
+        await city.say(ben, plaza, f"is it {code}?")
+        await city.until(lambda: "links nothing any more" in city.lines(plaza)[-1].text)

@@ -157,3 +157,20 @@ async def test_a_code_said_in_a_group_is_spent(tmp_path: Path, city: City) -> No
         await city.command(other, maya, "link", code)
         (wrong,) = await city.heard(await city.private(other, maya), by=maya)
         assert wrong.text.startswith("This code links nothing")
+
+
+async def test_a_code_is_spent_by_an_edit_and_where_no_mate_talks(
+    tmp_path: Path, city: City
+) -> None:
+    """Of a code that an edit shows, or that is said in a group that is not served, people are told."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    ana = await city.person("Ana", "ana")
+    lab = await city.supergroup("Lab", [ana, maya])
+    async with on_telegram(tmp_path, maya, city.base, telegram_groups="known") as home:
+        web = await home.app.people.meet("web", "olga", "Olga")
+        line = await city.say(ana, lab, f"is it {await home.app.linking.offer_code(web.id)}?")
+        (told,) = await city.heard(lab, by=maya)
+        assert "links nothing any more" in told.text
+        await city.edit(ana, line, f"or {await home.app.linking.offer_code(web.id)}?")
+        (_, told) = await city.heard(lab, by=maya, count=2)
+        assert "links nothing any more" in told.text

@@ -209,7 +209,7 @@ class Reception:
             return ReceivedLine(notice=notice)
         room = await self.sessions.room(coming.spot, coming.mates)
         await self._front.rooms.arrive(room, person.id, coming.name, coming.platform)
-        reply, warning = await self._answered(coming), await self._exposed(coming)
+        reply, warning = await self._answered(coming), await self.exposed(coming.spot, coming.text)
         heard = await self._front.rooms.hear(
             room,
             Heard(
@@ -231,11 +231,14 @@ class Reception:
         )
         return ReceivedLine(heard=heard, room=room, warning=warning)
 
-    async def _exposed(self, coming: Coming) -> str:
-        """What is said of a code that others can read here, which is good no more by that."""
-        if coming.spot.kind == "private" or self._expose is None:
+    async def exposed(self, spot: ChannelSpot, text: str) -> str:
+        """What is said of a code that others can read here, which is good no more by that.
+
+        `take` asks it; of an edit, and where no mate talks, a surface does.
+        """
+        if spot.kind == "private" or self._expose is None:
             return ""
-        return EXPOSED if await self._expose(coming.text) else ""
+        return EXPOSED if await self._expose(text) else ""
 
     async def _typed(self, coming: Coming, code: str) -> ReceivedLine:
         """Link somebody who typed the command as words; how long to wait is said once."""

@@ -162,10 +162,11 @@ class Telegram:
             moves = edited.location is not None  # who shares where they are is heard once
             if moves or await self._ear(poll, edited.chat) is not poll:
                 return
-            place = incoming_message.spot(edited, poll.number).key
+            spot = incoming_message.spot(edited, poll.number)
             text = incoming_message.words(edited, self._crowd.names(edited))
             number, by = str(edited.message_id), incoming_message.author(edited).account
-            await self._reception.edited(place, number, by, text)
+            await self._reception.edited(spot.key, number, by, text)
+            await self._expose(poll, spot, edited)
         elif reaction := update.message_reaction:
             await self._reacted(poll, reaction)
         elif query := update.callback_query:
@@ -206,6 +207,7 @@ class Telegram:
             asked = asked or (ear.known and incoming_message.mentions(message, ear.bot.username))
             closed = await self._reception.serves(ground, by.account, asked=asked)
             if closed is not None:
+                await self._expose(poll, spot, message)
                 if closed and ear is poll:
                     await self._answer(poll, spot, message, closed)
                 return
@@ -258,6 +260,12 @@ class Telegram:
         notice = "\n".join([*filter(None, await self._heard(coming)), *refused])
         if notice and self._crowd.acts(spot.key, message.message_id):
             await self._answer(poll, spot, message, notice)
+
+    async def _expose(self, poll: Poll, spot: ChannelSpot, message: telegram.Message) -> None:
+        """Spend a code for linking that others can read in it, and say so."""
+        text = incoming_message.words(message, self._crowd.names(message))
+        if told := await self._reception.exposed(spot, text):
+            await self._answer(poll, spot, message, told)
 
     async def _heard(self, coming: Coming) -> list[str]:
         """Let a message be heard; what is to be said of that."""

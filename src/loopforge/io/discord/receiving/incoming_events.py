@@ -362,6 +362,7 @@ class Inward:
             asked = addressed(message, self._crowd)
             refused = await self._reception.serves(ground, account_of(message), asked=asked)
             if refused is not None:
+                await self._expose(seat, message)
                 return refused
         files, problems = list[File](), list[str]()
         if attachments_of(message):
@@ -464,6 +465,12 @@ class Inward:
         except FAILURES as error:
             log.info("a notice could not be shown: %s", scrub(error))
 
+    async def _expose(self, seat: AccountSeat, message: discord.Message) -> None:
+        """Spend a code for linking that others can read in it, and say so."""
+        spot = spot_of(seat.channel, message.author.display_name)
+        text = body_of(message, self._crowd, seat.channel)
+        await self._post(seat, message, await self._reception.exposed(spot, text))
+
     # ------------------------------------------------------------ changes
 
     async def _edit(self, client: Client, message: discord.Message) -> None:
@@ -476,6 +483,7 @@ class Inward:
             for place in await self._threads.places(channel.id, message.id):
                 own = str if message.author.bot else own_words
                 await self._reception.edited(place, str(message.id), account, text, own)
+            await self._expose(AccountSeat(client, channel), message)
 
     async def _react(self, client: Client, event: discord.RawReactionActionEvent) -> None:
         """Take in an emoji; what a stop sign did is told to who put it there."""
