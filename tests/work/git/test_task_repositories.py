@@ -350,6 +350,17 @@ async def test_a_branch_that_a_person_moved_is_not_overwritten(bench: Bench) -> 
     assert git(bench.project, "rev-parse", shown.branch) == shown.before
 
 
+async def test_a_branch_in_the_way_is_named(bench: Bench) -> None:
+    """git holds no branch beside one that is named as its folder; renamed, the work is offered."""
+    await bench.begin()
+    await bench.does(EDIT)
+    git(bench.project, "branch", "task")
+    with pytest.raises(Changed, match="`git branch -m task another`"):
+        await bench.propose()
+    git(bench.project, "branch", "-m", "task", "another")
+    assert (await bench.propose()).branch.startswith("task/")
+
+
 async def test_a_task_that_is_forgotten_leaves_no_branch_and_no_shelf(bench: Bench) -> None:
     """What was merged stays; another task's branch does."""
     await bench.begin()

