@@ -173,6 +173,13 @@ def test_one_command_is_run_as_it_was_written() -> None:
     none = Playbook(commanding(PROMPTS), seen).told(Result("failed", "No bwrap.")).plans()
     asked = "No bwrap.\nThe command did not run. When that is mended, say so, and I try again."
     assert none.acts == (AskPerson(question=asked),)
+    failed = seen_result("No bwrap.", "work_run, failed")
+    late = Playbook(commanding(PROMPTS), given("run x", failed)).plans()
+    assert late.acts == (AskPerson(question=asked),)
+    mended = given("run x", failed, heard("Person", "It is there now"), command="x")
+    assert Playbook(commanding(PROMPTS), mended).request == Call("work_run", {"command": "x"})
+    over = given("run x", seen_result("[exit code 0]"), heard("Person", "And?"))
+    assert isinstance(Playbook(commanding(PROMPTS), over).plans().acts[0], FinishWork)
     lost = Playbook(commanding(PROMPTS), seen).told(Result("unknown", "It died.")).plans()
     nobody = "Nobody knows whether the command ran."
     assert lost.acts == (FinishWork(result="It died.", evidence=nobody),)

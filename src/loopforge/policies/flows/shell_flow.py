@@ -19,33 +19,45 @@ def commanding(_prompts: Prompts) -> Policy:
     """The mind that has one command run."""
 
     def policy(seen: AgentPerception) -> Thinking:
-        before = [line for line in seen.lines if line.kind == "result"]
-        if before:  # it took longer than a turn waits, and is over now
-            said, came = str(before[-1].text), str(before[-1].who)
-            outcome = "returned" if came == RUNNER else came.removeprefix(f"{RUNNER}, ")
-        else:
+        ended = _ended(seen)
+        if ended is None:
             result = yield from call(RUNNER, {"command": seen.context.get("command", "")})
-            if result.outcome == "deferred":
-                going = GoOn(did="The command goes on.")
-                return AgentActionPlan(
-                    intent="run", mode="guardrail", rule="one command", acts=(going,)
-                )
-            said, outcome = result.value, result.outcome
-            if outcome == "failed":
-                asking = AskPerson(question=ASKING.format(said))
-                return AgentActionPlan(
-                    intent="run", mode="guardrail", rule="one command", acts=(asking,)
-                )
+            ended = result.value, result.outcome
+        said, outcome = ended
+        if outcome == "deferred":
+            return _planned(GoOn(did="The command goes on."))
+        if outcome == "failed":
+            return _planned(AskPerson(question=ASKING.format(said)))
         done = FinishWork(result=said, evidence=EVIDENCE.get(outcome, "The command did not run."))
-        return AgentActionPlan(
-            intent="run",
-            mode="guardrail",
-            rule="one command, as it was written",
-            narrative="I had the command run that was asked for.",
-            acts=(done,),
-        )
+        return _planned(done, "I had the command run that was asked for.")
 
     return policy
+
+
+def _ended(seen: AgentPerception) -> tuple[str, str] | None:
+    """What became of the command in a turn before: it took longer than a turn waits.
+
+    None where none was run, and where a person spoke since it could not be.
+    """
+    ended = [nth for nth, line in enumerate(seen.lines) if line.kind == "result"]
+    if not ended:
+        return None
+    line, since = seen.lines[ended[-1]], seen.lines[ended[-1] + 1 :]
+    came = str(line.who)
+    outcome = "returned" if came == RUNNER else came.removeprefix(f"{RUNNER}, ")
+    if outcome == "failed" and any(one.kind == "heard" for one in since):
+        return None
+    return str(line.text), outcome
+
+
+def _planned(act: FinishWork | GoOn | AskPerson, narrative: str = "") -> AgentActionPlan:
+    return AgentActionPlan(
+        intent="run",
+        mode="guardrail",
+        rule="one command, as it was written",
+        narrative=narrative,
+        acts=(act,),
+    )
 
 
 MIND = Mind("shell/2", commanding, hidden=True)
