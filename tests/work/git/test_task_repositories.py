@@ -53,6 +53,19 @@ async def test_bytecode_is_no_result(bench: Bench) -> None:
     assert [file.path for file in shown.files] == ["a.py", "fresh.txt"]
 
 
+async def test_files_in_a_submodule_are_refused_not_dropped(bench: Bench) -> None:
+    """Git passes them over without a word: the mate is told, and without them it is proposed."""
+    head = git(bench.project, "rev-parse", "HEAD")
+    git(bench.project, "update-index", "--add", "--cacheinfo", f"160000,{head},my lib")
+    git(bench.project, "commit", "-qm", "a submodule")
+    await bench.begin()
+    await bench.does(f"{EDIT} && echo 1 > 'my lib/lost.py'")
+    with pytest.raises(RepositoryError, match="my lib is a submodule, another repository"):
+        await bench.propose()
+    await bench.does("rm 'my lib/lost.py'")
+    assert [file.path for file in (await bench.propose()).files] == ["a.py", "fresh.txt"]
+
+
 async def test_open_edits_of_a_person_survive(bench: Bench) -> None:
     """Edited, staged, untracked and deleted: whatever the task did not touch stays as it is."""
     shown = await bench.proposed(EDIT)

@@ -19,6 +19,11 @@ GIVEN, RESULT = ".given.bundle", ".result.bundle"
 REF = "refs/loopforge/result"
 BYTECODE = "__pycache__/"
 """What Python leaves behind wherever it imports, and many repositories do not say to ignore."""
+SUBMODULES = r"""git ls-files -sz | grep -z ^160000 | while IFS=$'\t' read -rd '' _ path; do
+if [ "$(ls -A -- "$path" 2>&1)" ]; then
+echo "$path is a submodule, another repository: what lies there is not taken over. Remove it."
+exit 1; fi; done"""
+"""Fails where files lie in a submodule's folder: a clone has it empty, and git passes them over."""
 GIT = "git -c core.hooksPath=/dev/null -c commit.gpgSign=false -c gc.auto=0"
 
 
@@ -54,10 +59,14 @@ class TaskClone:
         )
 
     async def commit(self, message: str) -> None:
-        """Commit whatever is there; quiet where nothing is."""
+        """Commit whatever is there; quiet where nothing is.
+
+        Raises RepositoryError where files lie in the folder of a submodule.
+        """
         await self._run(
             f"cd {shlex.quote(self._branch.folder)}",
             f"{GIT} add -A",
+            SUBMODULES,
             f"{GIT} diff --cached --quiet || {GIT} commit -q --no-verify -F -",
             stdin=message.encode(),
         )
