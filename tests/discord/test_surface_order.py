@@ -17,6 +17,7 @@ from tests.discord.clients import online
 from tests.discord.lodging import SEND, STREAM, WORDS, Lodging, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Place
+from tests.held_clock import HeldClock
 
 LOGIN = "GET /users/@me"
 
@@ -126,3 +127,20 @@ async def test_what_another_account_is_still_to_read(
         await home.hears(den, "here", "there")
         gates[1].set()
         await home.hears(plaza, "one", "two", "three")
+
+
+async def test_a_draft_in_a_thread_that_was_closed(city: Twin, tmp_path: Path) -> None:
+    """Nothing can be changed in it until the line opens it: then the draft goes, and one stands."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    walk = await city.thread(ben, plaza, "a walk")
+    answer, held = ScriptedAnswer(text=WORDS, pieces=4, pause=1), HeldClock()
+    async with lodged(
+        city, tmp_path, {maya: "maya"}, lambda _: answer, manners=STREAM, pace=held
+    ) as home:
+        await city.say(ben, walk, "maya, hello")
+        await city.until(lambda: len(city.lines(walk)) == 2)
+        await city.archive(walk)
+        held.let_go()
+        await city.until(lambda: city.lines(walk)[-1].text == WORDS)
+        await home.delivered(walk)
+    assert [line.text for line in city.lines(walk)] == ["maya, hello", WORDS]

@@ -11,7 +11,7 @@ from loopforge.io.platforms.surface_options import Manners
 from loopforge.models.scripted_model import Script, ScriptedAnswer
 from tests.telegram.city import City
 from tests.telegram.homes import both, hall, on_telegram
-from tests.telegram.records import Bot, Chat, FaultKind
+from tests.telegram.records import Bot, Chat, FaultKind, Kind
 from tests.telegram.test_limits import MINUTE, lab
 from tests.telegram.twin import Twin
 
@@ -49,6 +49,24 @@ async def test_a_line_whose_draft_met_a_flood(tmp_path: Path, method: str) -> No
         assert await there.until(2) < MINUTE
         assert await there.ended() == ["accepted"] * 2
         assert [text[:2] for text in await there.stands()] == ["1:", "2:"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "method"), [("private", "sendMessageDraft"), ("supergroup", "sendMessage")]
+)
+async def test_a_draft_that_is_refused_for_good(tmp_path: Path, kind: Kind, method: str) -> None:
+    """It is tried once in a turn, and the line is said."""
+    why = "Bad Request: CHAT_WRITE_FORBIDDEN"
+    async with lab(tmp_path, kind, script=slowly(1), manners=Manners()) as there:
+        before = len(await there.city.calls())
+        times = 20 if kind == "private" else 1
+        await there.city.fault(method, "refuse", times=times, code=400, description=why)
+        await there.city.say(there.ana, there.chat, "@maya_bot more")
+        await there.until(2)
+        sent = ("sendMessageDraft", "sendMessage", "editMessageText")
+        tried = [call for call in (await there.city.calls())[before:] if call.method in sent]
+        assert [(call.method, call.code) for call in tried] == [(method, 400), ("sendMessage", 200)]
+        assert len(await there.stands()) == 2
 
 
 async def test_what_is_covered_is_not_drafted(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from loopforge.core.delivery_states import Accepted, Failed, Queued, Uncertain
 from loopforge.core.room_vocabulary import Told
 from loopforge.io.platforms.surface_options import Manners
 from tests.telegram.city import City
-from tests.telegram.homes import on_telegram, pair
+from tests.telegram.homes import hall, on_telegram, pair
 from tests.telegram.twin import Twin
 
 PLAIN = Manners(streams=False, marks=False)
@@ -36,6 +36,20 @@ async def test_the_place_that_lost_a_line_is_told(tmp_path: Path, city: City) ->
         await city.say(ana, maya, "still there?")
         lines = await city.heard(chat, by=maya, count=2)
     assert lines[1].text.startswith("This is answer")
+
+
+async def test_a_group_that_takes_no_files_of_the_bot(tmp_path: Path, city: City) -> None:
+    """The group is told why, by words, which it takes, and stays part of the room."""
+    maya, ana, chat = await hall(city)
+    why = "Bad Request: not enough rights to send documents to the chat"
+    page = "Slugs eat at night.\n" * 2000
+    async with on_telegram(tmp_path, maya, city.base, manners=PLAIN, script=lambda _: page) as home:
+        await city.fault("sendDocument", "refuse", code=400, description=why)
+        await city.say(ana, chat, "@maya_bot all of it")
+        lines = await city.heard(chat, by=maya, count=2)
+        (room,) = await home.rooms()
+        assert (await home.app.rooms.state(room)).places
+    assert lines[1].text.startswith("What Maya said did not reach Lab: Telegram refuses it: Not ")
 
 
 async def test_a_topic_that_is_no_more(tmp_path: Path, city: City) -> None:

@@ -164,13 +164,15 @@ class DiscordDelivery:
 
     async def _say(self, out: Outgoing) -> str:
         letter = await self._letter(out)
-        found = self._found.setdefault(out.delivery, {})
+        found, left = self._found.setdefault(out.delivery, {}), 0
         try:
             if 0 not in found and letter.parts and (draft := await self._draft(out)):
-                await self._replace(letter, draft, found)
+                left = await self._replace(letter, draft, found)
             for part in range(len(letter.parts)):
                 if part not in found:
                     found[part] = await self._post(out, letter, part)
+            if left:  # a closed thread, in which nothing can be changed, was opened by the post
+                await self._away(letter, left)
         except SendFailed as failure:
             if failure.final:
                 self._done(out)
@@ -203,29 +205,30 @@ class DiscordDelivery:
         """The message that shows what this line was to become; 0 if none does."""
         return await self._drafts.take(*self._turn(out)) if self._turn(out)[1] else 0
 
-    async def _replace(self, letter: DiscordLetter, draft: int, found: dict[int, int]) -> None:
-        """Let the first part stand where the draft stood, if it still does."""
+    async def _replace(self, letter: DiscordLetter, draft: int, found: dict[int, int]) -> int:
+        """Let the first part stand where the draft stood, if it still does; see `_away`."""
         if letter.ends(0):
             # an edit cannot bring files that a nonce would protect
-            await self._away(letter, draft)
-            return
+            return await self._away(letter, draft)
         try:
             await self._voices.change(letter.voice, draft, letter.parts[0])
         except SendFailed as failure:
             if not failure.final or failure.gone:
                 raise
-            await self._away(letter, draft)
-        else:
-            found[0] = draft
+            return await self._away(letter, draft)
+        found[0] = draft
+        return 0
 
-    async def _away(self, letter: DiscordLetter, draft: int) -> None:
-        """Take a draft away; one that nobody may take away is no reason not to say the line."""
+    async def _away(self, letter: DiscordLetter, draft: int) -> int:
+        """Take a draft away; 0, or the draft where nobody may: the line is said all the same."""
         try:
             await self._voices.take(letter.voice, draft)
         except SendFailed as failure:
             if not failure.final or failure.gone:
                 raise
             log.info("a draft stays where it is: %s", failure.why)
+            return draft
+        return 0
 
     async def _shown(self, letter: DiscordLetter, draft: int) -> dict[int, int]:
         """The first part, if it stands already where the draft stood."""

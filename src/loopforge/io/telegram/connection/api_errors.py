@@ -34,12 +34,13 @@ GONE = (
     "chat not found",
     "group chat was deactivated",
     "have no rights",
-    "not enough rights",
+    "not enough rights to send text",
     "message thread not found",
     "topic_closed",
     "topic_deleted",
 )
-"""Also of a forum's topic that is no more, or where no bot may write."""
+"""Also of a forum's topic that is no more, or where no bot may write; not where only files are
+refused, to which words say so."""
 OUT = "Telegram does not let the bot in. The owner of this home finds the reason under Admin."
 MOVED = "the group became another one; what is said goes on there."
 TOO_LARGE = "(413)"

@@ -59,19 +59,22 @@ class TelegramStage:
         await bot.send_chat_action(at.chat, ChatAction.TYPING, message_thread_id=at.topic)
 
     async def draft(self, speech: Speech, text: str) -> float:
-        """Show what it is saying so far; seconds to wait, where it is not yet time."""
-        at = where(speech.place)
+        """Show what it is saying so far; seconds to wait, where it is not yet time.
+
+        What is refused for good is drafted no more: the line itself will come.
+        """
+        at, key = where(speech.place), GroupDraftKey(speech.place, speech.turn)
         flood = self._sending.by(speech.mate, at).flood
         if not at.private and (wait := flood.drafting(at.chat)):
             return wait
         try:
             async with self._sending.locks[speech.place]:
-                if not self._sending.drafts[GroupDraftKey(speech.place, speech.turn)].over:
+                if not self._sending.drafts[key].over:
                     await self._show(speech, looks(text))
-        except SendFailed as refused:
-            return refused.after or 1.0
-        except TelegramError as error:
-            return failure(error).after or 1.0
+        except (SendFailed, TelegramError) as error:
+            refused = error if isinstance(error, SendFailed) else failure(error)
+            self._sending.drafts[key].over |= refused.final
+            return 0.0 if refused.final else refused.after or 1.0
         return 0.0
 
     async def _show(self, speech: Speech, text: str) -> None:
