@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,17 @@ from tests.work.git.conftest import FILES, TASK, Bench, git, write
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
 EDIT = "sed -i 's/return 1/return 2/' a.py && echo new > fresh.txt"
+
+
+def advanced_apart(bench: Bench, commit: str, before: str) -> int:
+    """How another process ends that brings the person's folder along."""
+    program = (
+        "import asyncio, pathlib\n"
+        "from loopforge.work.git.person_repository import PersonRepository\n"
+        f"project = PersonRepository(pathlib.Path({str(bench.project)!r}))\n"
+        f"asyncio.run(project.advance('main', {commit!r}, {before!r}))\n"
+    )
+    return subprocess.run([sys.executable, "-c", program], check=False).returncode
 
 
 async def test_what_was_shown_is_merged_once(bench: Bench) -> None:
@@ -281,6 +294,27 @@ async def test_an_approval_that_died_half_way_is_finished_by_the_next(bench: Ben
     assert not merged.again
     assert git(bench.project, "rev-parse", "main") == shown.commit
     assert git(bench.project, "status", "--porcelain") == ""
+
+
+async def test_an_approval_that_was_killed_amid_writing_is_finished_by_the_next(
+    bench: Bench,
+) -> None:
+    """The lock that git left is the person's to delete; the files it wrote are no work of theirs."""
+    bench.commit({".gitattributes": "*.z filter=dies\n", "gone.py": "x\n"})
+    shown = await bench.proposed(f"{EDIT} && rm gone.py && echo 1 > last.z")
+    (bench.project / "b.py").write_text("x = 2  # mine\n")
+    kill = "kill -9 $(awk '{print $4}' /proc/$PPID/stat) $PPID"
+    git(bench.project, "config", "filter.dies.smudge", kill)
+    assert advanced_apart(bench, shown.commit, shown.before) == -9
+    git(bench.project, "config", "filter.dies.smudge", "cat")
+    with pytest.raises(RepositoryError, match=r"left its index\.lock; delete it then"):
+        await bench.git.approve(TASK, shown.commit)
+    (bench.project / ".git/index.lock").unlink()
+    assert " M a.py" in git(bench.project, "status", "--porcelain")
+    assert not (await bench.git.approve(TASK, shown.commit)).again
+    assert git(bench.project, "status", "--porcelain") == " M b.py"
+    assert (bench.project / "last.z").read_text() == "1\n"
+    assert not (bench.project / ".git/loopforge-advance").exists()
 
 
 async def test_an_approval_that_fails_half_way_leaves_the_folder_as_it_was(bench: Bench) -> None:

@@ -44,9 +44,11 @@ IN_THE_WAY = (
     ("rebase-merge", "a rebase"),
     ("rebase-apply", "a rebase"),
     ("BISECT_LOG", "a bisection"),
-    ("index.lock", "a command of git, or one died there and left its index.lock"),
+    ("index.lock", "a command of git, or one died there and left its index.lock; delete it then"),
 )
 """What lies in git's folder while something is under way."""
+UNDER_WAY = "loopforge-advance"
+"""In git's folder while files are brought along: from where and to where."""
 COMPARE = ("diff-index", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules")
 NAMED = 10
 
@@ -151,14 +153,18 @@ class PersonRepository:
         git = HostGit(folder)
         await self._idle(git, folder)
         await git.run("update-index", "-q", "--refresh", ok=(0, 1, 128))
-        changes = await self._nothing_lost(git, folder, commit, before)
+        mark = folder / await git.text("rev-parse", "--git-path", UNDER_WAY)
+        changes = await self._nothing_lost(git, folder, commit, before, mark)
         try:
+            await asyncio.to_thread(mark.write_text, f"{before} {commit}")
             await git.run("read-tree", "-m", "-u", before, commit)
-        except RepositoryError as error:
+        except (RepositoryError, OSError) as error:
             left = await self._put_back(git, folder, changes, before)
+            mark.unlink(missing_ok=True)
             told = f"Look there at {', '.join(left)}" if left else "Nothing was changed"
             why = str(error).rstrip(".")
             raise RepositoryError(f"{folder} cannot come along: {why}. {told}.") from error
+        mark.unlink()
         try:
             await self._move(branch, commit, before)
         except BaseException:
@@ -225,9 +231,29 @@ class PersonRepository:
         return [shown_path(each.path) for each in changes if each.path in left][:NAMED]
 
     async def _nothing_lost(
-        self, git: HostGit, folder: Path, commit: str, before: str
+        self, git: HostGit, folder: Path, commit: str, before: str, mark: Path
     ) -> list[PathChange]:
-        """What is to be written there. Raises where that would be over work of a person's."""
+        """What is to be written there. Raises where that would be over work of a person's.
+
+        What this same change left there when it was killed is none, and is put back first.
+        """
+        changes, lost = await self._ahead(git, folder, commit, before)
+        broke_off = await asyncio.to_thread(_reads, mark, f"{before} {commit}")
+        if lost and broke_off:
+            await self._put_back(git, folder, changes, before)
+            changes, lost = await self._ahead(git, folder, commit, before)
+        if lost:
+            shown = ", ".join(map(shown_path, lost[:NAMED]))
+            raise RepositoryError(
+                f"{folder} cannot come along: you have work of your own in {shown}. Commit or "
+                "stash it there, then try again; nothing was changed."
+            )
+        return changes
+
+    async def _ahead(
+        self, git: HostGit, folder: Path, commit: str, before: str
+    ) -> tuple[list[PathChange], list[str]]:
+        """What is still to be written there, and over which files that are not as git has them."""
         changes = await tree_changes(git, before, commit)
         touched = {change.path for change in changes}
         status = await git.parts(*COMPARE, before)
@@ -235,13 +261,8 @@ class PersonRepository:
         fresh = [change.path for change in changes if change.was == NOTHING]
         held = await asyncio.to_thread(_standing, folder, fresh)
         already = await self._same(git, commit, [*edited, *held])
-        if lost := [path for path in dict.fromkeys([*edited, *held]) if path not in already]:
-            shown = ", ".join(map(shown_path, lost[:NAMED]))
-            raise RepositoryError(
-                f"{folder} cannot come along: you have work of your own in {shown}. Commit or "
-                "stash it there, then try again; nothing was changed."
-            )
-        return [change for change in changes if change.path not in already]
+        lost = [path for path in dict.fromkeys([*edited, *held]) if path not in already]
+        return [change for change in changes if change.path not in already], lost
 
     async def _same(self, git: HostGit, commit: str, paths: Sequence[str]) -> frozenset[str]:
         """Those that are there just as the commit has them: left by an approval that broke off."""
@@ -267,6 +288,10 @@ def _stands(folder: Path, path: str) -> bool:
         if not place.exists():
             return False
     return os.path.lexists(place / name)
+
+
+def _reads(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_text(errors="replace") == text
 
 
 def _by_git(path: Path, written: bytes) -> bool:
