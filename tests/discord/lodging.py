@@ -49,7 +49,7 @@ TRIES = 6000
 """Looks, 0.02 seconds apart, before something is not going to happen any more."""
 
 
-async def welcome(_platform: str, _account: str, _name: str) -> str | None:
+async def welcome(_platform: str, _account: str, _name: str, _place: str) -> str | None:
     """Everybody may come in."""
     return None
 

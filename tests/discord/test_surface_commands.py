@@ -95,7 +95,7 @@ async def test_a_slow_answer_is_announced(city: Twin, tmp_path: Path) -> None:
     """What takes longer than Discord waits is announced in time, and given when it is there."""
     going = asyncio.Event()
 
-    async def slowly(_platform: str, _account: str, _name: str) -> str | None:
+    async def slowly(_platform: str, _account: str, _name: str, _place: str) -> str | None:
         await going.wait()
         return None
 
@@ -114,7 +114,7 @@ async def test_an_announcement_that_breaks_off(city: Twin, tmp_path: Path, broke
     """Where an announcement arrived and nobody knows it, the answer comes all the same."""
     going = asyncio.Event()
 
-    async def slowly(_platform: str, _account: str, _name: str) -> str | None:
+    async def slowly(_platform: str, _account: str, _name: str, _place: str) -> str | None:
         await going.wait()
         return None
 
@@ -136,7 +136,7 @@ async def test_an_answer_that_comes_too_late(city: Twin, tmp_path: Path) -> None
     """After Discord's quarter of an hour it is an ordinary message, where who asked may see it."""
     going = asyncio.Event()
 
-    async def slowly(_platform: str, _account: str, _name: str) -> str | None:
+    async def slowly(_platform: str, _account: str, _name: str, _place: str) -> str | None:
         await going.wait()
         return None
 

@@ -207,7 +207,7 @@ async def test_a_line_that_is_too_long(city: Twin, tmp_path: Path) -> None:
 async def test_strangers_see_one_notice(city: Twin, tmp_path: Path) -> None:
     """A stranger who writes in private is shown the notice as a reply; nothing of it is heard."""
 
-    async def closed(_platform: str, _account: str, _name: str) -> str | None:
+    async def closed(_platform: str, _account: str, _name: str, _place: str) -> str | None:
         return "Ask the owner to let you in with the code 1234."
 
     maya, ben = city.bot("Maya"), city.person("ben")
@@ -227,7 +227,7 @@ async def test_files_of_strangers(city: Twin, tmp_path: Path) -> None:
     """What a stranger attaches is not fetched; one notice, then silence; admitted, it is kept."""
     answers: list[str | None] = ["Ask the owner.", "", ""]
 
-    async def door(_platform: str, _account: str, _name: str) -> str | None:
+    async def door(_platform: str, _account: str, _name: str, _place: str) -> str | None:
         return answers.pop(0) if answers else None
 
     maya, ben = city.bot("Maya"), city.person("ben")

@@ -36,10 +36,10 @@ async def test_one_that_cannot_be_heard_hides_none(city: Twin, tmp_path: Path) -
     maya, ben = city.bot("Maya"), city.person("ben")
     private, broken = city.private(ben, maya), [KeyError("of no use")]
 
-    async def knock(platform: str, account: str, name: str) -> str | None:
+    async def knock(platform: str, account: str, name: str, place: str) -> str | None:
         if broken:
             raise broken.pop()
-        return await welcome(platform, account, name)
+        return await welcome(platform, account, name, place)
 
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         await home.tell(ben, private, "one")

@@ -90,7 +90,7 @@ class Town:
         await self.home.clock.advance(1)
 
 
-async def welcome(_platform: str, _account: str, _name: str) -> str | None:
+async def welcome(_platform: str, _account: str, _name: str, _place: str) -> str | None:
     """Everybody may come in."""
     return None
 
@@ -227,7 +227,7 @@ async def test_a_place_that_is_gone(town: Town) -> None:
 async def test_strangers_in_private(town: Town) -> None:
     """Nothing of a stranger's private line is heard; they are shown a notice instead."""
 
-    async def closed(_platform: str, _account: str, _name: str) -> str | None:
+    async def closed(_platform: str, _account: str, _name: str, _place: str) -> str | None:
         return "Ask the owner."
 
     home = town.home

@@ -22,7 +22,7 @@ ANA, BO = "814273645120389120", "99112233"
 
 async def knocked(house: House, account: str = ANA, name: str = "Ana") -> Knock:
     """Somebody writes on Discord."""
-    return await house.pairing.knock("discord", account, name)
+    return await house.pairing.knock("discord", account, name, f"discord:9{account}")
 
 
 async def code_of(house: House, account: str = ANA, name: str = "Ana") -> str:
@@ -257,7 +257,7 @@ async def test_the_forgotten_never_knocked(ledger_url: str) -> None:
         await house.ledger.erase(Wish(person=welcome.id))
         query = text("SELECT text FROM texts")
         left = await house.ledger.look(lambda found: found.execute(query).scalars().all())
-        assert sorted(one for one in left if one.strip()) == sorted([BO, "Bo"])
+        assert sorted(one for one in left if one.strip()) == sorted([BO, "Bo", f"discord:9{BO}"])
         async with opened(ledger_url, 2) as again:
             for one in (house, again):
                 assert [each.account for each in await one.pairing.waiting()] == [BO]

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from loopforge.app import open_app
 from loopforge.core.room_vocabulary import Heard
 from loopforge.io.telegram.connection.rate_limit import WRONG
+from loopforge.models.scripted_model import ScriptedModels
 from loopforge.people.accounts.guess_lockout import FREE
+from loopforge.people.stranger_pairing import LET_IN
+from loopforge.settings import load_settings
 from tests.telegram.city import City
-from tests.telegram.homes import Home, on_telegram, pair
+from tests.telegram.homes import Home, counting, on_telegram, pair
 from tests.telegram.records import Bot
 from tests.telegram.test_limits import MINUTE, Lab, lab
 
@@ -59,9 +63,30 @@ async def test_a_stranger_is_told_once(tmp_path: Path, city: City) -> None:
         assert await city.calls("getFile") == []
         assert kept(tmp_path) == []
         await home.app.pairing.admit(f"telegram:{ana.id}", "")
+        assert (await city.heard(chat, by=maya, count=2))[1].text == LET_IN
         await city.say(ana, maya, "and now?", document=PAPER)
-        assert (await city.heard(chat, by=maya, count=2))[1].text == "This is answer 1."
+        assert (await city.heard(chat, by=maya, count=3))[2].text == "This is answer 1."
         assert len(kept(tmp_path)) == 1
+
+
+async def test_who_was_let_in_while_the_home_was_away(tmp_path: Path, city: City) -> None:
+    """They are told at its next start, once, however often it starts and whatever was deleted."""
+    maya, ana = await pair(city)
+    chat = await city.private(ana, maya)
+    async with on_telegram(tmp_path, maya, city.base, telegram_dm="pairing") as home:
+        await city.say(ana, maya, "hello")
+        await city.heard(chat, by=maya)
+        await home.until(lambda: nothing_waits(city, maya))
+    settings = load_settings(tmp_path, environ={})
+    async with open_app(settings, models=ScriptedModels(counting())) as app:
+        await app.pairing.admit(f"telegram:{ana.id}", "")
+    async with on_telegram(tmp_path, maya, city.base, telegram_dm="pairing") as home:
+        assert (await city.heard(chat, by=maya, count=2))[1].text == LET_IN
+        (room,) = await home.rooms()
+        await home.app.front.closing.close_room(room, "")
+    async with on_telegram(tmp_path, maya, city.base, telegram_dm="pairing") as home:
+        await city.say(ana, maya, "and now?")
+        assert (await city.heard(chat, by=maya, count=3))[2].text == "This is answer 1."
 
 
 async def test_files_of_who_may_not_talk(tmp_path: Path, city: City) -> None:

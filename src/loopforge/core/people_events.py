@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec import Struct
 
 from loopforge.core.growth.growth_events import GrowthEvent
-from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.erasable_text import Words, public
 
 
 class PersonMet(Struct, frozen=True, tag="people.met", kw_only=True, omit_defaults=True):
@@ -57,10 +57,11 @@ class AccountUnlinked(Struct, frozen=True, tag="people.unlinked", kw_only=True):
     account: Words
 
 
-class Knocked(Struct, frozen=True, tag="people.knocked", kw_only=True):
+class Knocked(Struct, frozen=True, tag="people.knocked", kw_only=True, omit_defaults=True):
     """A stranger wrote to a mate in private, and was told a pairing code, or that it is closed.
 
-    `knock` names this one knock; its code stands nowhere here.
+    `knock` names this one knock; its code stands nowhere here. `place` is the private talk in which
+    they were told.
     """
 
     knock: str
@@ -68,6 +69,7 @@ class Knocked(Struct, frozen=True, tag="people.knocked", kw_only=True):
     account: Words
     name: Words
     told: Literal["code", "closed"]
+    place: Words = public("")
 
 
 class Admitted(Struct, frozen=True, tag="people.admitted", kw_only=True):

@@ -16,7 +16,8 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from loopforge.errors import BadSettings, LedgerError, SendFailed
+from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.errors import BadSettings, LoopforgeError, SendFailed
 from loopforge.io.platforms.bot_tokens import EVERYBODY, BotAccount, BotTokens
 from loopforge.io.platforms.incoming_lines import Reception
 from loopforge.io.platforms.place_allowlist import ServedPlaces
@@ -24,6 +25,7 @@ from loopforge.io.platforms.secret_scrubbing import scrub_logs
 from loopforge.io.platforms.surface_options import Manners
 from loopforge.io.platforms.surface_plugin import HomeParts, RunningSurface, SurfaceParts, Surfaces
 from loopforge.io.session import Sessions
+from loopforge.people.stranger_pairing import LET_IN
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.installation.library_loading import load
 from loopforge.runtime.ports import Outgoing
@@ -209,11 +211,18 @@ class Platforms:
         await asyncio.gather(*(self._begin(platform) for platform in changed))
 
     async def _attend(self) -> None:
-        """Let each surface show what is going on in rooms that a place of its became part of."""
+        """Let each surface show what is going on in rooms that a place of its became part of.
+
+        Who was let in since they knocked is told so, by the room of their private talk.
+        """
         for name, surface in list(self._surfaces.items()):
             try:
                 rooms = await self._sessions.channels.all(name)
-            except LedgerError as error:
+                for one in self._parts.pairing.admitted(name):
+                    if one.place not in rooms:
+                        spot = ChannelSpot(one.place, one.name, "private")
+                        await self._sessions.greet(spot, LET_IN)
+            except LoopforgeError as error:
                 log.warning("joined rooms of %s are looked for again: %s", name, error)
                 continue
             for room in set(rooms.values()):

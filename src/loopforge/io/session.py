@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.chat.room.platform_channels import ChannelSpot, room_of
+from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.rooms_api import Front
+from loopforge.core.room_vocabulary import Told
+from loopforge.core.text.erasable_text import Words
 
 
 class Sessions:
@@ -40,6 +43,13 @@ class Sessions:
         await self._front.rooms.settle(spot, mates, room, instead)
         if before not in ("", room):
             await self._front.rooms.unsettle(before, spot.key, f"it is part of {room} now")
+
+    async def greet(self, spot: ChannelSpot, words: str) -> None:
+        """The first room of a place opens by saying this there; where one was, nothing is said."""
+        own, rooms = room_of(spot.key), self._front.rooms
+        if not await self.known(spot.key) and not (await rooms.house.state(stream_of(own))).seq:
+            await self.room(spot, ())
+            await rooms.answer(own, "", lambda _: [Told(text=Words(words))])
 
     async def part(self, place: str, why: str) -> None:
         """The place is part of no room any more, until somebody speaks there."""

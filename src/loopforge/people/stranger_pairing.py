@@ -22,7 +22,7 @@ from datetime import timedelta
 from typing import Literal, NamedTuple
 
 from loopforge.core.people_events import AdmissionRefused, Admitted, Knocked
-from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.erasable_text import Words, public
 from loopforge.errors import InputError, NotLetIn, Unknown
 from loopforge.people.accounts.account_decisions import AccountDecisions, Decision
 from loopforge.people.accounts.credential_store import PAIRING, coded, nothing, together, voided
@@ -53,9 +53,10 @@ CROWD = 50
 TO_STRANGER = (
     "I do not know you yet. Ask the owner of this home to let you in: they enter the code {code} "
     "in the web room (Admin, People), or `loopforge people admit {code}` on its machine. "
-    "The code is good for a day. Write to me again once you are let in."
+    "The code is good for a day. I tell you once you are let in."
 )
 CLOSED = "This home is for people its owner has let in. Ask the owner, then write again."
+LET_IN = "The owner of this home has let you in. Write to me, and I answer."
 NO_CODE = (
     "Nobody who waits to be let in has this code or name: it was mistyped, decided on already, or "
     "its day is over. "
@@ -78,8 +79,8 @@ class Pairing:
 
     # ------------------------------------------------------------ at the door
 
-    async def knock(self, surface: str, account: str, name: str) -> Knock:
-        """Somebody writes in private. `name` is what the platform shows of them."""
+    async def knock(self, surface: str, account: str, name: str, place: str = "") -> Knock:
+        """Somebody writes in private. `name` is what the platform shows of them, `place` where."""
         await self._decisions.refresh()
         policy = self.strangers.get(surface, Strangers()).policy
         verdict = self._verdict(surface, account)
@@ -88,16 +89,21 @@ class Pairing:
         if verdict == "refused":
             return ""
         told: Literal["code", "closed"] = "code" if policy == "pairing" else "closed"
-        return await self._told(surface, account, shown(name, account), told)
+        return await self._told(surface, account, shown(name, account), told, place)
 
     async def _told(
-        self, surface: str, account: str, name: str, told: Literal["code", "closed"]
+        self, surface: str, account: str, name: str, told: Literal["code", "closed"], place: str
     ) -> Knock:
         decisions = self._decisions
         id = decisions.id("k")
         code, link = decisions.code(PAIRING, id, DAY)
         fact = Knocked(
-            knock=id, surface=surface, account=Words(account), name=Words(name), told=told
+            knock=id,
+            surface=surface,
+            account=Words(account),
+            name=Words(name),
+            told=told,
+            place=Words(place) if place else public(""),
         )
         wrote = False
 
@@ -150,6 +156,10 @@ class Pairing:
         """Whether this home is theirs; as far as is read."""
         entry = self._decisions.book.account(self._people.same(person))
         return entry is not None and entry.right == "owner"
+
+    def admitted(self, surface: str) -> list[Stranger]:
+        """Who knocked there and was let in since; as far as is read."""
+        return self._decisions.book.knocks.admitted(surface)
 
     # ------------------------------------------------------------ the owner decides
 

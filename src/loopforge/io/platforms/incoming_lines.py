@@ -46,8 +46,8 @@ UNHEEDED = timedelta(hours=1)
 PRESS_WAITS = WAITS[:4]
 """The same where whoever pressed a button under it waits for an answer."""
 
-Knock = Callable[[str, str, str], Awaitable[str | None]]
-"""Platform, account, name: None lets them in; a text is shown to them, once; "" shows nothing."""
+Knock = Callable[[str, str, str, str], Awaitable[str | None]]
+"""Platform, account, name, place: None lets them in; a text is shown, once; "" shows nothing."""
 
 Claim = Callable[[str, str, str], Awaitable[object]]
 """Code, platform, account: from now on that account is whose code it is. Raises InputError."""
@@ -180,7 +180,7 @@ class Reception:
         """
         if spot.kind != "private":
             return None
-        return "" if bot else await self._knock(spot.key.partition(":")[0], account, name)
+        return "" if bot else await self._knock(spot.key.partition(":")[0], account, name, spot.key)
 
     async def may_give(self, spot: ChannelSpot, account: str, *, keeper: bool = False) -> bool:
         """Whether files that come with somebody's line are kept: not of who may not talk here."""

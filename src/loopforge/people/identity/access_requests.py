@@ -20,7 +20,7 @@ Verdict = Literal["admitted", "refused"]
 
 
 class Stranger(Struct, frozen=True, kw_only=True):
-    """Somebody who knocked at a surface: when last, and what they were told then."""
+    """Somebody who knocked at a surface: when and where last, and what they were told then."""
 
     knock: str
     surface: str
@@ -28,6 +28,7 @@ class Stranger(Struct, frozen=True, kw_only=True):
     name: str
     at: datetime
     told: Literal["code", "closed"]
+    place: str = ""
 
 
 class _Decided(Struct, frozen=True):
@@ -88,6 +89,17 @@ class Knocks:
                 return _stranger(body, at)
         return None
 
+    def admitted(self, surface: str) -> list[Stranger]:
+        """Who knocked there in a known place, and was let in as this very account."""
+        return [
+            _stranger(body, at)
+            for key, (body, at) in self._knocked.items()
+            if body.surface == surface
+            and body.place.text
+            and key in self._decided
+            and self._decided[key].verdict == "admitted"
+        ]
+
     def undecided(self, now: datetime, within: timedelta) -> list[Stranger]:
         """Who knocked not longer ago than this and waits for a decision, the latest first."""
         return [
@@ -105,4 +117,5 @@ def _stranger(body: Knocked, at: datetime) -> Stranger:
         name=str(body.name),
         at=at,
         told=body.told,
+        place=body.place.text or "",
     )
