@@ -10,17 +10,17 @@ from msgspec.structs import replace
 from loopforge.chat.turns.mate_posts import MatePosts
 from loopforge.core.room_vocabulary import RightsSet, Said
 from loopforge.core.work.work_vocabulary import TaskSteered
-from loopforge.errors import Changed, NotLetIn
+from loopforge.errors import Changed, InputError, NotLetIn
 from loopforge.io.discord.text.outgoing_markdown import shown
-from loopforge.runtime.ports import RoomOrder, Tool, ToolCall
+from loopforge.runtime.ports import Question, RoomOrder, Tool, ToolCall
 from loopforge.web.rendering.markdown_html import render
 from loopforge.work.task_transcript import lines_of
 from loopforge.work.threads.thread_orders import MOVED, UNSEEN, ThreadOrders
 from loopforge.work.threads.thread_posts import in_fence
 from tests.rooms.conftest import write_mates
-from tests.work.conftest import in_order, says, uses
+from tests.work.conftest import Step, in_order, says, uses
 from tests.work.test_task_results import STEPS, TASK, project
-from tests.work.test_thread_tasks import OTTO, ROOM, Commons, commons
+from tests.work.test_thread_tasks import FULL, OTTO, ROOM, Commons, commons
 
 __all__ = ["project"]
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
@@ -123,6 +123,35 @@ async def test_what_asks_for_a_yes_is_shown_whole(place: Path) -> None:
             assert "then rm -rf lantern" in text
         await room.shop.tasks.allow(task, "ana", owner=True, yes=False)
         await room.rest()
+
+
+async def test_a_bare_yes_takes_no_result_while_a_question_of_a_mate_waits(place: Path) -> None:
+    """It may be meant for the question; answered, the next is for the task."""
+    write_mates(place, ("maya",), otto=OTTO.replace("work_run]", "work_run, send]"))
+    work, talk = (
+        in_order(says("done", "So.")),
+        [{"say": "", "calls": [{"tool": "send", "arguments": "{}"}]}],
+    )
+
+    def script(asked: Question) -> Step:
+        if asked.schema and "mode" in asked.schema.get("properties", {}) and talk:
+            return talk.pop()
+        return work(asked)
+
+    async def send(call: ToolCall) -> str:
+        return f"sent for {call.mate}"
+
+    async with commons(place, script) as room:
+        await room.app.front.rooms.add("commons", "", RightsSet(who=room.ana, rights=FULL))
+        await room.hears("otto, write a Python server in serve.py")
+        (task,) = await room.tasks()
+        room.app.tools.add(Tool(name="send", summary="Sends.", asks=True), send)
+        await room.hears("Otto, how are you?")
+        with pytest.raises(InputError, match="Question 1 waits here, and so does the task"):
+            await room.does("approve")
+        assert (await room.shop.state(task)).stage == "finished"
+        await room.does("deny", "1")
+        assert await room.does("approve") == "Approved."
 
 
 async def test_an_answer_that_is_typed_too_late_is_told_so(place: Path) -> None:

@@ -68,6 +68,11 @@ NEAR = 50
 FORGOTTEN = "What was asked here was forgotten."
 
 
+def open_questions(state: RoomState) -> list[int]:
+    """The numbers of the questions of a room that wait for an answer, the oldest first."""
+    return sorted(one.asks for one in state.turns.effects.values() if one.asks)
+
+
 class ApprovalQuestion(Struct, frozen=True, kw_only=True):
     """A question: its number and line, and what its answer is bound to.
 
@@ -231,7 +236,7 @@ class ApprovalCommands:
         number = number_of(asked.argument)
         found = state.turns.question(number) if number else None
         if found is None:
-            open = sorted(one.asks for one in state.turns.effects.values() if one.asks)
+            open = open_questions(state)
             which = (
                 f"Open here: {', '.join(map(str, open))}." if open else "No question is open here."
             )

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
-from loopforge.chat.commands.approval_commands import ApprovalCommands
+from loopforge.chat.commands.approval_commands import ApprovalCommands, open_questions
 from loopforge.chat.commands.command_request import CommandRequest, number_of
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.room_store import stream_of
@@ -58,10 +58,19 @@ class RoutedCommands:
         own = self.approvals.table[name]
         if number_of(asked.argument):
             return await own(asked)
+        open = open_questions(await self._rooms.state(asked.room))
         if await self._route.awaits(stream_of(asked.room), asked.reply_to):
+            if open and not asked.reply_to:
+                raise InputError(
+                    f"Question {open[0]} waits here, and so does the task. Answer the question "
+                    f"first, by /{name} {open[0]}; then /{name} is for the task."
+                )
             return await self._order(name, asked)
         if not asked.argument:
-            raise InputError(f"Nothing waits for that here. /{name} N answers question N.")
+            which = open[0] if open else "N"
+            raise InputError(
+                f"Nothing waits for that here. /{name} {which} answers question {which}."
+            )
         return await own(asked)
 
     async def _order(self, name: str, asked: CommandRequest) -> str:
