@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from loopforge.chat.turns.apply_acts import queued
 from loopforge.core.delivery_states import Accepted, Failed, Queued, Uncertain
-from loopforge.core.room_vocabulary import Told
+from loopforge.core.room_vocabulary import Heard, Reacted, Told
 from loopforge.io.platforms.surface_options import Manners
 from tests.telegram.city import City
 from tests.telegram.homes import hall, on_telegram, pair
@@ -52,14 +55,20 @@ async def test_a_group_that_takes_no_files_of_the_bot(tmp_path: Path, city: City
     assert lines[1].text.startswith("What Maya said did not reach Lab: Telegram refuses it: Not ")
 
 
-async def test_a_topic_that_is_no_more(tmp_path: Path, city: City) -> None:
+@pytest.mark.parametrize(
+    ("why", "told"),
+    [
+        ("message thread not found", "Telegram refuses it: Message thread not found."),
+        ("TOPIC_CLOSED", "the topic is closed; open it again."),
+    ],
+)
+async def test_a_topic_that_is_no_more(tmp_path: Path, city: City, why: str, told: str) -> None:
     """Nothing else is sent there, as where a bot was sent away: not even what was lost."""
     maya, ana = await pair(city)
     lab = await city.supergroup("Lab", [ana, maya], admins=[maya], forum=True)
     topic = await city.topic(ana, lab, "Plans")
-    why = "Bad Request: message thread not found"
     async with on_telegram(tmp_path, maya, city.base, manners=Manners(streams=False)) as home:
-        await city.fault("sendMessage", "refuse", code=400, description=why)
+        await city.fault("sendMessage", "refuse", code=400, description=f"Bad Request: {why}")
         await city.say(ana, lab, "maya, hello", topic=topic)
 
         async def failed() -> bool:
@@ -69,8 +78,32 @@ async def test_a_topic_that_is_no_more(tmp_path: Path, city: City) -> None:
         await home.until(failed)
         (room,) = await home.rooms()
         words = {e.id for e in await home.events(room) if isinstance(e.body, Told)}
-        queued = [e.body for e in await home.events(room) if isinstance(e.body, Queued)]
-        assert not [one for one in queued if one.of in words and ":" in one.surface]
+        owed = [e.body for e in await home.events(room) if isinstance(e.body, Queued)]
+        failed_by = [e.body for e in await home.events(room) if isinstance(e.body, Failed)]
+        assert [str(one.why) for one in failed_by] == [told]
+        assert not [one for one in owed if one.of in words and ":" in one.surface]
+
+
+async def test_an_emoji_for_a_line_that_is_gone(tmp_path: Path, city: City) -> None:
+    """Somebody deleted the line, of which Telegram tells no bot: that is no failure."""
+    maya, ana, chat = await hall(city)
+    async with on_telegram(tmp_path, maya, city.base, manners=PLAIN) as home:
+        line = await city.say(ana, chat, "@maya_bot hello")
+        await city.heard(chat, by=maya)
+        await city.delete(ana, line)
+        (room,), stamp = await home.rooms(), home.app.stamp
+        (heard,) = [e.id for e in await home.events(room) if isinstance(e.body, Heard)]
+        body = Reacted(turn="", mate="maya", to=heard, emoji="👍")
+        fact = stamp.fact(body, actor="mate:maya")
+        sent = queued(fact, (await home.app.rooms.state(room)).places, stamp, "reaction")
+        await home.app.ledger.append(f"room:{room}", [fact, *sent])
+
+        async def ended() -> list[str]:
+            found = [e.body for e in await home.events(room)]
+            ends = [body for body in found if isinstance(body, Accepted | Failed)]
+            return [type(body).__name__ for body in ends if body.delivery == sent[0].id]
+
+        assert await home.until(ended) == ["Accepted"]
 
 
 async def test_a_message_that_may_be_of_two_topics_is_taken_for_neither_line(

@@ -38,9 +38,16 @@ GONE = (
     "message thread not found",
     "topic_closed",
     "topic_deleted",
+    "chat_write_forbidden",
 )
 """Also of a forum's topic that is no more, or where no bot may write; not where only files are
 refused, to which words say so."""
+CODES = {
+    "topic_closed": "the topic is closed; open it again.",
+    "topic_deleted": "the topic is gone.",
+    "chat_write_forbidden": "the bot may not write there; whoever manages the group can let it.",
+}
+"""What is told of refusals that are no words."""
 OUT = "Telegram does not let the bot in. The owner of this home finds the reason under Admin."
 MOVED = "the group became another one; what is said goes on there."
 TOO_LARGE = "(413)"
@@ -94,7 +101,8 @@ def failure(error: TelegramError) -> SendFailed:
         case BadRequest():
             said = str(error.message)
             gone = any(sign in said.casefold() for sign in GONE)
-            return SendFailed(f"Telegram refuses it: {said}.", final=True, gone=gone)
+            why = CODES.get(said.casefold(), f"Telegram refuses it: {said}.")
+            return SendFailed(why, final=True, gone=gone)
         case _ if TOO_LARGE in str(error.message):
             return SendFailed("Telegram refuses it: it is too large.", final=True)
         case _ if str(error.message).casefold().startswith(BUSY):

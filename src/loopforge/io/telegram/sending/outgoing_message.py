@@ -104,8 +104,8 @@ class TelegramMessages:
             await self.bot.delete_message(at.chat, message)
 
     async def react(self, at: ChatKey, message: int, emoji: str) -> None:
-        """Put a reaction on a message ("" takes ours off). Raises SendFailed."""
-        with asking():
+        """Put a reaction on a message that is there ("" takes ours off). Raises SendFailed."""
+        with _unless("to react not found"), asking():
             await self.bot.set_message_reaction(at.chat, message, emoji or None)
 
 
