@@ -122,7 +122,7 @@ async def test_pages_outlive_a_home_that_is_killed(tmp_path: Path, crowd: Crowd)
 
 
 async def test_a_line_that_goes_into_a_dead_connection(tmp_path: Path, crowd: Crowd) -> None:
-    """It is sent again after a while, once, and what was written since goes after it."""
+    """It is sent again after a while, once; what was written since goes after it; both are named."""
     async with town(tmp_path) as site, crowd:
         olu = await owner_of(site, crowd)
         olu.expects("ERR_FAILED|aborted")
@@ -143,3 +143,6 @@ async def test_a_line_that_goes_into_a_dead_connection(tmp_path: Path, crowd: Cr
         await olu.says("the second loaf")
         await olu.sees("the second loaf")
         assert await olu.talk() == ["olu: the first loaf", "olu: the second loaf"]
+        for text in ("the first loaf", "the second loaf"):
+            header = (await olu.sees(text)).locator("header")
+            assert "olu" in await header.aria_snapshot(), "a speaker's name is read, if not drawn"

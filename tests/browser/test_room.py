@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.async_api import Locator, expect
+from playwright.async_api import FilePayload, Locator, expect
 
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
@@ -47,6 +47,11 @@ async def old_room(path: Path) -> AsyncIterator[Town]:
             await home.says("olu", f"line number {number}", source=f"n{number}")
     async with town(path) as site:
         yield site
+
+
+def leaf(number: int) -> FilePayload:
+    """A small file."""
+    return {"name": f"{number}.txt", "mimeType": "text/plain", "buffer": b"%d" % number}
 
 
 async def gives(person: Person, kind: str, name: str, type: str, data: bytes) -> None:
@@ -189,6 +194,12 @@ async def test_files_come_by_choosing_dropping_and_pasting(tmp_path: Path, crowd
             "huge.bin is larger than 50 kB, the most here"
         )
         await expect(shelf).to_have_count(3)
+        await page.locator("#files").set_input_files([leaf(n) for n in range(20)])
+        await expect(page.locator("#problem")).to_have_text(
+            "At most 10 files go with one line. 13 files were not added."
+        )
+        for n in range(7):
+            await page.get_by_role("button", name=f"Do not send {n}.txt").click()
         await page.get_by_role("button", name="Do not send note.md").click()
         await expect(shelf).to_have_count(2)
         await gives(ana, "paste", "note.md", "text/markdown", b"# remember\n")

@@ -32,12 +32,8 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
         : files.reduce((sum, each) => sum + each.size, file.size) > together ? `Files of ${bytes(together)} together are the most for one line; send the rest with the next.` : "";
 
   function attach(files) {
-    problem("");
-    for (const file of files) {
-      const why = amiss(file, waiting);
-      if (why) problem(why);
-      else waiting.push(file);
-    }
+    const not = files.map((file) => amiss(file, waiting) || void waiting.push(file)).filter(Boolean);
+    problem([...new Set(not)].join(" ") + (not[1] ? ` ${not.length} files were not added.` : ""));
     const shelf = $("waiting");
     shelf.replaceChildren(...waiting.map((file) => {
       const chip = make("li", "file"), drop = make("button", "icon", "×");
