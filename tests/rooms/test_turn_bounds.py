@@ -11,7 +11,7 @@ import pytest
 
 from loopforge.chat.why.turn_replay import replayed
 from loopforge.core.effect_states import EffectDenied, EffectRunning
-from loopforge.core.events import Perceived, Returned
+from loopforge.core.events import Asked, Perceived, Returned
 from loopforge.core.limits.turn_bounds import TurnBounds
 from loopforge.errors import InputError
 from loopforge.models.scripted_model import ScriptedAnswer
@@ -55,7 +55,6 @@ async def kitchen(
     ("bounds", "tool", "used", "told"),
     [
         ("{calls: 2}", "clock", 2, "tools may be used 2 times in a turn here"),
-        ("{calls: 0}", "clock", 0, "tools may be used 0 times in a turn here"),
         ("{seconds: 100}", "oven", 2, "tools may take 100 seconds of a turn here"),
         ("{output: 20}", "clock", 1, "tools may give 20 characters in a turn here"),
         ("{depth: 0}", "clock", 0, "calls may stand 0 deep here, and too many led to this one"),
@@ -76,6 +75,19 @@ async def test_a_turn_has_no_more_done_than_its_bounds(
         denied = [each.rule for each in await home.bodies(EffectDenied)]
         late = not used or "money" in bounds  # met before a call, not by it
         assert denied == ["bounds"] * late
+
+
+async def test_where_a_turn_may_use_no_tool_none_is_offered(tmp_path: Path) -> None:
+    """By its file or by the room: it is asked once, and uses none in vain."""
+    async with kitchen(tmp_path, "{calls: 0}") as (home, _):
+        await home.hears("ana", "@maya what time is it?")
+        assert len(await home.bodies(Asked)) == 1
+        assert await home.bodies(EffectDenied) == []
+    async with kitchen(tmp_path / "room", "{}") as (home, _):
+        await home.enter("ana")
+        await home.does("ana", "bounds", "calls 0")
+        await home.hears("ana", "@maya what time is it?")
+        assert len(await home.bodies(Asked)) == 1
 
 
 async def test_the_strictest_of_mate_room_and_home_holds(tmp_path: Path) -> None:

@@ -46,6 +46,7 @@ from loopforge.core.context_window import (
 from loopforge.core.events import Recollection
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.core.limits.budget_limits import Charge
+from loopforge.core.limits.turn_bounds import strictest
 from loopforge.core.mates import unprompted_times
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.perception import KIND, AgentPerception, Edit, Line, ToolOffer
@@ -334,8 +335,10 @@ class Viewer:
     ) -> tuple[ToolOffer, ...]:
         """The tools that it was granted, as far as whoever it answers may have them used.
 
-        Of many, those that fit what was said and found last.
+        Of many, those that fit what was said and found last; none where a turn may use none.
         """
+        if strictest(mate.bounds, state.bounds, self._rules.bounds).calls == 0:
+            return ()
         known = {tool.name: tool for tool in self._tools.known()}
         may = tools_in_turn(state, due.lines, tuple(known.values()))
         own = [known[name] for name in own_tools(mate, known.values()) if name in may]
