@@ -171,7 +171,8 @@ def test_one_command_is_run_as_it_was_written() -> None:
     bad = Playbook(commanding(PROMPTS), seen).told(Result("refused", "No.")).plans()
     assert bad.acts == (FinishWork(result="No.", evidence="The command did not run."),)
     none = Playbook(commanding(PROMPTS), seen).told(Result("failed", "No bwrap.")).plans()
-    asked = "No bwrap.\nThe command did not run. When that is mended, say so, and I try again."
+    why = "The command did not run to its end. When that is mended, say so, and I try again."
+    asked = f"No bwrap.\n{why}"
     assert none.acts == (AskPerson(question=asked),)
     failed = seen_result("No bwrap.", "work_run, failed")
     late = Playbook(commanding(PROMPTS), given("run x", failed)).plans()

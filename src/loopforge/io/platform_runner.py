@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 
 from loopforge.chat.room.platform_channels import ChannelSpot
-from loopforge.errors import BadSettings, LoopforgeError, SendFailed
+from loopforge.errors import BadSettings, LedgerError, LoopforgeError, SendFailed
 from loopforge.io.platforms.bot_tokens import EVERYBODY, BotAccount, BotTokens
 from loopforge.io.platforms.incoming_lines import Reception
 from loopforge.io.platforms.place_allowlist import ServedPlaces
@@ -211,22 +211,26 @@ class Platforms:
         await asyncio.gather(*(self._begin(platform) for platform in changed))
 
     async def _attend(self) -> None:
-        """Let each surface show what is going on in rooms that a place of its became part of.
-
-        Who was let in since they knocked is told so, by the room of their private talk.
-        """
+        """Let each surface show what is going on in rooms that a place of its became part of."""
         for name, surface in list(self._surfaces.items()):
             try:
                 rooms = await self._sessions.channels.all(name)
-                for one in self._parts.pairing.admitted(name):
-                    if one.place not in rooms:
-                        spot = ChannelSpot(one.place, one.name, "private")
-                        await self._sessions.greet(spot, LET_IN)
-            except LoopforgeError as error:
+            except LedgerError as error:
                 log.warning("joined rooms of %s are looked for again: %s", name, error)
                 continue
             for room in set(rooms.values()):
                 surface.attend(room)
+            await self._greet(name, rooms)
+
+    async def _greet(self, platform: str, rooms: Container[str]) -> None:
+        """Who was let in since they knocked is told so, by the room of their private talk."""
+        for one in self._parts.pairing.admitted(platform):
+            if one.place in rooms:
+                continue
+            try:
+                await self._sessions.greet(ChannelSpot(one.place, one.name, "private"), LET_IN)
+            except LoopforgeError as error:
+                log.warning("somebody who was let in is not told yet: %s", error)
 
     def _unserved(self, platform: str) -> str:
         there = self._there.get(platform)

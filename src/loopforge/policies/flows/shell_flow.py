@@ -9,10 +9,14 @@ from loopforge.core.work.work_vocabulary import AskPerson, FinishWork, GoOn
 
 RUNNER = "work_run"
 """The tool that runs it."""
-EVIDENCE = {"returned": "", "unknown": "Nobody knows whether the command ran."}
+EVIDENCE = {
+    "returned": "",
+    "timed_out": "The command took too long, and was ended.",
+    "unknown": "Nobody knows whether the command ran.",
+}
 """What speaks for its result, by what became of it."""
-ASKING = "{}\nThe command did not run. When that is mended, say so, and I try again."
-"""What is asked where the machine could not run it, with what it said."""
+ASKING = "{}\nThe command did not run to its end. When that is mended, say so, and I try again."
+"""What is asked where the machine could not run it, or not for as long as it takes."""
 
 
 def commanding(_prompts: Prompts) -> Policy:
@@ -37,7 +41,7 @@ def commanding(_prompts: Prompts) -> Policy:
 def _ended(seen: AgentPerception) -> tuple[str, str] | None:
     """What became of the command in a turn before: it took longer than a turn waits.
 
-    None where none was run, and where a person spoke since it could not be.
+    None where none was run, and where a person spoke since it failed.
     """
     ended = [nth for nth, line in enumerate(seen.lines) if line.kind == "result"]
     if not ended:

@@ -164,7 +164,7 @@ class PersonRepository:
             told = f"Look there at {', '.join(left)}" if left else "Nothing was changed"
             why = str(error).rstrip(".")
             raise RepositoryError(f"{folder} cannot come along: {why}. {told}.") from error
-        mark.unlink()
+        mark.unlink(missing_ok=True)
         try:
             await self._move(branch, commit, before)
         except BaseException:
