@@ -93,6 +93,16 @@ def test_a_turn_of_work_has_words_of_its_own() -> None:
     assert "said nothing" not in text
 
 
+def test_a_greeting_is_told_as_the_first_word() -> None:
+    """Where nobody had spoken, the story says that, and not how few lines were shown."""
+    text = told(summons="greeting", caller=None, shown=ShownPrompt(lines=(), rest="{}"))
+    assert text.startswith(
+        "Somebody came in where nobody had spoken yet, and Maya greets those who do."
+    )
+    assert "Nothing had been said in this conversation yet." in text
+    assert "0 lines" not in text
+
+
 def test_what_was_let_go_is_told() -> None:
     """Lines that left the window are named with their number and the reason."""
     edit = Departure(

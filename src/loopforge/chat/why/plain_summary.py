@@ -29,7 +29,7 @@ SUMMONS = {
     "reply": "replied to something {name} had said",
     "name": "called {name} by name",
     "default": "spoke to mates and named none, and {name} is the one who answers that here",
-    "greeting": "came in, the first here, and {name} greets whoever is",
+    "greeting": "came in where nobody had spoken yet, and {name} greets those who do",
     "again": "was to be said anew, for a person wanted another answer of {name}",
     "more": "was to be gone on from, for a person wanted more of {name}",
     "silence": "was the last for so long that {name} was woken, to speak up or not",
@@ -153,9 +153,11 @@ def _rivals(record: TurnRecord) -> Iterator[str]:
 def _seen(record: TurnRecord) -> Iterator[str]:
     shown = record.shown
     withheld = [edit for edit in shown.edits if edit.kind == "withheld"]
-    yield f"{record.name} was shown {counted(shown.spoken, 'line')}" + (
-        ", everything that was said in this conversation." if not shown.edits else "."
-    )
+    whole = ", everything that was said in this conversation" if not shown.edits else ""
+    if shown.spoken or not whole:
+        yield f"{record.name} was shown {counted(shown.spoken, 'line')}{whole}."
+    else:
+        yield "Nothing had been said in this conversation yet."
     for edit in withheld:
         count = f"{edit.count:,} × " if edit.count > 1 else ""
         yield f"Not shown: {count}{edit.what}, because {edit.why}."
