@@ -231,19 +231,20 @@ async def test_a_home_that_is_up_again_at_night_wakes_nobody(tmp_path: Path) -> 
 async def test_it_finds_the_person(tmp_path: Path) -> None:
     """What somebody asked for themselves among others is told where they are alone with that mate.
 
-    Once, and not where it was set.
+    Once, and not where it was set; but there, where they set it themselves, by the command.
     """
     async with living(tmp_path, clock=SimClock(NOW)) as home:
         await home.hears("ana", "hello")
         await home.hears("ben", "hello")
         assert isinstance(await reminds(home, TEA), Fits)
+        await home.does("ana", "remind", "in one hour: cake")
         home.room = "nook"
         await home.enter("ana", mates=("maya",))
         await home.hears("ana", "here I am")
         await passes(home, timedelta(hours=3))
         assert await rung(home) == ["⏰ Reminder for ana: tea [1]"]
         home.room = "commons"
-        assert await rung(home) == []
+        assert await rung(home) == ["⏰ Reminder for ana: cake [2]"]
         assert "reminder.passed" in await home.kinds()
 
 
@@ -297,9 +298,14 @@ async def test_by_commands_alone(tmp_path: Path) -> None:
         assert "1. call Anna: Friday 27 March" in await home.does("ana", "reminders")
         assert "cancelled" in await home.does("ana", "reminders", "cancel 2")
         assert "Saturday 28 March" in await home.does("ana", "reminders", "move 1 Saturday at noon")
-        assert "15:00 there" in await home.does("ana", "zone", "Europe/Berlin")
+        for place in ("europe/berlin", "Berlin", "CET", "Europe/Berlin"):
+            assert "15:00 there" in await home.does("ana", "zone", place)
+        with pytest.raises(InputError, match="No time zone is called 'Mars'"):
+            await home.does("ana", "zone", "Mars")
         await home.does("ana", "quiet", "22:00-07:00")
         assert "22:00-07:00 (Europe/Berlin)" in await home.does("ana", "quiet")
+        with pytest.raises(InputError, match="07:00-07:00 begins and ends at the same time"):
+            await home.does("ana", "quiet", "07:00-07:00")
         assert await home.does("ana", "quiet", "off") == "Your reminders wait for no hours."
         assert "Quiet hours: none." in await home.does("ana", "quiet")
         with pytest.raises(InputError, match="is over already"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import json
 import re
@@ -20,6 +21,12 @@ async def act(by: Guest, room: str, line: str, what: str, **fields: str) -> int:
     return answer.status_code
 
 
+async def gone(by: Guest, path: str) -> None:
+    """Wait until nothing is there any more."""
+    while (await by.get(path)).status_code != 404:
+        await asyncio.sleep(0.02)
+
+
 async def test_only_ones_own_lines_are_changed(site: Town) -> None:
     """A line is edited and deleted by whoever said it, read as written by all who may see it."""
     olu = await site.owner()
@@ -36,6 +43,23 @@ async def test_only_ones_own_lines_are_changed(site: Town) -> None:
     assert await act(olu, room, line, "delete") == 200
     assert (await ben.get(f"/rooms/{room}/lines/{line}")).status_code == 404
     assert await act(olu, room, line, "edit", text="Again") == 404
+
+
+async def test_a_line_whose_words_went_with_another_can_be_deleted(site: Town) -> None:
+    """What quotes a deleted line is forgotten with it; a file that came with it goes by a delete."""
+    olu = await site.owner()
+    room = await site.room(olu, "Bread")
+    first = (await olu.says(room, "The oven is called Brunhilde and it smokes"))["id"]
+    file = [("files", ("plan.txt", b"Sweep the chimney.", "text/plain"))]
+    fields = {"text": "The oven is called Brunhilde and it smokes: see the plan"}
+    answer = await olu.post(f"/rooms/{room}/lines", fields, files=file, headers=JSON)
+    second = answer.json()["id"]
+    assert await act(olu, room, first, "delete") == 200
+    await gone(olu, f"/rooms/{room}/lines/{second}")
+    assert (await olu.get(f"/rooms/{room}/files/{second}/0")).status_code == 200
+    assert await act(olu, room, second, "delete") == 200
+    await gone(olu, f"/rooms/{room}/files/{second}/0")
+    assert await act(olu, room, second, "delete") == 404
 
 
 async def test_what_was_said_before_one_came_is_nothing_to_act_on(site: Town) -> None:

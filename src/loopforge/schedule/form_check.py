@@ -339,6 +339,13 @@ _CITY = re.compile(
 )
 
 
+def zone_called(name: str) -> str:
+    """The time zone of this name, in any letters, or of a city that is called so; "" for none."""
+    called = plain(name.replace("_", " "))
+    own = (zone for zone in available_timezones() if plain(zone.replace("_", " ")) == called)
+    return min(own, default="") or _cities().get(called, "")
+
+
 def _without_zone(said: str) -> tuple[str, str]:
     """The words without the place whose clock they name, and its zone; "" for none."""
     text = plain(said)

@@ -20,10 +20,12 @@ def hours_in(text: str) -> tuple[time, time] | None:
         return None
     found = _HOURS.fullmatch(text.strip())
     if found is None:
-        raise InputError(f"{text[:30]!r} are no hours such as 22:00-07:00, nor none")
+        raise InputError(
+            f"{text[:30]!r} is no span of hours such as 22:00-07:00; {NONE} for no hours"
+        )
     first, last = time(int(found[1]), int(found[2])), time(int(found[3]), int(found[4]))
     if first == last:
-        raise InputError("quiet hours that begin and end at once would never end; leave them out")
+        raise InputError(f"{text.strip()} begins and ends at the same time; {NONE} for no hours")
     return first, last
 
 

@@ -16,7 +16,7 @@ from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.server import Rooms
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Clock
-from loopforge.schedule.form_check import filled_form
+from loopforge.schedule.form_check import filled_form, zone_called
 from loopforge.schedule.phrases.phrase_reading import spoken_language
 from loopforge.schedule.quiet_hours import NONE, hours_in
 from loopforge.schedule.reminder_form import AsksBack, Checked, Fits, ReminderForm
@@ -84,12 +84,11 @@ class ReminderCommands:
         if not asked.argument:
             whose = "yours" if own else "the home's; yours is not known"
             return f"{zone} ({whose}). Another: /zone Europe/Berlin"
-        try:
-            name = str(ZoneInfo(asked.argument))
-        except (KeyError, ValueError, OSError, RecursionError) as error:
+        name = zone_called(asked.argument)
+        if not name:
             raise InputError(
                 f"No time zone is called {asked.argument[:40]!r}; use one such as Europe/Berlin."
-            ) from error
+            )
         await self._service.people.choose_time(asker.person, zone=name)
         now = self._clock.now().astimezone(ZoneInfo(name))
         return f"Your time zone is {name} from now on; it is {now:%H:%M} there."
@@ -115,8 +114,7 @@ class ReminderCommands:
             raise InputError("Somebody has to ask for it; the machine itself is nobody.")
         state = await self._rooms.state(asked.room)
         keeps = may(state, asked.person, "change", keeper=asked.keeper, owner=asked.owner)
-        mate = next(iter(state.mates), "")
-        return Asker(person=asked.person, mate=mate, keeper=keeps and asked.owner)
+        return Asker(person=asked.person, keeper=keeps and asked.owner)
 
 
 def _worded(found: Checked, which: str, form: ReminderForm) -> str:

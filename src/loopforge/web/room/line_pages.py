@@ -16,12 +16,14 @@ from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.chat.commands.line_versions import Wish
 from loopforge.chat.rooms_api import spoken
 from loopforge.core.act_guard import LONGEST_EMOJI
+from loopforge.core.events import Event
 from loopforge.errors import InputError, Unknown
 from loopforge.web.room.room_pages import done
 from loopforge.web.server.access_guards import RoomAccess
 from loopforge.web.server.page_context import Asked, Fields, Site, page
 from loopforge.web.server.request_limits import Paces
 
+NOWHERE = "There is no such line here, or its words were forgotten."
 EMOJI = regex.compile(r"(?=.*[\p{Extended_Pictographic}\p{Regional_Indicator}\u20e3])\X")
 
 
@@ -46,9 +48,9 @@ async def edit(
 async def delete(
     request: Asked, site: Site, place: RoomAccess, line: str, paces: Paces
 ) -> Response[Any]:
-    """Delete a line of one's own; its words are forgotten."""
+    """Delete a line of one's own, whose words may be forgotten already; its files go along."""
     paces.changes.take(place.visitor.person)
-    await _words(site, place, line)
+    await _line(site, place, line)
     await site.front.rooms.delete(place.room, place.visitor.person, line)
     return done(request, place.room)
 
@@ -112,8 +114,15 @@ async def pins(site: Site, place: RoomAccess) -> Template:
 
 async def _words(site: Site, place: RoomAccess, line: str) -> str:
     """The words of a line of people or mates. Raises Unknown where this person may not see it."""
-    event = await site.front.line(place.room, line, place.sight)
-    words = spoken(event)
-    if words is not None and place.sight.follows(event):
+    words = spoken(await _line(site, place, line))
+    if words is not None:
         return words
-    raise Unknown("There is no such line here, or its words were forgotten.")
+    raise Unknown(NOWHERE)
+
+
+async def _line(site: Site, place: RoomAccess, line: str) -> Event:
+    """A line as it stands; its words may be forgotten. Raises Unknown where it may not be seen."""
+    event = await site.front.line(place.room, line, place.sight)
+    if place.sight.follows(event):
+        return event
+    raise Unknown(NOWHERE)
