@@ -56,7 +56,9 @@ async def shown(shop: Workshop, id: str) -> str:
 
 async def test_an_attempt_is_scored_by_the_record_and_looked_back_on(place: Path) -> None:
     """Failing tests count, the mind's own view does not, and a sentence that is not so is flagged."""
-    failing = uses("work_run", command="echo 'E: no mode set'; python3 -m pytest -q; exit 1")
+    failing = uses(
+        "work_run", command="echo 'E: no mode set'; python3 -B -m unittest nowhere; exit 1"
+    )
     script = reflecting(
         in_order(failing, *[says("done", "It works.", confidence=95)] * 2),
         worked=[sentence("All tests passed.", 1)],

@@ -46,6 +46,20 @@ async def test_each_reason_brings_the_next_model(place: Path, reason: str) -> No
         assert "little" in [one.route.model for one in room.shop.models.asked]
 
 
+async def test_who_writes_by_commands_is_not_idle(place: Path) -> None:
+    """What a command changed is told to the mate, counts as written, and is summed up."""
+    made = ["echo 1 > a.txt", "sed -i s/1/2/ a.txt", "mkdir -p 'b c/__pycache__'; cp a.txt 'b c'"]
+    quiet = ["touch 'b c/__pycache__/x.pyc'; cat a.txt", "rm a.txt"]
+    steps = [uses("work_run", command=each) for each in [*made, *quiet, *made]]
+    async with working(place, in_order(*steps), LADDER) as shop:
+        state = await shop.state(await shop.give("Fix app.py in Python"))
+        assert (state.escalated, list(state.written)) == ([], ["a.txt", "b c/a.txt"])
+        assert "Files changed: a.txt and b c/a.txt." in str(state.summary)
+        heads = [use.value.splitlines()[0].partition("; ")[2] for use in state.uses[:5]]
+        one, two = "changed: a.txt]", "changed: 'b c/a.txt']"
+        assert heads == [one, one, two, "", one]
+
+
 async def test_a_circle_is_told_first_and_then_brings_the_next_model(place: Path) -> None:
     """In a task that need change no file: four times the same, a word on it, four times more."""
     async with working(place, in_order(*[SAME] * 9), LADDER) as shop:

@@ -459,7 +459,9 @@ def argument(use: ToolUse, name: str) -> str:
 
 
 def paths_of(use: ToolUse) -> tuple[str, ...]:
-    """The files that a use of a tool read or changed, as far as its arguments name them."""
+    """The files that a use of a tool read or changed, as far as it is told of them."""
+    if use.tool == "work_run":
+        return task_confidence.changes_in(use.value)
     if use.tool not in ("work_read", "work_write", "work_edit"):
         return ()
     if patch := argument(use, "patch"):

@@ -82,8 +82,11 @@ def _commands(state: TaskState) -> list[str]:
     tests = [one for one in commands if runs_tests(one[0])]
     if tests:
         command, value = tests[-1]
-        how = "failed" if exit_of_tests(command, value) else "passed"
-        rows.append(f"Tests were last run by `{command[:120]}`: they {how}.")
+        if (code := exit_of_tests(command, value)) is None:
+            rows.append(f"No test was run by `{command[:120]}`.")
+        else:
+            how = "failed" if code else "passed"
+            rows.append(f"Tests were last run by `{command[:120]}`: they {how}.")
     else:
         rows.append("No tests were run.")
     return rows

@@ -25,7 +25,7 @@ POLLING = re.compile(
 )
 """Commands by which one waits for something that takes long."""
 
-TOOK = re.compile(r", \d+\.\d s\]")
+TOOK = re.compile(r", \d+\.\d s(?=[;\]])")
 """How long a command took, which makes it no other."""
 
 
@@ -38,7 +38,7 @@ class SeenStep(NamedTuple):
     @classmethod
     def of(cls, action: str, observation: str) -> SeenStep:
         """What was done and seen, without how long it took."""
-        return cls(action, TOOK.sub("]", observation))
+        return cls(action, TOOK.sub("", observation))
 
     @property
     def waits(self) -> bool:

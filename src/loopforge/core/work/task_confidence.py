@@ -8,7 +8,9 @@ reliability curve). Pure.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from loopforge.core.work.work_vocabulary import ConfidenceSignal
@@ -60,7 +62,22 @@ FAILING = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """How runners of tests say that some failed: `pytest | tail` ends with the 0 of tail."""
+UNTRIED = re.compile(
+    r"^[^\n]*: No module named (?:pytest|nose\w*|tox|nox)(?:\.\w+)*$"
+    r"|\b(?:pytest|tox|nox|nosetests|jest|vitest|mocha|ctest|phpunit|rspec"
+    r"|npm|pnpm|yarn|cargo|go|make|dotnet|gradle|mvn|mix|bundle): (?:command )?not found$"
+    r"|\bmissing script: \"?(?:test|check)|No rule to make target \W(?:test|check)"
+    r"|^(?:=+ )?no tests ran\b|^Ran 0 tests\b|^No tests found\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""How it is said that no test was run: the runner is not there, or there are none."""
 EXIT = re.compile(r"\[exit code (-?\d+)")
+ENDED = re.compile(
+    r"^\[(?:exit code |it was ended: )[^;\n]*?"
+    r"(?:; changed(?: [\d,]+ files, such as)?: ([^\n]*))?\]$",
+    re.MULTILINE,
+)
+"""The line that tells how a command ended, and which files it changed."""
 ERROR = re.compile(
     r"^.*\b(?:\w*Error|\w*Exception|error|fatal|panic|failed|not found|denied)\b.*$",
     re.IGNORECASE | re.MULTILINE,
@@ -68,6 +85,9 @@ ERROR = re.compile(
 BINS = 5
 """Into how many parts confidences are put, to see how each came true."""
 NUMBERS = re.compile(r"0x[0-9a-f]+|\d+(?:\.\d+)?")
+TIMES = re.compile(r"\b\d+(?:\.\d+)?\s?m?s\b")
+NAMED, NAMES = 20, 500
+"""Files that one command changed of which it is told, and characters of their names."""
 
 
 class SeenResult(NamedTuple):
@@ -91,24 +111,57 @@ def runs_tests(command: str) -> bool:
 
 
 def exit_of_tests(command: str, value: str) -> int | None:
-    """How a run of tests ended, as an exit code; None for what is none, or did not end.
+    """How a run of tests ended, as an exit code; None where none ran, or it did not end.
 
     Where the exit code is that of another command of the line, what was printed says it.
     """
     code = exit_code(value) if runs_tests(command) else None
-    return 1 if code == 0 and FAILING.search(value) else code
+    failing = FAILING.search(value)
+    if code is None or (UNTRIED.search(value) and not failing):
+        return None
+    return 1 if code == 0 and failing else code
+
+
+def with_changes(ended: str, paths: Sequence[str]) -> str:
+    """The line that tells how a command ended, with the files that it changed."""
+    named = list[str]()
+    for path in map(shlex.quote, paths[:NAMED]):
+        if len(" ".join([*named, path])) <= NAMES:
+            named.append(path)
+    if not named:
+        return ended
+    several = f" {len(paths):,} files, such as" if len(paths) > len(named) else ""
+    return f"{ended.removesuffix(']')}; changed{several}: {' '.join(named)}]"
+
+
+def changes_in(value: str) -> tuple[str, ...]:
+    """The files that a command changed, as far as its result names them."""
+    found = ENDED.search(value)
+    with suppress(ValueError):  # a name that was cut off
+        return tuple(shlex.split(found[1] or "")) if found else ()
+    return ()
 
 
 def error_of(seen: SeenResult) -> str:
-    """What went wrong, so that the same is known again: without numbers; "" where nothing did."""
+    """What went wrong, so that the same is known again; "" where nothing did.
+
+    Tests by which of them failed, and how many; all else without numbers. A command that said
+    nothing by what it was.
+    """
     code = exit_code(seen.value)
-    if seen.outcome == "returned" and not code:
+    tests = exit_of_tests(seen.what, seen.value)
+    if seen.outcome == "returned" and not (code or tests):
         return ""
     if seen.outcome in ("deferred", "cancelled", "unknown"):
         return ""  # unknown: the program ended under it, which the mind did not bring about
-    lines = ERROR.findall(seen.value)
-    line = lines[-1] if lines else f"{seen.tool} {seen.outcome} {code if code is not None else ''}"
-    return NUMBERS.sub("#", " ".join(line.split()))[:200]
+    lines = [line.strip() for line in ENDED.sub("", seen.value, count=1).splitlines()]
+    if tests and (failing := [line for line in lines if FAILING.search(line)]):
+        return TIMES.sub("#", " ".join(" ".join(failing).split()))[:200]
+    said = ERROR.findall("\n".join(lines)) or [line for line in lines if line]
+    if not said:
+        ended = seen.outcome if code is None else f"ended with {code}"
+        return f"`{seen.what[:160]}` {ended}"
+    return NUMBERS.sub("#", " ".join(said[-1].split()))[:200]
 
 
 def signals_of(
@@ -123,6 +176,8 @@ def signals_of(
         found += filter(None, [_of_one(one)])
         if (error := error_of(one)) and error in known:
             found.append("same error again")
+        if changes_in(one.value):
+            found.append("files changed")
     if changes and seen and "files changed" not in found:
         found.append("no files changed")
     return weighed(found)
@@ -136,7 +191,7 @@ def _of_one(one: SeenResult) -> str:
             return "files changed" if one.tool in CHANGING else ""
         if (tests := exit_of_tests(one.what, one.value)) is not None:
             return "tests failed" if tests else "tests passed"
-        return "command failed" if code else "command succeeded"
+        return "command failed" if code or runs_tests(one.what) else "command succeeded"
     failed = dict.fromkeys(("failed", "timed_out"), "tool failed")
     named = {"refused": "tool was refused", "unknown": "outcome unknown", **failed}
     return named.get(one.outcome, "")

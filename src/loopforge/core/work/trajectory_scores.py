@@ -19,10 +19,10 @@ from typing import Literal, NamedTuple
 from loopforge.core.work.task_confidence import (
     CHANGING,
     SeenResult,
+    changes_in,
     error_of,
     exit_code,
     exit_of_tests,
-    runs_tests,
 )
 from loopforge.core.work.work_vocabulary import ScoreName, ScoreReason, ScoreSource
 
@@ -97,7 +97,7 @@ class Trajectory(NamedTuple):
     @property
     def commands(self) -> list[int]:
         """How all other commands ended."""
-        rest = [one for one in self.seen if not runs_tests(one.what)]
+        rest = [one for one in self.seen if exit_of_tests(one.what, one.value) is None]
         codes = [exit_code(one.value) for one in rest if not LINTING.search(one.what)]
         return [code for code in codes if code is not None]
 
@@ -105,7 +105,7 @@ class Trajectory(NamedTuple):
     def changed(self) -> bool:
         """Whether a file was changed by its tools, or is offered as changed."""
         wrote = any(one.tool in CHANGING and one.outcome == "returned" for one in self.seen)
-        return wrote or bool(self.files)
+        return wrote or bool(self.files) or any(changes_in(one.value) for one in self.seen)
 
     @property
     def errors(self) -> list[str]:

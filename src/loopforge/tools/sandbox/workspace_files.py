@@ -15,7 +15,7 @@ import os
 import stat
 import subprocess
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
@@ -144,8 +144,13 @@ class WorkspaceFiles:
             except OSError as error:
                 raise self._amiss(path, error) from error
 
-    def listing(self, most: int = 1000) -> list[WorkspaceEntry]:
-        """What lies there, by path: at most this many, no deeper than DEEPEST folders."""
+    def listing(
+        self, most: int = 1000, without: Collection[str] = frozenset()
+    ) -> list[WorkspaceEntry]:
+        """What lies there, by path: at most this many, no deeper than DEEPEST folders.
+
+        Folders of the names `without` are listed, but not what lies in them.
+        """
         found: list[WorkspaceEntry] = []
         folders: list[tuple[str, ...]] = [()]
         while folders and len(found) < most:
@@ -158,7 +163,8 @@ class WorkspaceFiles:
                             if len(found) >= most:
                                 break
                             found.append(seen := _seen((*way, entry.name), opened))
-                            if seen.kind == "folder" and len(way) < DEEPEST:
+                            inside = seen.kind == "folder" and entry.name not in without
+                            if inside and len(way) < DEEPEST:
                                 folders.append((*way, entry.name))
                 finally:
                     os.close(opened)

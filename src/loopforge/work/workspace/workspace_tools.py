@@ -11,6 +11,7 @@ import asyncio
 import shlex
 
 from loopforge.core.text.spoken_lists import counted
+from loopforge.core.work.task_confidence import with_changes
 from loopforge.errors import InputError
 from loopforge.runtime.ports import (
     Tool,
@@ -36,6 +37,11 @@ HEAD, TAIL = 900, 2_400
 FOUND = 60
 """Places that a search tells."""
 CLONE = "repo"
+MADE_BY_TOOLS = frozenset(
+    {GIT, "__pycache__", "node_modules", ".venv", "venv", ".tox", ".nox", ".npm", ".cache"}
+    | {".local", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"}
+)
+"""Folders in which programs keep what is nobody's work."""
 PATH = {"type": "string", "minLength": 1, "description": "from the workspace on, like repo/a.py"}
 
 
@@ -262,8 +268,24 @@ async def work_run(home: ToolHome, call: ToolCall) -> ToolResult:
     place, given = await place_of(home, call), call.arguments
     where = _inner(str(given.get("folder") or "")) or await asyncio.to_thread(clone_in, place)
     line = f"cd -- {shlex.quote(where or '.')} || exit 1\n{given['command']}"
+    before = await asyncio.to_thread(_lying, place)
     ended = await place.run(line, seconds=given.get("seconds"))
-    return in_short("\n".join(told_of(ended, place.limits)))
+    after = await asyncio.to_thread(_lying, place)
+    how, *output = told_of(ended, place.limits)
+    return in_short("\n".join([with_changes(how, _changed(before, after)), *output]))
+
+
+def _lying(place: TaskWorkspace) -> list[WorkspaceEntry]:
+    """What lies in a workspace."""
+    return place.files.listing(LOOKED_AT, MADE_BY_TOOLS)
+
+
+def _changed(before: list[WorkspaceEntry], after: list[WorkspaceEntry]) -> list[str]:
+    """The files that are new, gone or otherwise; none where too many lie there to be seen all."""
+    if LOOKED_AT in (len(before), len(after)):
+        return []
+    other = {*before} ^ {*after}
+    return sorted({each.shown for each in other if each.kind in ("file", "link")})
 
 
 def in_short(text: str) -> ToolResult:
