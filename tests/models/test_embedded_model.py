@@ -58,6 +58,9 @@ def question(*lines: str, **more: Any) -> Question:
     return Question(messages=messages, **{"max_tokens": 24, **more})
 
 
+ROLES = ("user", "assistant")
+
+
 async def test_it_answers_like_any_server() -> None:
     """It streams an answer, counts tokens, costs nothing, and reads a known prompt only once."""
     async with embedded_models() as models:
@@ -71,6 +74,28 @@ async def test_it_answers_like_any_server() -> None:
     assert (first.model, first.fallback, first.usage.cost) == ("embedded", False, "0")
     assert again.usage.cached >= again.usage.read - 2
     assert (facts.embedded, facts.small, facts.tools) == (True, True, False)
+
+
+async def test_what_is_to_be_copied_is_copied() -> None:
+    """Where the answer shall follow what stands before it, nothing is held against repeating."""
+    shown = ("Write nine.py, a Python script which prints 99", "print(99)")
+    nearest = ("Write a Python script hello.py that prints 7, and run it", "print(7)")
+    asked = Question(
+        messages=(
+            ("system", "You write what stands in one file, and nothing else."),
+            *(
+                (who, text)
+                for pair in (shown, nearest)
+                for who, text in zip(ROLES, pair, strict=True)
+            ),
+            ("user", "Write a Python script hello.py that prints 42, and run it"),
+        ),
+        max_tokens=20,
+        exact=True,
+    )
+    async with embedded_models() as models:
+        reply = await models.ask(asked, lambda _: None)
+    assert reply.text == "print(42)"
 
 
 @pytest.mark.patient

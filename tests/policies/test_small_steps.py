@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
 from loopforge.core.perception import AgentPerception, Line, ToolOffer
@@ -14,6 +15,10 @@ from tests.playbook import Playbook
 from tests.policies.test_flows import RUN, given, seen_result
 
 PROMPTS = PromptBook()
+
+
+DEFINED = "import math as m\ndef noon(hour):\n    print(hour, m.pi)\nnoon(12)"
+"""A file that gives each name it uses."""
 
 
 def small(text: str, *more: Line) -> AgentPerception:
@@ -48,12 +53,13 @@ def test_a_small_model_writes_one_file_and_has_it_run() -> None:
     assert book.request == Call("work_write", {"path": "repo/add.py", "text": "print(17 + 25)\n"})
 
 
-def test_a_small_model_that_copies_or_fails_is_asked_with_other_examples() -> None:
-    """A copied example is asked for again; a third run that fails is told to the person."""
+def test_a_small_model_that_writes_what_cannot_be_right_is_asked_with_other_examples() -> None:
+    """A number that nobody asked for, or lacking, is asked for again; of three the best is taken."""
     task = "Write a Python script hello.py that prints 42, and run it"
     book = Playbook(sequential(PROMPTS), small(task)).asks("write")
     assert "print(7)" in book.prompt
     book.told(Answer("answered", "print(7)")).asks("write")
+    book.told(Answer("answered", 'print("Hello World")')).asks("write")
     assert "print(7)" not in book.prompt
     book.told(Answer("answered", "print(42)"))
     assert book.request == Call("work_write", {"path": "hello.py", "text": "print(42)\n"})
@@ -62,6 +68,28 @@ def test_a_small_model_that_copies_or_fails_is_asked_with_other_examples() -> No
     Playbook(sequential(PROMPTS), again).asks("write")
     (stuck,) = Playbook(sequential(PROMPTS), small(task, *(WROTE, failed) * 3)).plans().acts
     assert stuck == AdmitStuck(why="hello.py is written, and fails when it runs:\nNameError")
+
+
+@pytest.mark.parametrize(
+    ("task", "doubtful", "sound"),
+    [
+        ("Write down.py that counts from 1 to 5", "print(down(5))", "print(*range(1, 6))"),
+        ("Write cat.py that says meow", 'print("I am a cat")', 'print("meow")'),
+        ("Write sum.py that prints 3 plus 4", "x = 3 + 4", "print(3 + 4)"),
+        ("Write a.py that prints 3 twice", "print(3", "for _ in 1, 2:\n    print(3)"),
+        ("Make hi.sh that says hi Tom", 'echo "hello Ana"', 'echo "hi Tom"'),
+        ("Write noon.py with a function that prints 12", "def f(a): print(b, 12)", DEFINED),
+    ],
+)
+def test_a_file_is_doubted_for_names_words_and_numbers(
+    task: str, doubtful: str, sound: str
+) -> None:
+    """What nothing gives, nobody asked for or cannot be Python is doubted; what is sound, not."""
+    book = Playbook(sequential(PROMPTS), small(task)).asks("write")
+    book.told(Answer("answered", doubtful)).asks("write").told(Answer("answered", sound))
+    request = book.request
+    assert isinstance(request, Call)
+    assert request.arguments["text"] == sound + "\n"
 
 
 def test_more_than_one_file_is_put_back_to_the_person() -> None:

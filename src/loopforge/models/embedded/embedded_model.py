@@ -84,7 +84,7 @@ FILLING: dict[str, Any] = {
 """How it fills in a form: without the biases half its narratives are an assistant's reflexes."""
 
 COPYING: dict[str, Any] = {"cache_prompt": True}
-"""How it fills in what stands before it: any penalty on what was said keeps it from copying."""
+"""How it writes what stands before it: any penalty on what was said keeps it from copying."""
 
 Manner = Literal["speaking", "filling", "copying"]
 MANNERS: dict[Manner, dict[str, Any]] = {
@@ -299,8 +299,8 @@ class Local:
         self, question: Question, hear: Callable[[str], None], within: float | None = None
     ) -> Tried:
         """Ask once; the first time, load it."""
-        filling: Manner = "copying" if question.exact else "filling"
-        manner: Manner = "speaking" if question.schema is None else filling
+        free: Manner = "speaking" if question.schema is None else "filling"
+        manner: Manner = "copying" if question.exact else free
         if question.route.temperature is None:
             route = replace(question.route, temperature=TEMPERATURE[manner])
             question = replace(question, route=route)

@@ -147,4 +147,4 @@ def _second(done: FinishWork, seen: AgentPerception, prompts: Prompts) -> Asking
     return replace(done, result=f"{done.result}\n\n**A second opinion ({by}):** {text}")
 
 
-MIND = Mind("sequential-thinking/1", sequential, hidden=True)
+MIND = Mind("sequential-thinking/2", sequential, hidden=True)

@@ -8,6 +8,8 @@ put back to the person. Knows a few kinds of file alone.
 
 from __future__ import annotations
 
+import ast
+import builtins
 import re
 from collections.abc import Sequence
 
@@ -40,6 +42,7 @@ TOKENS = 300
 SHOTS = 3
 """Examples that it is shown."""
 TRIES = 3
+"""Runs of a file that fail, until that is told."""
 LONGEST = 1200
 """Characters of what a run printed that are said."""
 RULE = "a small model writes one file, and the steps are given"
@@ -47,7 +50,9 @@ _FILE = re.compile(
     r"(?<![\w/.])([A-Za-z0-9_][\w-]{0,40}\.(?:py|sh|js|ts|md|txt|html|css|json|csv|ya?ml|toml))\b(?!/)"
 )
 _FENCED = re.compile(r"```[\w+-]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
-_VALUE = re.compile(r"\d+|[A-Z]\w+")
+_NUMBER = re.compile(r"\d{1,18}")
+_WORD = re.compile(r"[a-z]+")
+_QUOTED = re.compile(r"[\"'](.*?)[\"']")
 _EXIT = re.compile(r"\[exit code (\d+)")
 
 
@@ -97,15 +102,15 @@ def _written(
 ) -> Asking[AgentActionPlan]:
     """Have the model write the file; `failed` runs of it came to nothing before.
 
-    After each of them, and where it copied an example with what nobody asked for, that example is
-    taken away and it is asked again.
+    It is shown other examples where what it wrote cannot be right; of what it wrote, the least
+    doubtful is taken.
     """
-    prompt, text = prompts["work-small"], ""
+    prompt, written = prompts["work-small"], list[tuple[int, str]]()
     alike = _alike(prompt, name, wanted)
     alike = alike[: max(1, len(alike) - failed)]
-    for _ in range(TRIES):
+    for examples in (alike[-SHOTS:], alike[-1:], alike[-SHOTS - 1 : -1] or alike):
         answer = yield from ask(
-            (*_shown(dialogue(prompt).character, alike), Message("user", (wanted,))),
+            (*_shown(dialogue(prompt).character, examples), Message("user", (wanted,))),
             purpose="write",
             max_tokens=TOKENS,
             fits=fits_of(seen),
@@ -116,9 +121,10 @@ def _written(
             return no_answer(answer)
         fenced = _FENCED.search(said)
         text = fenced[1] if fenced else said
-        if not _copied(text, alike, wanted) or len(alike) == 1:
+        written.append((_doubts(name, text, wanted), text))
+        if not written[-1][0]:
             break
-        alike = alike[:-1]
+    text = min(written, key=lambda one: one[0])[1]
     path = f"{seen.context.get('clone', '')}{name}"  # commands run in a repository's clone, too
     result = yield from call(WRITE, {"path": path, "text": text + "\n"})
     steps = (f"write {name}", "run it", "say what it printed")
@@ -130,22 +136,49 @@ def _alike(prompt: str, name: str, wanted: str) -> list[Example]:
     """The examples of such a file, the one that is most like what is wanted last."""
     end = "." + name.rpartition(".")[2]
     examples = [(said, answer.replace("\\n", "\n")) for said, answer in dialogue(prompt).examples]
-    same = [one for one in examples if end in one[0]] or examples
+    same = [one for one in examples if _name(one[0]).endswith(end)] or examples
     return by_likeness(same, wanted) or same
 
 
-def _shown(character: str, alike: Sequence[Example]) -> list[Message]:
-    """What it is told, and the nearest examples."""
+def _shown(character: str, examples: Sequence[Example]) -> list[Message]:
+    """What it is told, and the examples."""
     messages = [Message("system", (character,))]
-    for said, answer in alike[-SHOTS:]:
+    for said, answer in examples:
         messages += [Message("user", (said,)), Message("assistant", (answer,))]
     return messages
 
 
-def _copied(text: str, alike: Sequence[Example], wanted: str) -> bool:
-    """Whether it is an example's, with a value that nobody asked for."""
-    made_up = set(_VALUE.findall(text)) - set(_VALUE.findall(wanted))
-    return bool(made_up) and text.strip() in {answer.strip() for _, answer in alike}
+def _doubts(name: str, text: str, wanted: str) -> int:
+    """How much in a file is likely wrong: numbers and words that nobody asked for, bad Python."""
+    asked = wanted.replace(name, "")
+    numbers, written = (set(map(int, _NUMBER.findall(each))) for each in (asked, text))
+    lacking = {one for one in numbers if not {one, one + 1} & written}
+    made_up = {one for one in written if not {one, one - 1} & {0, 1, *numbers}}
+    spoken = " ".join(_QUOTED.findall(text) if name.endswith((".py", ".js", ".sh")) else ())
+    strange = set(_WORD.findall(spoken.lower())) - set(_WORD.findall(asked.lower()))
+    python = name.endswith(".py")
+    fails, silent = python and _broken(text), python and "print" not in text
+    return len(lacking) + len(made_up) + bool(strange) + silent + 3 * fails
+
+
+def _broken(text: str) -> bool:
+    """Whether it is no Python, or uses a name that nothing gives."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return True
+    used, given = set[str](), set(dir(builtins))
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()):
+                used.add(name)
+            case ast.Name(id=name) | ast.arg(arg=name):
+                given.add(name)
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                given.add(name)
+            case ast.alias(name=name, asname=other):
+                given.add(other or name.partition(".")[0])
+    return not used <= given
 
 
 def _ended(name: str, printed: str) -> AgentActionPlan:
