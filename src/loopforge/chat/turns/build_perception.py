@@ -243,10 +243,7 @@ class Viewer:
         for id, _ in pictures:
             tokens[id] += PICTURE_TOKENS
         tools = () if due.by else await self._offered(state, mate, due, entries, facts)
-        system = await self.counter.prompt(route, mate) + TAIL_TOKENS
-        system += 0 if facts.small else tool_tokens(tools)
-        system += self._memory.most(facts) if self._memory else 0
-        system += most_lore(mate, facts)
+        system = await self._system(route, mate, tools, facts)
         budget = room_for_lines(
             facts.window,
             system=system,
@@ -259,17 +256,10 @@ class Viewer:
         stay, spent = set(fitted.visible), set(fitted.shortened)
         if spent:
             entries = [replace(e, short=True) if e.id in spent else e for e in entries]
-        names = {handle: one.name for handle, one in self._mates.items()}
         all_stay = len(stay) == len(entries)
         seen = tuple(entries if all_stay else [entry for entry in entries if entry.id in stay])
         pictures = frozenset(place for place in pictures if place[0] in stay)
-        which = namesakes(
-            state.former | state.people, {handle: self._called(handle) for handle in self._mates}
-        )
-        if self._shown.zone != self._rules.zone:
-            self._shown = ShownContext(self._rules.zone)
-        lines = self._shown.lines(state.stream, mate.handle, seen, names, fitted.cuts, pictures)
-        lines = told_apart(lines, seen, which)
+        lines = self._lines(state, mate.handle, seen, fitted.cuts, pictures)
         purged = _purged(mate.handle, fitted)
         memory = Remembered()
         if self._memory and whole:
@@ -301,6 +291,31 @@ class Viewer:
         gone = max(said - spoken - after, len(fitted.purged))
         edits = (*_edits(gone, fitted.cuts, short), *([AS_THEN] if since else []))
         return RoomView(perception, edits, purged, system + fitted.after, memory.notes)
+
+    async def _system(
+        self, route: Route, mate: Mate, tools: tuple[ToolOffer, ...], facts: ModelFacts
+    ) -> int:
+        """Tokens of what is no line: its prompt, tools, and what it remembers at most."""
+        tokens = await self.counter.prompt(route, mate) + TAIL_TOKENS
+        tokens += 0 if facts.small else tool_tokens(tools)
+        tokens += self._memory.most(facts) if self._memory else 0
+        return tokens + most_lore(mate, facts)
+
+    def _lines(
+        self,
+        state: RoomState,
+        mate: str,
+        seen: tuple[ContextEntry, ...],
+        cuts: dict[str, float],
+        pictures: frozenset[Place],
+    ) -> tuple[Line, ...]:
+        """The lines of these entries, people and mates of one name told apart."""
+        if self._shown.zone != self._rules.zone:
+            self._shown = ShownContext(self._rules.zone)
+        names = {handle: one.name for handle, one in self._mates.items()}
+        called = {handle: self._called(handle) for handle in self._mates}
+        lines = self._shown.lines(state.stream, mate, seen, names, cuts, pictures)
+        return told_apart(lines, seen, namesakes(state.former | state.people, called))
 
     async def _fitted(
         self,
