@@ -168,8 +168,14 @@ async def test_without_a_fallback_the_room_is_told_why(tmp_path: Path) -> None:
         await home.clock.advance(1)
         await home.hears("ana", "maya?")
         assert (await home.told())[2] == "Maya cannot answer just now: its file is gone."
+        (tmp_path / "mates" / "maya.md").write_text("---\nname: Mary\n---\nYou are Mary.\n")
+        await home.clock.advance(1)
+        await home.hears("ana", "@maya?")
+        told = (await home.told())[3]
+        assert told == "Maya cannot answer just now: its file says another name."
+        assert "maya.md (it is @mary now; a line `handle: maya`" in (await mended(home))[-1]
         lost = await home.bodies(TurnDropped)
-        assert [body.why for body in lost] == ["it cannot run"] * 3
+        assert [body.why for body in lost] == ["it cannot run"] * 4
 
 
 async def test_what_a_broken_mate_does_not_say_reaches_the_place(tmp_path: Path) -> None:

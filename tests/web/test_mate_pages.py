@@ -125,9 +125,10 @@ async def test_a_room_tells_the_owner_alone_where_a_file_is_broken(
     await ben.says(room, "@maya hello")
     await site.rest(room)
     for guest, told in ((owner, True), (ben, False)):
-        page = words(await guest.get(f"/rooms/{room}"))
-        assert "Maya cannot answer just now: its file is gone." in page
-        assert ("put it back from its history" in page) is told
+        page = await guest.get(f"/rooms/{room}")
+        assert "Maya cannot answer just now: its file is gone." in words(page)
+        assert ("put it back from its history" in words(page)) is told
+        assert ('(Mates). <a href="/mates">Mates</a></span>' in page.text) is told
 
 
 async def test_a_mate_whose_file_broke_goes_on_by_its_last_good_version(

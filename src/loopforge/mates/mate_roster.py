@@ -101,10 +101,18 @@ class Roster:
         """Why a mate does not run, in a few words for anybody; and where, for who can mend it."""
         found = [bad for bad in self.problems() if bad.source == f"{handle}.md"]
         if not found:
-            return "its file is gone", f"{handle}.md"
+            return self._missing(handle)
         if not (line := found[0].line):
             return "its file cannot be read", f"{handle}.md"
         return "its file has a mistake", f"{handle}.md, line {line}"
+
+    def _missing(self, handle: str) -> tuple[str, str]:
+        name = self._gone.get(handle, f"{handle}.md")
+        other = next((one for one, file in self._where.items() if file == name), "")
+        if not other:
+            return "its file is gone", name
+        again = f"it is @{other} now; a line `handle: {handle}` in it makes it @{handle} again"
+        return "its file says another name", f"{name} ({again})"
 
     def problems(self) -> list[BadMate]:
         """What is wrong with the files as they are now, in the order of files and lines."""
