@@ -258,6 +258,12 @@ async def test_a_routine_wakes_its_mate(tmp_path: Path) -> None:
         (turn,) = [one for one in await home.bodies(Perceived) if one.summons == "scheduled"]
         assert turn.mate == "maya"
         assert [said.mate for said in await home.bodies(Said)][-1] == "maya"
+        for gone in ("stop", "remove"):
+            assert isinstance(await reminds(home, TEA, wakes="maya"), Fits)
+            await home.does("ana", gone, "maya" if gone == "remove" else "")
+            await passes(home, timedelta(hours=3))
+            assert "⏰ Reminder for ana: tea (Maya cannot do it now) [" in (await rung(home))[-1]
+        assert len([one for one in await home.bodies(Perceived) if one.summons == "scheduled"]) == 1
 
 
 async def test_put_off_changed_and_cancelled(tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ ENGLISH = TimeWords(
         "last": "until {day}",
         "late": "was due {moment}",
         "held": "held back over your quiet hours",
+        "unable": "{mate} cannot do it now",
     },
 )
 GERMAN = TimeWords(
@@ -124,6 +125,7 @@ GERMAN = TimeWords(
         "last": "bis {day}",
         "late": "war fällig {moment}",
         "held": "wegen deiner Ruhezeit zurückgehalten",
+        "unable": "{mate} kann es jetzt nicht tun",
     },
 )
 FRENCH = TimeWords(
@@ -175,6 +177,7 @@ FRENCH = TimeWords(
         "last": "jusqu'au {day}",
         "late": "était prévu {moment}",
         "held": "retenu pendant tes heures de calme",
+        "unable": "{mate} ne peut pas le faire maintenant",
     },
 )
 SPANISH = TimeWords(
@@ -226,6 +229,7 @@ SPANISH = TimeWords(
         "last": "hasta el {day}",
         "late": "era para {moment}",
         "held": "retenido durante tus horas de silencio",
+        "unable": "{mate} no puede hacerlo ahora",
     },
 )
 TIME_WORDS = {"en": ENGLISH, "de": GERMAN, "fr": FRENCH, "es": SPANISH}

@@ -122,7 +122,7 @@ class ReminderBell:
         told = Told(text=Words(text), person=one.person, rang=fired)
         line = self._stamp.fact(told, actor="room", cause=fired)
         facts += [line, *queued(line, state.places, self._stamp, "reminder")]
-        if one.wakes in state.mates and not state.stopped:
+        if _woken(state, one):
             weight = Weight(
                 mate=one.wakes,
                 line=line.id,
@@ -148,9 +148,12 @@ class ReminderBell:
             person = everyone.get(one.person if one.whom == "me" else one.whom)
             who = str(person.name) if person else one.whom
         what = str(one.what) if one.what.text is not None else FORGOTTEN
-        told = (routine if one.wakes else plain).format(who=who, what=what, mate=mate)
+        woken = _woken(state, one)
+        told = (routine if woken else plain).format(who=who, what=what, mate=mate)
         now = self._stamp.clock.now()
         notes = []
+        if one.wakes and not woken:
+            notes.append(sentence(language, "unable", mate=mate))
         if now - due > LATE:
             zone = ZoneInfo(one.zone)
             when = told_moment(due.astimezone(zone), now.astimezone(zone), language)
@@ -206,6 +209,11 @@ class ReminderBell:
                 await self._ledger.append(state.stream, [fact], expect=seq)
 
         await self._ledger.decide(state.stream, partial(self._house.head, state.stream), passed)
+
+
+def _woken(state: RoomState, one: Reminder) -> bool:
+    """Whether a mate takes a turn for it: one that is here, where none was stopped."""
+    return one.wakes in state.mates and not state.stopped
 
 
 def _alone(state: RoomState) -> bool:
