@@ -63,6 +63,25 @@ async def test_a_model_that_says_nothing_is_told_of_in_time(tmp_path: Path) -> N
         assert [str(one.text) for one in await home.bodies(Said)] == ["Here."]
 
 
+async def test_a_limit_that_is_waited_out_is_told_of(tmp_path: Path) -> None:
+    """Of a model that is asked too often people know that it is asked again, and that it lives."""
+    async with house(tmp_path, "slowpoke") as (home, server):
+        server.does(Behaviour(status=429, headers={"Retry-After": "20"}), FINE)
+        await home.says("ana", "@maya hello")
+        await home.clock.advance(1)
+        await asked(home, server, 1)
+        await home.clock.advance(16)
+        (slow,) = await home.bodies(Told)
+        assert str(slow.text) == (
+            "Maya is taking long: slowpoke is too busy just now and is asked again; "
+            "nobody can stand in."
+        )
+        assert "its limit is reached" in for_owner(slow.mend)
+        await home.clock.advance(10)
+        await home.rest()
+        assert [str(one.text) for one in await home.bodies(Said)] == ["Here."]
+
+
 async def test_half_an_answer_and_then_silence_is_told_of_in_time(tmp_path: Path) -> None:
     """Before 20 s of silence people know that no more comes, after 60 s what came is the answer."""
     async with house(tmp_path, "slowpoke") as (home, server):

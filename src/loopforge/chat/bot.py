@@ -180,6 +180,7 @@ class Bot:
             then = f"{others} is asked next" if others else "nobody can stand in"
             does = {
                 "slow": f"does not say a word yet; {then}",
+                "busy": f"is too busy just now and is asked again; {then}",
                 "thinking": "has begun, and there is no word to show yet",
                 "stalled": "has stopped in the middle of its answer",
             }

@@ -32,8 +32,9 @@ Cause = Literal[
 ]
 """Why one attempt at a model came to nothing. "": it did not, or nobody knows."""
 
-Delay = Literal["slow", "thinking", "stalled"]
-"""How a model lets one wait: no sign of life; signs, but no words; words, and then nothing more."""
+Delay = Literal["slow", "busy", "thinking", "stalled"]
+"""How a model lets one wait: no sign of life; it is asked too often, and asked again in a while;
+signs, but no words; words, and then nothing more."""
 
 CAUSES: tuple[Cause, ...] = get_args(Cause)[1:]
 

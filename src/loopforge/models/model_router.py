@@ -20,6 +20,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from loopforge.core.events import Attempt, Usage
+from loopforge.core.model_trouble import Delay
 from loopforge.core.policy import Fits
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
@@ -61,7 +62,8 @@ AGAIN = 5.0
 class Climb:
     """One question on its way over the models.
 
-    `alive` once any gave a sign, `spoke` when the last words came.
+    `alive` once any gave a sign, `spoke` when the last words came; `busy` while one is waited for
+    that said that it is asked too often.
     `after` are models that come after those, and want the question in another form.
     """
 
@@ -72,6 +74,7 @@ class Climb:
     ticks: Callable[[], float]
     after: Sequence[str] = ()
     alive: bool = False
+    busy: bool = False
     spoke: float = -1.0
     asked: str = ""
     next: str = ""
@@ -384,7 +387,8 @@ class TieredModels:
         if not isinstance(hear, Attentive):
             return
         await self._clock.sleep(SLOW)
-        hear.slow(climb.asked, climb.next, "thinking" if climb.alive else "slow")
+        waits: Delay = "busy" if climb.busy else "thinking" if climb.alive else "slow"
+        hear.slow(climb.asked, climb.next, waits)
         told = -1.0
         while True:
             left = climb.spoke + SLOW - self._clock.ticks() if climb.spoke > told else SLOW
@@ -428,7 +432,9 @@ class TieredModels:
                     return self._noted(spec, tried)
                 if tried.text:
                     climb.hear(ANEW)
+                climb.busy = tried.cause == "busy"
                 await self._clock.sleep(wait)
+                climb.busy = False
         finally:
             self._rests.leave(spec.name)
 

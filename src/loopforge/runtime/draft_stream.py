@@ -70,7 +70,7 @@ class DraftStream:
     def slow(self, model: str, others: str, how: Delay) -> None:
         """A model lets one wait; that it thinks is told only where no word is to be seen."""
         wordless = self._part.aloud and not self._spoken.words
-        if how == "slow" or (how == "thinking") == wordless:
+        if how in ("slow", "busy") or (how == "thinking") == wordless:
             self._slow(model, others, how)
 
     def paid(self, usage: Usage) -> None:
