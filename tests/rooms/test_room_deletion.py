@@ -44,8 +44,11 @@ async def test_what_it_would_mean_is_told_and_nothing_is_done(home: Home) -> Non
     assert "Mates keep 2 memories of it." in told
     assert f"1 of these rest on other rooms, too; /delete {room} keep memories" in told
     assert told.endswith(f"To do it: /delete {room}")
-    for wrong in ("yes", "commons", f"{room} keep", f"{room} keep everything", f"{room} now"):
-        with pytest.raises(InputError):
+    for wrong in ("yes", "commons", "The old cellar"):
+        with pytest.raises(InputError, match=f"/delete {room} deletes it"):
+            await home.does("ana", "delete", wrong)
+    for wrong in (f"{room} keep", f"{room} keep everything", f"{room} now"):
+        with pytest.raises(InputError, match="What may stay"):
             await home.does("ana", "delete", wrong)
     assert await home.events() == before
 

@@ -48,7 +48,9 @@ async def test_an_invite_says_whose_room_it_is_and_who_is_there(site: Town, owne
     assert "You can leave at any time" in door
     came = await ben.post(link[0], {"name": "ben", "password": PASSWORD})
     assert came.url.path == f"/rooms/{room}"
-    assert "3 people (olu, ana, ben)" in words(came)
+    assert "This is a room in olu’s home. Here as you came in: 3 people (olu, ana, ben)" in words(
+        came
+    )
     assert f'href="/rooms/{room}/settings#leave"' in came.text
     assert "Where you are" not in (await ben.get(f"/rooms/{room}")).text
     assert "opened it" in words(await ben.get(f"/rooms/{room}"))

@@ -108,14 +108,20 @@ async def test_pinned_lines_are_found_again(site: Town) -> None:
 
 
 async def test_rooms_stand_beside_a_room(site: Town) -> None:
-    """Beside a room stand the others one is in, with what is new there, and nobody else's."""
+    """Beside a room stand the others one is in, with what is new there, and nobody else's.
+
+    One that has no title yet is called by its mates.
+    """
     olu = await site.owner()
     other = await site.room(olu, "Cellar plans")
+    nameless = await site.room(olu, "", "maya", "merlin")
     room = await site.room(olu, "Bread")
     ben = await site.guest("ben", other, by=olu)
     await site.heard(other, ben, "One", "Two")
     shown = (await olu.get(f"/rooms/{room}/beside")).text
     assert "Cellar plans" in shown
+    assert "With Maya and Merlin" in shown
+    assert "<title>With Maya and Merlin" in (await olu.get(f"/rooms/{nameless}")).text
     assert 'aria-label="2 unread"' in shown
     assert "Bread" not in (await ben.get(f"/rooms/{other}/beside")).text
 

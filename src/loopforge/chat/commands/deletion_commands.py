@@ -71,9 +71,9 @@ class DeletionCommands:
         name, _, rest = asked.argument.partition(" ")
         if not name:
             return _told(asked.room, await self._closing.resting(asked.room))
-        kept = _kept(rest)
         if name != asked.room:
             raise InputError(f"This room is {asked.room}; /delete {asked.room} deletes it.")
+        kept = _kept(rest)
         await self._closing.close_room(asked.room, asked.person, **kept)
         return "Deleted. What was said here is forgotten for good."
 

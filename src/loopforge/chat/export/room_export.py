@@ -167,7 +167,7 @@ class RoomExport:
     async def _markdown(self) -> AsyncIterator[str]:
         scene, at = self._scene, self._at.astimezone(self._zone)
         yield (
-            f"# {label(scene.title or scene.room)}\n\n"
+            f"# {label(scene.called)}\n\n"
             f"The room {label(scene.room)} as it stood on {at:%d %B %Y at %H:%M} "
             f"({label(str(self._zone))}). What somebody said stands in a quote under their name; "
             f"of what is outside of quotes only names were chosen by them.\n\n"

@@ -7,13 +7,19 @@ a colour is a name or "#rrggbb".
 from __future__ import annotations
 
 import hashlib
+import re
 
 from msgspec import Struct
 
 from loopforge.chat.room.visible_lines import NewestLine
+from loopforge.core.text.spoken_lists import listed
 from loopforge.people.identity.account_names import folded
 
 NO_MATE = "not the mate"
+MADE = re.compile("room-[0-9a-f]{12}")
+"""A slug that was made for a room without a title."""
+MATES_NAMED = 3
+"""How many mates stand for a title, where there is none."""
 _EYES = ("•", "◦", "°", "^", "o", "-", "¬", "◉", "◕", "ˆ")
 _MOUTHS = ("‿", "_", "~", ".", "-", "▿", "ω", "v", "o", "u")
 _HEADS = ("()", "[]", "{}", "||", "ʕʔ")
@@ -85,6 +91,14 @@ class Scene(Struct, frozen=True, kw_only=True):
     waiting: tuple[WaitingReminder, ...] = ()
     newest: NewestLine = NewestLine()
     hearing: str = ""
+
+    @property
+    def called(self) -> str:
+        """What people read of which room it is: its title, its slug, or with which mates it is."""
+        if self.title or not MADE.fullmatch(self.room):
+            return self.title or self.room
+        mates = listed([card.name for card in self.mates], MATES_NAMED)
+        return f"With {mates}" if mates else "New room"
 
     def person(self, id: str) -> str:
         """What people read of who a person is: the name, which no mate bears; "somebody" for none.

@@ -70,7 +70,7 @@ class Lobby:
             plates.append(
                 Doorplate(
                     room=scene.room,
-                    title=scene.title or scene.room,
+                    title=scene.called,
                     people=tuple(name for id, name in scene.people if id != person),
                     mates=scene.mates,
                     last_at=last,

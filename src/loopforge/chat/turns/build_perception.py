@@ -8,7 +8,6 @@ Token counts are asked of the model that will read the prompt and remembered by 
 from __future__ import annotations
 
 import fnmatch
-import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import tzinfo
 from itertools import compress
@@ -20,6 +19,7 @@ from msgspec.structs import replace
 
 from loopforge.chat.room.participants import namesakes
 from loopforge.chat.room.permissions import charged, tools_in_turn, unasked
+from loopforge.chat.room.room_snapshot import MADE
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.turn_queue import ANEW, GREETING, MORE, TRANSCRIPT, UNCALLED, Due
 from loopforge.chat.room.visible_lines import SPOKEN
@@ -70,8 +70,6 @@ SMALL_SEES = 4
 """Lines that a small model is shown of those that fit, about (policies/small_prompt.py)."""
 LONGEST_TITLE = 80
 """Characters of a title that mates are told."""
-MADE = re.compile("room-[0-9a-f]{12}")
-"""A slug that was made for a room without a title."""
 WISHED = {
     ANEW: "a wish for another answer than the one you gave",
     MORE: "a wish that you go on from your last line, saying nothing of it again",

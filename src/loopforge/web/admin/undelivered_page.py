@@ -110,5 +110,5 @@ def _row(site: Site, one: OwedDelivery, scene: Scene | None) -> OwedRow:
         where=one.name if scene is not None else "",
         platform=site.surfaces.get(platform, platform.capitalize()),
         room=scene.room if scene else "",
-        title=(scene.title or scene.room) if scene else "",
+        title=scene.called if scene else "",
     )

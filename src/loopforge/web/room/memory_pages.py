@@ -46,7 +46,7 @@ async def _shown(
 ) -> Template:
     """A page of items, by mate, with the rooms in which the visitor may share them."""
     plates = await site.front.lobby.rooms_of(visitor.person, {})
-    titles = {PREFIX + plate.room: plate.title or plate.room for plate in plates}
+    titles = {PREFIX + plate.room: plate.title for plate in plates}
     mates = site.roster.mates()
     kept = await site.beliefs.keeps(visitor.person)
     groups = [

@@ -82,7 +82,7 @@ async def _reminders(site: Site, place: RoomAccess, **more: Any) -> Template:
         place.visitor,
         here="rooms",
         place=place,
-        name=place.scene.title or place.room,
+        name=place.scene.called,
         rows=[_row(site, place, one) for one in waiting],
         ways=[(verb, label) for verb, (label, _) in REMINDER_WAYS.items() if verb != "cancel"],
         zone=zone,

@@ -118,4 +118,4 @@ async def _stand(site: Site, visitor: Visitor, room: str) -> RoomStand | None:
     scene = titled_for(await rooms.scene(room, me), sight)
     held = granted(await rooms.state(room), me, owner=visitor.right == "owner")
     tools = not visitor.guest and "tools" in held.rights and may_give(held.tools)
-    return RoomStand(scene.title or room, held, came, past, tools)
+    return RoomStand(scene.called, held, came, past, tools)
