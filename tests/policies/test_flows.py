@@ -171,7 +171,9 @@ def test_one_command_is_run_as_it_was_written() -> None:
     bad = Playbook(commanding(PROMPTS), seen).told(Result("refused", "No.")).plans()
     assert bad.acts == (FinishWork(result="No.", evidence="The command did not run."),)
     none = Playbook(commanding(PROMPTS), seen).told(Result("failed", "No bwrap.")).plans()
-    why = "The command did not run to its end. When that is mended, say so, and I try again."
+    why = (
+        "The command did not run to its end. When that is mended, say `again`, and I try it again."
+    )
     asked = f"No bwrap.\n{why}"
     assert none.acts == (AskPerson(question=asked),)
     failed = seen_result("No bwrap.", "work_run, failed")
@@ -179,11 +181,26 @@ def test_one_command_is_run_as_it_was_written() -> None:
     assert late.acts == (AskPerson(question=asked),)
     mended = given("run x", failed, heard("Person", "It is there now"), command="x")
     assert Playbook(commanding(PROMPTS), mended).request == Call("work_run", {"command": "x"})
-    over = given("run x", seen_result("[exit code 0]"), heard("Person", "And?"))
+    waits = given("run x", failed, heard("Person", "No idea what that is"), command="x")
+    assert Playbook(commanding(PROMPTS), waits).plans().acts == (AskPerson(question=asked),)
+    over = given("run x", seen_result("[exit code 0]"), heard("Person", "And? OK"), command="x")
     assert isinstance(Playbook(commanding(PROMPTS), over).plans().acts[0], FinishWork)
     lost = Playbook(commanding(PROMPTS), seen).told(Result("unknown", "It died.")).plans()
     nobody = "Nobody knows whether the command ran."
     assert lost.acts == (FinishWork(result="It died.", evidence=nobody),)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said", "command"),
+    [("", "run ls -la", "ls -la"), ("", "again, please", "x"), (", cancelled", "", "x")],
+)
+def test_another_command_or_the_same_is_run_when_a_person_has_it_go_on(
+    outcome: str, said: str, command: str
+) -> None:
+    """What a reply asks for is run, and so is what was cut off by a stop."""
+    lines = [seen_result("[exit code 0]", f"work_run{outcome}"), heard("Person", said)]
+    seen = given("run x", *lines[: 2 if said else 1], command="x")
+    assert Playbook(commanding(PROMPTS), seen).request == Call("work_run", {"command": command})
 
 
 def test_a_model_says_as_what_a_task_is_taken() -> None:

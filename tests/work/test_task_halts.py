@@ -14,8 +14,8 @@ import pytest
 
 from loopforge.app import open_aside
 from loopforge.core.events import Answered, Perceived
-from loopforge.core.work.work_vocabulary import TaskClassified
-from loopforge.errors import Changed
+from loopforge.core.work.work_vocabulary import TaskClassified, TaskFinished
+from loopforge.errors import BadLine, Changed
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall
@@ -142,6 +142,32 @@ async def test_it_does_not_work_while_its_home_is_down(place: Path, at: str) -> 
         assert state.stage == "finished"
         assert (state.spent_seconds > 1400) == (at == "effect.running")
         assert state.spent_seconds < 1800
+
+
+async def test_one_command_that_was_stopped_runs_when_it_goes_on(place: Path) -> None:
+    """And another one, or a question, that somebody replies to its end is no word into the wind."""
+    async with working(place, in_order(says("done", "Nothing did."))) as shop:
+        id = await shop.tasks.open("run ls a.txt || sleep 60", "ana")
+        await shop.until(id, "effect.running")
+        await shop.tasks.stop(id, "ana")
+        await shop.rest(id)
+        shop.file(id, "a.txt").write_text("here")
+        await shop.tasks.resume(id, "ana")
+        await shop.rest(id)
+        assert str((await shop.bodies(id, TaskFinished))[-1].result).endswith(" s]\na.txt")
+        for said, result in (
+            ("run cat a.txt", "here"),
+            ("again", "here"),
+            ("why?", "Nothing did."),
+        ):
+            assert (
+                "It is taken otherwise" in await shop.tasks.say(id, "ana", said) or said != "why?"
+            )
+            await shop.rest(id)
+            assert str((await shop.bodies(id, TaskFinished))[-1].result).endswith(result)
+        assert len((await shop.state(id)).uses) == 4
+        with pytest.raises(BadLine, match="behind @tier-3"):
+            await shop.tasks.open("@tier-3", "ana", owner=True)
 
 
 @pytest.mark.parametrize("text", ["Fix app.py in Python", "@tier-3 what is 2 + 2?"])

@@ -20,7 +20,7 @@ from loopforge.core.work.turn_limit import turn_limit
 from loopforge.core.work.work_roles import ROLES, WorkRole
 from loopforge.runtime.ports import Clock, ModelFacts, Tool
 from loopforge.runtime.world import OpeningView
-from loopforge.work.task_state import TaskEntry, TaskState
+from loopforge.work.task_state import TaskEntry, TaskState, argument
 from loopforge.work.workspace.workspace_tools import CLONE
 
 SIGNS = 3
@@ -75,7 +75,8 @@ def viewed(
         "left": _left(state),
         "branches": branches,
         "clone": f"{CLONE}/" if state.task.repo else "",
-        "command": shell_command(str(state.task.text)),
+        "command": next((argument(use, "command") for use in reversed(state.uses)), "")
+        or shell_command(str(state.task.text)),
         "roles": "\n".join(f"- {one.handle}: {one.title}" for one in ROLES.values()),
     }
     seen = AgentPerception(
@@ -106,8 +107,9 @@ def _line(state: TaskState, entry: TaskEntry, zone: ZoneInfo) -> Line:
             who = entry.who if good else f"{entry.who}, {entry.outcome}"
             text = entry.text
             if text.text is not None:
-                wanted = shortened(str(entry.arguments), 300)
-                text = Words(f"(for {wanted})\n{shortened(text.text, LONGEST)}")
+                alone = state.classified is not None and state.classified.flow == "shell"
+                wanted = "" if alone else f"(for {shortened(str(entry.arguments), 300)})\n"
+                text = Words(f"{wanted}{shortened(text.text, LONGEST)}")
             return Line(kind="result", who=public(who), text=text, id=entry.id, at=at)
         case "told":
             return Line(kind="told", text=entry.text, id=entry.id, at=at)

@@ -18,7 +18,13 @@ from loopforge.core.events import Body, Event, Fact
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.work import task_confidence
 from loopforge.core.work.model_escalation import CORRECTIONS, EscalationCause
-from loopforge.core.work.task_classifier import TaskClass, correction_of, says_wrong
+from loopforge.core.work.task_classifier import (
+    TaskClass,
+    correction_of,
+    says_wrong,
+    shell_command,
+    wants_again,
+)
 from loopforge.core.work.task_confidence import ReliabilityBin
 from loopforge.core.work.work_vocabulary import (
     ANY_TOOL,
@@ -89,6 +95,8 @@ class TaskService:
         `only` is all that it may change, `tools` are those that this person may have used.
         """
         text = self.world.calls.without_keys(checked_text(text))
+        if self.world.names_nothing_else(text):
+            raise BadLine(f"Say behind {text} what is to be done.")
         if mate and not self.world.is_mate(mate):
             raise Unknown(f"There is no mate {mate!r}; `loopforge mate list` shows them.")
         if repo:
@@ -133,8 +141,11 @@ class TaskService:
         async def attempt(state: TaskState, seq: int) -> str:
             if state.stage in ("approved", "rejected"):
                 raise Changed("This task is over; give a new one.")
-            was = state.classified
-            corrects = flow is not None or says_wrong(text, asked=state.stage == "waiting")
+            was, asked = state.classified, state.stage == "waiting"
+            corrects, onward = flow is not None or says_wrong(text, asked=asked), flow
+            again = shell_command(text) or wants_again(text, asked=asked)
+            if was and was.flow == "shell" and (asked or state.stage == "finished") and not again:
+                onward = flow or "sequential-thinking"  # who runs commands alone answers nothing
             bodies: list[Body] = [
                 TaskSteered(
                     person=person,
@@ -145,11 +156,11 @@ class TaskService:
                 )
             ]
             told = "It is put before the mate in its next turn."
-            if flow is not None and was is not None and was.flow != flow:
+            if onward is not None and was is not None and was.flow != onward:
                 reason = f'A person said "{text[:80]}".'
-                found = TaskClass(was.task_type, was.role, was.complexity, flow, reason)
+                found = TaskClass(was.task_type, was.role, was.complexity, onward, reason)
                 bodies.append(self.world.classified(found, "person"))
-                told = f"It is taken otherwise from now on: {flow}."
+                told = f"It is taken otherwise from now on: {onward}."
             elif state.stage in ("waiting", "finished"):
                 told = "The task goes on with that."
             elif state.stage == "stopped":

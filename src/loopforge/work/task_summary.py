@@ -21,7 +21,9 @@ def summary_of(state: TaskState) -> str:
     """The summary of a task as it stands."""
     rows = [_head(state)]
     if state.written:
-        rows.append(f"Files changed: {listed(tuple(state.written)[-SHOWN:])}.")
+        more = len(state.written) - SHOWN
+        last = f" ({len(state.written):,}, the last of them)" if more > 0 else ""
+        rows.append(f"Files changed{last}: {listed(tuple(state.written)[-SHOWN:])}.")
     else:
         rows.append("No file was changed by its tools.")
     rows += _commands(state)

@@ -275,6 +275,11 @@ class TaskWorld:
         """Whether there is a mate of that handle in this home."""
         return self.calls.roles.is_mate(handle)
 
+    def names_nothing_else(self, text: str) -> bool:
+        """Whether a task is the name of a model or tier that is here, and nothing behind it."""
+        to, rest = past_all(f"{text} .")
+        return rest == "." and self._choice.past(to) is not None
+
     def only_owner(self, tool: str) -> bool:
         """Whether the owner alone may allow a use of a tool."""
         return any(one.owner for one in self._ports.tools.known() if one.name == tool)

@@ -184,6 +184,18 @@ _WRONG = re.compile(
     re.IGNORECASE,
 )
 _NO = re.compile(r"\W*(?:no|nope|nein)\b(?! (?:idea|hurry|problem|worries|rush)\b)", re.IGNORECASE)
+_AGAIN = re.compile(
+    r"\b(?:again|retry|once more|re-?run|nochmals?|noch ?mal|erneut)\b", re.IGNORECASE
+)
+_MENDED = re.compile(
+    r"\b(?:try|go(?: on| ahead)?|yes|ok(?:ay)?|sure|done|fixed|mended|repaired|installed|there now|works"
+    r"|ja|weiter|fertig|repariert|behoben|installiert)\b",
+    re.IGNORECASE,
+)
+_NOT = re.compile(
+    r"\b(?:no|not|never|nein|nicht|nie|don['’]?t|why|what|how|warum|was|wie)\b|\?", re.IGNORECASE
+)
+"""What makes a reply a no, or a question, though a word in it says again."""
 _CORRECTION = tuple(
     (re.compile(rf"^\W*+(?:{words})\b", re.IGNORECASE), flow) for words, flow in _SAYING
 )
@@ -195,6 +207,12 @@ def shell_command(text: str) -> str:
     if said is None or said["program"].lower() not in _PROGRAMS or said["program"][:1].isupper():
         return ""
     return said["command"].strip()
+
+
+def wants_again(text: str, *, asked: bool = False) -> bool:
+    """Whether somebody has a command run once more; where they were `asked`, a yes says so."""
+    said = _AGAIN.search(text) or (asked and _MENDED.search(text))
+    return bool(said) and not _NOT.search(text)
 
 
 def past_all(text: str) -> tuple[str, str]:
