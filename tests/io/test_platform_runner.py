@@ -265,6 +265,38 @@ async def test_nothing_is_sent_by_what_is_being_closed() -> None:
     await ending
 
 
+class Failing(Leaving):
+    """A surface of which everything fails, and that wants to end the program."""
+
+    async def close(self) -> None:
+        """It cannot."""
+        raise ValueError("no")
+
+    def attend(self, room: str) -> None:
+        """Nor this."""
+        raise SystemExit(room)
+
+    def states(self) -> Mapping[str, str]:
+        """Nor this."""
+        raise KeyError("how it stands")
+
+    async def send(self, out: Outgoing) -> str:
+        """Nor this."""
+        raise SystemExit(out.delivery)
+
+
+async def test_what_a_surface_raises_harms_nobody_else() -> None:
+    """It is said in its state; the home goes on, and ends when it is to."""
+    attached = module.Attached(Failing())
+    assert attached.states() == {"*": "it cannot say how it stands (KeyError)"}
+    attached.attend("tea")
+    line = event(Heard(person="p", text=Words("hello"), surface="terminal"))
+    out = Outgoing(delivery="d1", stream="room:tea", place="leaving:1", what="line", event=line)
+    with pytest.raises(SendFailed, match="wanted to end the program"):
+        await attached.send(out)
+    await attached.end()
+
+
 async def test_one_conversation(tmp_path: Path, twin: Twin, city: City) -> None:  # noqa: F811
     """A group that a command joins to a room while the home runs hears what is said there."""
     maya, ana, lab = await hall(city)

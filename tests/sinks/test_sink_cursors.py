@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
+from loopforge.core.events import Event
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.ledger.storage.sink_cursors import SinkCursors
 from loopforge.sinks import sink_runner
@@ -40,6 +41,37 @@ async def test_a_sink_goes_on_from_where_it_came(ledger: SqlLedger, ledger_url: 
         assert await again.begin("all", history=False) == {"task:a": 2, "task:ä🌊": 2**40}
     finally:
         await other.close()
+
+
+class Leaving:
+    """An outlet that wants to end the program at first, and that cannot close."""
+
+    most = 1
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def send(self, events: Sequence[Event]) -> None:
+        """The second time it takes them."""
+        self.asked += 1
+        if self.asked == 1:
+            raise SystemExit("no library")
+
+    async def close(self) -> None:
+        """It cannot."""
+        raise ValueError("no")
+
+
+async def test_a_sink_ends_nothing_but_itself(
+    ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that wants to end the program is tried again like others; the home ends all the same."""
+    monkeypatch.setattr(sink_runner, "PAUSES", (0.01,))
+    outlet = Leaving()
+    async with outlet_running(ledger, outlet):
+        await begin(ledger, "task:a")
+        while outlet.asked < 2:
+            await STAMP.clock.sleep(0.01)
 
 
 async def test_all_comes_in_order_over_a_new_start(

@@ -34,8 +34,8 @@ log = logging.getLogger(__name__)
 PAUSES = (2.0, 10.0, 60.0)
 LOOK = 2.0
 """Seconds between two looks at which accounts there are, and which rooms were joined."""
-FAREWELL = 3.0
-"""Seconds that a surface has to finish what it is sending when it ends."""
+FAREWELL, CLOSING = 3.0, 10.0
+"""Seconds that a surface has to finish what it is sending when it ends, and then to close."""
 BEGINS = "it is being connected"
 PENDING = (BEGINS, "not connected yet")
 """States of which nobody is told: they are about to be others."""
@@ -44,12 +44,15 @@ FILE = "accounts"
 
 
 class Attached:
-    """A surface as deliveries have it, which knows whether it is sending anything."""
+    """A surface as deliveries have it, which knows whether it is sending anything.
+
+    What it raises where nobody tries again is said once, and harms nobody else.
+    """
 
     def __init__(self, surface: RunningSurface) -> None:
-        self.name, self.states = surface.name, surface.states
-        self.run, self.close, self.attend = surface.run, surface.close, surface.attend
+        self.name, self.run = surface.name, surface.run
         self._surface, self._sending, self._leaving = surface, 0, False
+        self._told = set[str]()
         self._idle = asyncio.Event()
         self._idle.set()
 
@@ -71,6 +74,8 @@ class Attached:
         self._idle.clear()
         try:
             yield
+        except SystemExit as error:
+            raise SendFailed(f"{self.name} wanted to end the program ({error}).") from error
         finally:
             self._sending -= 1
             if not self._sending:
@@ -84,7 +89,31 @@ class Attached:
         except TimeoutError:
             log.info("%s was still sending when it ended", self.name)
         self._leaving = True
-        await self.close()
+        try:
+            async with asyncio.timeout(CLOSING):
+                await self._surface.close()
+        except (Exception, SystemExit) as error:
+            self._fails("close", error)
+
+    def attend(self, room: str) -> None:
+        """Have it show what is going on in a room."""
+        try:
+            self._surface.attend(room)
+        except (Exception, SystemExit) as error:
+            self._fails("show what is going on in rooms", error)
+
+    def states(self) -> dict[str, str]:
+        """How it stands with its accounts, or that it cannot say so."""
+        try:
+            return dict(self._surface.states())
+        except (Exception, SystemExit) as error:
+            self._fails("say how it stands", error)
+            return {EVERYBODY: f"it cannot say how it stands ({type(error).__name__})"}
+
+    def _fails(self, what: str, error: BaseException) -> None:
+        if what not in self._told:
+            self._told.add(what)
+            log.warning("%s cannot %s", self.name, what, exc_info=error)
 
 
 class Platforms:
@@ -133,7 +162,7 @@ class Platforms:
             if accounts
         }
         for name, surface in self._surfaces.items():
-            found[name] = dict(surface.states())
+            found[name] = surface.states()
         for name, trouble in self._troubles.items():
             found[name] = {EVERYBODY: trouble}
         for account, why in self._amiss():
@@ -265,7 +294,7 @@ class Platforms:
                 if not await self._be(platform, accounts):
                     return
                 self._troubles[platform] = "it ended and is begun anew"
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 self._troubles[platform] = f"it failed ({type(error).__name__}) and is begun anew"
                 log.exception("%s failed, and is begun anew", platform)
             await self._parts.stamp.clock.sleep(PAUSES[min(failures, len(PAUSES) - 1)])

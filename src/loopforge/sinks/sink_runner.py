@@ -33,6 +33,8 @@ PAGE = 500
 PAUSES = (1.0, 5.0, 30.0, 120.0)
 """Seconds before a sink that failed is tried again, by how often it failed; the last holds."""
 ERASED = "ledger.erased"
+CLOSING = 10.0
+"""Seconds that a sink has to close."""
 LOOKED = 50
 """Streams that are looked into for the oldest event that has not gone."""
 
@@ -87,7 +89,11 @@ class Sinks:
         await self._tasks.close()
         for each in self._sinks:
             if isinstance(each.sink, EventOutlet):
-                await each.sink.close()
+                try:
+                    async with asyncio.timeout(CLOSING):
+                        await each.sink.close()
+                except (Exception, SystemExit) as error:
+                    log.warning("the sink %s cannot close", each.name, exc_info=error)
 
     def _taking(self, one: InstalledSink) -> EventSink:
         if not isinstance(one.sink, EventOutlet):
@@ -132,7 +138,7 @@ class _Following:
             self._name, self._place, behind, min(first, default=None), *self._trouble
         )
 
-    def _failed(self, error: Exception) -> None:
+    def _failed(self, error: BaseException) -> None:
         self._trouble = (f"{type(error).__name__}: {error}", self._clock.now())
 
     def _told(self, stream: str, _: Sequence[Event] = ()) -> None:
@@ -157,7 +163,7 @@ class _Following:
                             self._more.clear()
                             while ready := self._waiting - self._aside:
                                 await self._next(min(ready), tasks)
-                    except Exception as error:
+                    except (Exception, SystemExit) as error:
                         said = "the sink %s is tried again: %s: %s"
                         log.warning(said, self._name, type(error).__name__, error)
                         self._failed(error)
