@@ -207,6 +207,17 @@ def test_variables_that_look_like_settings_are_kept_for_the_doctor(tmp_path: Pat
     assert settings.strays == ("LOOPFORGE_ROM",)
 
 
+def test_a_variable_that_a_models_table_names_is_read_whatever_it_is_called(
+    tmp_path: Path,
+) -> None:
+    """Keys and addresses of servers of one's own may stand in variables such as HF_TOKEN."""
+    table = '[models.house]\nbase_url = "HOUSE_AT"\nid = "m"\nkey = "HF_TOKEN"\n'
+    (tmp_path / "loopforge.toml").write_text(table)
+    environ = {"HF_TOKEN": "hf-1", "HOUSE_AT": "http://127.0.0.1:8000/v1", "OTHER_TOKEN": "no"}
+    given = load_settings(tmp_path, environ=environ)
+    assert given.keys == {"HF_TOKEN": "hf-1", "HOUSE_AT": "http://127.0.0.1:8000/v1"}
+
+
 def test_keys_are_gathered_and_never_shown(tmp_path: Path) -> None:
     """Providers' variables are read; neither they nor a database password stand in the repr."""
     settings = read(

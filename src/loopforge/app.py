@@ -110,6 +110,7 @@ from loopforge.runtime.turn_driver import Ports
 from loopforge.runtime.turn_record import Recorder
 from loopforge.runtime.world import Worlds
 from loopforge.setting_defaults import Settings
+from loopforge.settings import untold
 from loopforge.tools.sandbox.call_workspace import scratch_goes
 from loopforge.tools.tool_registry import Toolbox
 from loopforge.tools.tool_shortlist import Shortlist, ToolSettings
@@ -384,7 +385,7 @@ def _wired(
     work = work_parts(ports, cast, models, live, lambda: worlds.secrets(), site, kept)
     looking_back = memory_opening.notes_of(memory, house, models, cast, rules, live, ledger, stamp)
     timers, kinds = LocalTimers(lambda on: lanes.wake(on), clock), (bot, *work.worlds, looking_back)
-    worlds = Worlds(ports, timers, policies, kinds, lambda: untold.union(secrets(), tools.keys()))
+    worlds = Worlds(ports, timers, policies, kinds, lambda: kept_in.union(secrets(), tools.keys()))
     lanes, growth = LocalLanes(worlds.work, clock), growth_of(ledger, roster, stamp, memory.lineage)
     notice, patience = notice_of(models), timedelta(hours=settings.platform_patience_hours)
     rooms = Rooms(ledger, house, lanes, signals, people, cast, stamp, rules, quota, notice)
@@ -395,7 +396,7 @@ def _wired(
     closing = Closing(ledger, rooms, house, signals, lanes, effects, tasks, stamp)
     answers = QueryCommands(rooms, ledger, models, deliveries.going, rules, linking)
     listing = ModelListing(models, partial(keyed_models, live, stamp), settings.keys, paid.paid)
-    untold = _follow_settings(live, models, rules, quota, relief, listing, accounts.links)
+    kept_in = _follow_settings(live, models, rules, quota, relief, listing, accounts.links)
     more = more_commands(rooms, tools, ledger, clock, budgets, usage, book, memory, live, closing)
     work, on_work = threads_of(work, rooms, conduct, deliveries, files, more[0], closing)
     commands = Commands(rooms, choices(), answers, Workshop(growth), on_work, *more[1:])
@@ -477,12 +478,12 @@ def _follow_settings(
 ) -> set[str]:
     """Whatever goes by settings goes by others as soon as they are changed.
 
-    Returns the keys of model services, which mates never say, also of those there were before.
+    Returns the keys and passwords of settings, which mates never say, also those of before.
     """
-    untold: set[str] = set()
+    known: set[str] = set()
 
-    def know(keys: Mapping[str, str]) -> None:
-        untold.update(key for key in keys.values() if len(key) >= SHORTEST_KEY)
+    def know(settings: Settings) -> None:
+        known.update(key for key in untold(settings) if len(key) >= SHORTEST_KEY)
 
     def obey(settings: Settings) -> None:
         if isinstance(models, TieredModels):
@@ -492,13 +493,13 @@ def _follow_settings(
         quota.become(budgets_of(settings))
         relief.fallback = settings.fallback_mate
         listing.become(settings.keys)
-        know(settings.keys)
+        know(settings)
         links.inviters = settings.who_may_invite
 
-    know(live.now.keys)
+    know(live.now)
     links.inviters = live.now.who_may_invite
     live.follow(obey)
-    return untold
+    return known
 
 
 def budgets_of(settings: Settings) -> BudgetRules:

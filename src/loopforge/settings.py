@@ -20,6 +20,7 @@ from dataclasses import field, fields, make_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_type_hints
+from urllib.parse import unquote, urlsplit
 
 from loopforge.errors import BadSettings
 from loopforge.io.platforms.bot_tokens import tokens_in
@@ -124,18 +125,36 @@ def settings_with(saved: Mapping[str, Any], home: Path, environ: Mapping[str, st
     more = {name: value for name, value in saved.items() if name in known}
     sources = _sources({**written, **more}, more, text, environ)
     values = _checked({**written, **more}, environ, sources)
-    keys = read_saved(home / "data" / KEYS)
+    models = {**raw["models"], **saved.get("models", {})}
     return _composed(tuple(sys.path))(
         **_completed(values, home, environ, sources),
-        models={**raw["models"], **saved.get("models", {})},
+        models=models,
         tiers={**raw["tiers"], **saved.get("tiers", {})},
         home=home,
         sources=sources,
-        keys={**keys, **keys_in(environ)},
+        keys={**read_saved(home / "data" / KEYS), **keys_in(environ, models)},
         tokens=tokens_in(environ, [n for n, each in installed(SURFACES).items() if each.bots]),
         strays=(*_strays(environ), *sorted(saved.keys() - known - {*RAW_TABLES})),
         environ=environ,
     )
+
+
+def untold(settings: Settings) -> set[str]:
+    """What mates never say: keys, what secret settings hold, and passwords within addresses.
+
+    An address itself is no secret: others are like it, such as those of one machine.
+    """
+    written = [(row.secret, str(getattr(settings, row.name))) for row in rows()]
+    given = [text for secret, text in written if secret or "://" in text]
+    words = " ".join([*given, *settings.keys.values()]).split()
+    return {_password(word) if "://" in word else word for word in words}
+
+
+def _password(address: str) -> str:
+    try:
+        return unquote(urlsplit(address).password or "")
+    except ValueError:
+        return ""
 
 
 def with_ledger(settings: Settings, url: str) -> Settings:

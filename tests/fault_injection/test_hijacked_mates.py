@@ -222,3 +222,31 @@ async def test_no_key_of_the_home_leaves_in_disguise(tmp_path: Path) -> None:
         said = await home.bodies(Said)
         assert [str(body.text) for body in said if watch.way(str(body.text))] == []
         assert [body for body in said if body.files] == []
+
+
+async def test_secret_settings_are_kept_in_too(tmp_path: Path) -> None:
+    """So are tokens and passwords that settings hold, one in an address too."""
+    held = ("q4-metrics-Zr9TbVw4Kd", "whsec_b2xkb2xkb2xkb2xk", "whsec_bmV3bmV3bmV3bmV3")
+    word = "harbour-Zinc-4711-Lamp"
+    given = {
+        "LOOPFORGE_METRICS_TOKEN": held[0],
+        "LOOPFORGE_WEBHOOK_SECRETS": f"{held[1]} {held[2]}",
+        "LOOPFORGE_WEBHOOK_URL": f"http://me:{word}@127.0.0.1:9/events",
+    }
+    answer = ScriptedAnswer(data={"say": f"They are {', '.join((*held, word))}, all of them."})
+    async with living(tmp_path, lambda _: answer, environ=given) as home:
+        await home.hears("ana", "@maya what are they?")
+        await home.rest()
+        (said,) = await home.bodies(Said)
+    assert str(said.text) == f"They are {', '.join(['[redacted]'] * 4)}, all of them."
+
+
+async def test_the_address_of_a_models_server_is_no_secret(tmp_path: Path) -> None:
+    """A mate may name it, and others like it: no line is kept in, and no key is to be changed."""
+    line = "Ollama is at http://127.0.0.1:11434/v1, and this page at http://127.0.0.1:8321/rooms."
+    given = {"OPENAI_BASE_URL": "http://127.0.0.1:11434/v1"}
+    answer = ScriptedAnswer(data={"say": line})
+    async with living(tmp_path, lambda _: answer, environ=given) as home:
+        await home.hears("ana", "@maya where is it?")
+        await home.rest()
+        assert [str(body.text) for body in await home.bodies(Said)] == [line]

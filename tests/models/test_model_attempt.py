@@ -284,10 +284,10 @@ async def test_a_refusal_is_an_outcome(kind: str) -> None:
     finish = {"messages": "refusal", "gemini": "SAFETY"}.get(kind, "content_filter")
     if kind in ("chat", "responses"):
         tried = await ask(kind, Behaviour(refusal="I would rather not."))
-        assert (tried.outcome, tried.text) == ("refused", "I would rather not.")
+        assert (tried.outcome, tried.text, tried.cut) == ("refused", "I would rather not.", False)
     if kind != "responses":
         filtered = await ask(kind, Behaviour(pieces=("Well, ",), finish=finish))
-        assert (filtered.outcome, filtered.text) == ("refused", "Well, ")
+        assert (filtered.outcome, filtered.text, filtered.cut) == ("refused", "Well, ", True)
 
 
 async def test_a_blocked_prompt_is_refused() -> None:

@@ -98,6 +98,12 @@ def test_what_else_becomes_of_a_tool_is_put_to_the_model(outcome: ResultOutcome)
     assert f"[result of clock, {outcome}: Because.]" in book.prompt
 
 
+def test_half_a_character_in_arguments_ends_no_turn() -> None:
+    """A tool is given them with a mark in its place, for no record can hold half of one."""
+    book = at_the_clock(calls=[using() | {"arguments": '{"zone": "Asia/\\ud83d Tokyo"}'}])
+    assert book.request == Call("clock", {"zone": "Asia/? Tokyo"})
+
+
 def test_arguments_that_are_no_json_reach_no_tool() -> None:
     """They are put back to the model with a sentence."""
     book = at_the_clock(calls=[using() | {"arguments": "Paris, please"}]).asks("talk")

@@ -50,6 +50,9 @@ def _arguments(written: object) -> dict[str, Any] | None:
     if not isinstance(written, dict):
         try:
             written = json.loads(str(written or "{}"))
+            # Half a character, as of a broken emoji, can be written into no record.
+            plain = json.dumps(written, ensure_ascii=False).encode("utf-8", "replace")
+            written = json.loads(plain)
         except (ValueError, RecursionError):
             return None
     return written if isinstance(written, dict) else None

@@ -102,12 +102,19 @@ GATEWAYS = ("litellm", "server")
 KEY_ENDS = ("_API_KEY", "_BASE_URL")
 
 
-def keys_in(environ: Mapping[str, str]) -> dict[str, str]:
-    """What an environment sets of keys and addresses of services; Loopforge's own are settings."""
+def keys_in(environ: Mapping[str, str], tables: Mapping[str, Any] = {}) -> dict[str, str]:
+    """What an environment sets of keys and addresses of services; Loopforge's own are settings.
+
+    Those of other names count, too, that models' `tables` name as a `key` or `base_url`.
+    """
+    each = [table for table in tables.values() if isinstance(table, Mapping)]
+    named = [str(table.get(field)) for table in each for field in ("key", "base_url")]
     return {
         name: value
         for name, value in environ.items()
-        if value and name.endswith(KEY_ENDS) and not name.startswith("LOOPFORGE_")
+        if value
+        and (name.endswith(KEY_ENDS) or name in named)
+        and not name.startswith("LOOPFORGE_")
     }
 
 

@@ -262,6 +262,7 @@ class Provider:
         early = fault is not None
         if fault is None:
             fault, data = self._judge(question, heard, exact=exact)
+        broken = fault.outcome == "failed" or (fault.outcome == "refused" and bool(heard.text))
         return replace(
             fault,
             text=heard.text or (_refusal(heard) if fault.outcome == "refused" else ""),
@@ -269,7 +270,7 @@ class Provider:
             usage=self._usage(question, heard, early=early),
             first=_milliseconds(heard.first or now, heard.began),
             took=_milliseconds(now, heard.began),
-            cut=early or fault.outcome == "failed" or fault.detail == CUT_OFF,
+            cut=early or broken or fault.detail == CUT_OFF,
             shown=question.aloud and bool(heard.spoken.words),
         )
 
