@@ -36,6 +36,8 @@ from loopforge.people.accounts import password_hashing
 from tests import once
 
 ROOT = Path(__file__).parent.parent
+FOLDERS = {"telegram": "telegram", "models": "models", "work": "sandbox"}
+"""Folders of one kind; tasks run commands, so that theirs are of the sandbox."""
 pytest_plugins = ["tests.postgres", "tests.open_folder"]
 
 settings.register_profile(
@@ -106,6 +108,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if not item.get_closest_marker("patient")]
     for item in items:
+        if _folder(item) == "browser":
+            item.add_marker("browser")
         kind = _kind(item)
         if kind and not item.get_closest_marker("xdist_group"):
             item.add_marker(pytest.mark.xdist_group(kind))
@@ -149,8 +153,12 @@ def _sample(items: list[pytest.Item]) -> None:
 def _kind(item: pytest.Item) -> str:
     """Of several the one that it would be worst to have twice; "" for most tests."""
     kinds = (kind for kind in ("browser", "model", "crash") if item.get_closest_marker(kind))
-    folders = (name for name in ("telegram", "models") if name in item.path.parts)
-    return next(kinds, next(folders, ""))
+    return next(kinds, FOLDERS.get(_folder(item), ""))
+
+
+def _folder(item: pytest.Item) -> str:
+    """The folder of tests that it stands in."""
+    return item.path.relative_to(ROOT / "tests").parts[0]
 
 
 def _turn(item: pytest.Item) -> int:

@@ -118,26 +118,14 @@ def test_a_plugin_that_cannot_be_loaded_is_named(stranger: None, tmp_path: Path,
 
 
 @pytest.mark.parametrize(
-    ("mind", "why"),
-    [
-        ("MIND = parrot", r"'parrot' of loopforge.policies is no mind, .* uninstall"),
-        ('MIND = Mind("talk/9", lambda prompts: parrot)', "are called 'talk'. Give one another"),
-    ],
-)
-async def test_what_is_no_mind_or_takes_anothers_name_is_refused(
-    stranger: None, tmp_path: Path, mind: str, why: str
-) -> None:
-    """In a sentence that says what to do; nothing takes the place of `talk` unseen."""
-    text = MODULE.replace('MIND = Mind("parrot/1", lambda prompts: parrot)', mind)
-    (tmp_path / "stranger_parrot.py").write_text(text)
-    with pytest.raises(BadSettings, match=why):
-        async with living(tmp_path / "home"):
-            pass
-
-
-@pytest.mark.parametrize(
     ("old", "new", "why"),
     [
+        (
+            'Mind("parrot/1", lambda prompts: parrot)',
+            "parrot",
+            r"'parrot' of loopforge.policies is no mind, .* uninstall",
+        ),
+        ("parrot/1", "talk/9", "are called 'talk'. Give one another"),
         ("lambda prompts: parrot", "lambda prompts: 1 / 0", "'parrot' of loopforge.policies fails"),
         (
             "lambda prompts: parrot",
@@ -151,12 +139,17 @@ async def test_what_is_no_mind_or_takes_anothers_name_is_refused(
         ),
         ('name="bell"', 'name="clock"', "called 'clock'. Give one another"),
         ('name="bell"', 'name="recall"', "called 'recall'. Give one another"),
+        *(
+            ("bell = Bell()", f"bell = {tool}", "is no tool: ")
+            for tool in ("5", "Bell.make", "dict")
+        ),
     ],
 )
-async def test_what_fails_at_the_start_or_takes_a_tools_name_is_named(
+async def test_what_cannot_be_used_is_named(
     stranger: None, tmp_path: Path, old: str, new: str, why: str
 ) -> None:
-    """No traceback, and no tool that loses its name to another unseen."""
+    """In a sentence that says what to do; nothing takes the place of another unseen."""
+    assert old in MODULE
     (tmp_path / "stranger_parrot.py").write_text(MODULE.replace(old, new))
     with pytest.raises(BadSettings, match=why):
         async with living(tmp_path / "home"):
@@ -169,13 +162,3 @@ def test_a_plugin_with_the_name_of_another_is_named(stranger: None, tmp_path: Pa
     entries.write_text("[loopforge.sinks]\njsonl = stranger_parrot:bell\n")
     with pytest.raises(BadSettings, match=r"both have a plugin 'jsonl' .* Uninstall one"):
         load_settings(tmp_path, environ={})
-
-
-@pytest.mark.parametrize("tool", ["5", "Bell.make", "dict"])
-async def test_what_is_no_tool_is_refused(stranger: None, tmp_path: Path, tool: str) -> None:
-    """In a sentence that says what to do."""
-    text = MODULE.replace("bell = Bell()", f"bell = {tool}")
-    (tmp_path / "stranger_parrot.py").write_text(text)
-    with pytest.raises(BadSettings, match="is no tool: "):
-        async with living(tmp_path / "home"):
-            pass

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
 from pathlib import Path
+
+import pytest
 
 from loopforge.artifacts.artifact_store import YOUNG, Artifacts, hash_of
 from loopforge.artifacts.file_retention import Keeper, Kept, held, sweep
@@ -52,11 +53,11 @@ class House:
         await asyncio.gather(*(task for task in self.tasks._running if "later" not in str(task)))
 
 
-@asynccontextmanager
-async def house(url: str, folder: Path) -> AsyncIterator[House]:
+@pytest.fixture
+async def home(ledger_url: str, tmp_path: Path) -> AsyncIterator[House]:
     """A house with an empty ledger."""
-    async with opened(url, [Kept()]) as ledger:
-        made = House(ledger, folder)
+    async with opened(ledger_url, [Kept()]) as ledger:
+        made = House(ledger, tmp_path)
         try:
             yield made
         finally:
@@ -68,91 +69,89 @@ async def contents(artifacts: Artifacts) -> Sequence[bytes]:
     return sorted([await artifacts.get(hash) for hash in await artifacts.hashes()])
 
 
-async def test_the_view_says_what_is_held(ledger_url: str, tmp_path: Path) -> None:
+async def test_the_view_says_what_is_held(home: House) -> None:
     """Each file that came with a line is held, in whatever room; also when the view is rebuilt."""
-    async with house(ledger_url, tmp_path) as home:
-        await home.give(b"one", b"two", b"one")
-        await home.give(b"one", room="room:b")
-        one, two = hash_of(b"one"), hash_of(b"two")
-        assert await home.ledger.look(held) == {one, two}
-        assert await home.ledger.rebuild() >= 2
-        assert await home.ledger.look(held) == {one, two}
-        assert (await home.ledger.verify()).sound
+    await home.give(b"one", b"two", b"one")
+    await home.give(b"one", room="room:b")
+    one, two = hash_of(b"one"), hash_of(b"two")
+    assert await home.ledger.look(held) == {one, two}
+    assert await home.ledger.rebuild() >= 2
+    assert await home.ledger.look(held) == {one, two}
+    assert (await home.ledger.verify()).sound
 
 
-async def test_an_erased_line_takes_its_files_along(ledger_url: str, tmp_path: Path) -> None:
+async def test_an_erased_line_takes_its_files_along(home: House) -> None:
     """When a line is forgotten its files are deleted, but not those that another line holds."""
-    async with house(ledger_url, tmp_path) as home:
-        line = await home.give(b"hers alone", b"shared")
-        await home.give(b"shared", b"others", room="room:b")
-        await home.ledger.erase(Wish(events=(line.id,), exactly=True))
-        await home.rest()
-        assert await contents(home.artifacts) == [b"others", b"shared"]
-        assert (await home.ledger.verify()).sound
+    line = await home.give(b"hers alone", b"shared")
+    await home.give(b"shared", b"others", room="room:b")
+    await home.ledger.erase(Wish(events=(line.id,), exactly=True))
+    await home.rest()
+    assert await contents(home.artifacts) == [b"others", b"shared"]
+    assert (await home.ledger.verify()).sound
 
 
-async def test_the_hash_itself_is_forgotten(tmp_path: Path) -> None:
+def holds(folder: Path, hash: str) -> bool:
+    """Whether a file of the database there holds it."""
+    return any(hash.encode() in path.read_bytes() for path in folder.glob("ledger.db*"))
+
+
+@pytest.mark.parametrize("ledger_url", ["sqlite"], indirect=True)
+async def test_the_hash_itself_is_forgotten(home: House, tmp_path: Path) -> None:
     """After an erasure not even the hash of the bytes stands in a file of the database."""
-    folder = tmp_path / "db"
-    folder.mkdir()
-    async with house(f"sqlite:///{folder / 'ledger.db'}", tmp_path / "artifacts") as home:
-        line = await home.give(b"rhubarb")
-        (hash,) = await home.artifacts.hashes()
-        assert any(hash.encode() in path.read_bytes() for path in folder.iterdir())
-        await home.ledger.erase(Wish(events=(line.id,), exactly=True))
-        assert not any(hash.encode() in path.read_bytes() for path in folder.iterdir())
+    line = await home.give(b"rhubarb")
+    (hash,) = await home.artifacts.hashes()
+    assert holds(tmp_path, hash)
+    await home.ledger.erase(Wish(events=(line.id,), exactly=True))
+    assert not holds(tmp_path, hash)
 
 
-async def test_bytes_without_a_line_are_swept_at_the_start(ledger_url: str, tmp_path: Path) -> None:
+async def test_bytes_without_a_line_are_swept_at_the_start(home: House, tmp_path: Path) -> None:
     """What was put by a process that died before its line was heard is gone after a start."""
-    async with house(ledger_url, tmp_path) as home:
-        await home.give(b"heard")
-        await Artifacts(tmp_path, home.clock).put(b"never heard")
-        home.keeper.soon()
-        await home.rest()
-        assert await contents(home.artifacts) == [b"heard"]
+    await home.give(b"heard")
+    await Artifacts(tmp_path, home.clock).put(b"never heard")
+    home.keeper.soon()
+    await home.rest()
+    assert await contents(home.artifacts) == [b"heard"]
 
 
-async def test_what_was_young_is_looked_at_again(ledger_url: str, tmp_path: Path) -> None:
+async def test_what_was_young_is_looked_at_again(home: House) -> None:
     """Bytes whose line never came are gone some minutes after the sweep that spared them."""
-    async with house(ledger_url, tmp_path) as home:
-        await home.artifacts.put(b"never heard")
-        home.keeper.soon()
-        await home.rest()
-        assert await contents(home.artifacts) == [b"never heard"]
-        await home.clock.advance(YOUNG)
-        await home.rest()
-        assert await contents(home.artifacts) == []
+    await home.artifacts.put(b"never heard")
+    home.keeper.soon()
+    await home.rest()
+    assert await contents(home.artifacts) == [b"never heard"]
+    await home.clock.advance(YOUNG)
+    await home.rest()
+    assert await contents(home.artifacts) == []
 
 
-async def test_a_refused_line_lets_its_bytes_go(ledger_url: str, tmp_path: Path) -> None:
+async def test_a_refused_line_lets_its_bytes_go(home: House) -> None:
     """Settled bytes that no event holds go with the next sweep, without waiting."""
-    async with house(ledger_url, tmp_path) as home:
-        home.artifacts.settle(await home.artifacts.put(b"refused"))
-        home.keeper.soon()
-        await home.rest()
-        assert await contents(home.artifacts) == []
+    home.artifacts.settle(await home.artifacts.put(b"refused"))
+    home.keeper.soon()
+    await home.rest()
+    assert await contents(home.artifacts) == []
 
 
-async def test_what_another_process_erased_is_swept(ledger_url: str, tmp_path: Path) -> None:
+async def test_what_another_process_erased_is_swept(
+    home: House, ledger_url: str, tmp_path: Path
+) -> None:
     """An erasure by a command is noticed by the running keeper; other changes sweep nothing."""
-    async with house(ledger_url, tmp_path) as home:
-        line = await home.give(b"hers")
-        await Artifacts(tmp_path, home.clock).put(b"never heard")
-        async with opened(ledger_url, [Kept()]) as other:
-            await home.ledger.follow()
-            await home.rest()
-            assert len(await home.artifacts.hashes()) == 2
-            await other.erase(Wish(events=(line.id,), exactly=True))
-            await home.ledger.follow()
+    line = await home.give(b"hers")
+    await Artifacts(tmp_path, home.clock).put(b"never heard")
+    async with opened(ledger_url, [Kept()]) as other:
+        await home.ledger.follow()
         await home.rest()
-        assert await contents(home.artifacts) == []
+        assert len(await home.artifacts.hashes()) == 2
+        await other.erase(Wish(events=(line.id,), exactly=True))
+        await home.ledger.follow()
+    await home.rest()
+    assert await contents(home.artifacts) == []
 
 
-async def test_a_sweep_by_hand_says_what_went(ledger_url: str, tmp_path: Path) -> None:
+async def test_a_sweep_by_hand_says_what_went(home: House, tmp_path: Path) -> None:
     """`sweep` returns the hashes of what it dropped."""
-    async with house(ledger_url, tmp_path) as home:
-        await home.give(b"held")
-        lost = await Artifacts(tmp_path, home.clock).put(b"lost")
-        assert await sweep(home.ledger, home.artifacts) == [lost]
-        assert await sweep(home.ledger, home.artifacts) == []
+    await home.give(b"held")
+    lost = await Artifacts(tmp_path, home.clock).put(b"lost")
+    assert await sweep(home.ledger, home.artifacts) == [lost]
+    assert await sweep(home.ledger, home.artifacts) == []

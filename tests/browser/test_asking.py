@@ -15,8 +15,6 @@ from tests.browser.people import Crowd, Person, guest_of, owner_of
 from tests.rooms.conftest import write_mates
 from tests.web.conftest import town
 
-pytestmark = pytest.mark.browser
-
 
 def card(person: Person, number: int) -> Locator:
     """The card of a question."""

@@ -12,7 +12,6 @@ from tests.browser.people import Crowd, owner_of
 from tests.browser.test_shape import RULES, found
 from tests.web.conftest import PASSWORD, town
 
-pytestmark = pytest.mark.browser
 WIDTHS = (1280, 400, 320)
 COPIED = """() => new MutationObserver((seen) => {
   window.copied ||= seen.some((each) => each.target.textContent === 'Copied');

@@ -8,8 +8,6 @@ from playwright.async_api import expect
 from tests.browser.people import Crowd, Person, guest_of
 from tests.web.conftest import Town
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.mark.patient
 async def test_an_open_page_closes_when_its_reader_is_no_longer_there(

@@ -6,13 +6,11 @@ import asyncio
 from http import HTTPStatus
 
 import httpx
-import pytest
 from playwright.async_api import expect
 
 from tests.browser.people import Crowd, owner_of
 from tests.web.conftest import Town
 
-pytestmark = pytest.mark.browser
 PAGE = """<!doctype html><title>elsewhere</title><form method=post action="{at}/rooms/commons/stop">
 <input name=_csrf_token value="{token}"><button>Go</button></form>"""
 TRIES = """async ([at, token]) => {

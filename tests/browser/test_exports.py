@@ -11,8 +11,6 @@ from playwright.async_api import expect
 from tests.browser.people import Crowd, Person, guest_of, owner_of
 from tests.web.conftest import Town
 
-pytestmark = pytest.mark.browser
-
 
 async def saved(ana: Person, button: str, folder: Path) -> Path:
     """The file that a click on a button saves, under the name that the browser gives it."""

@@ -11,7 +11,6 @@ from playwright.async_api import Browser
 from loopforge.runtime.installation.network_addresses import own_addresses
 from tests.browser.people import Crowd, Person
 
-pytestmark = pytest.mark.browser
 PAGE = Path(__file__).parents[2] / "docs/first-half-hour.md"
 
 

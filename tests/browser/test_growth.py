@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.async_api import expect
 
 from loopforge.core.memory.memory_vocabulary import EvidenceLine, MemoryKept
@@ -11,8 +10,6 @@ from loopforge.core.text.erasable_text import Words
 from tests.browser.people import Crowd, owner_of
 from tests.browser.test_shape import looked_at
 from tests.web.conftest import Town
-
-pytestmark = pytest.mark.browser
 
 
 async def test_a_mate_asks_changes_is_forked_and_merged(site: Town, crowd: Crowd) -> None:

@@ -21,7 +21,6 @@ from tests.held_clock import HeldClock
 from tests.web.conftest import Town, town
 from tests.web.labs import forked, played, runs_of
 
-pytestmark = pytest.mark.browser
 CLOCK = "#clock"
 
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.people import Crowd, Person, owner_of
 from tests.web.conftest import town
-
-pytestmark = pytest.mark.browser
 
 TABS = 10
 SHOWN = """(() => {

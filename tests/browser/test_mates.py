@@ -10,7 +10,6 @@ from playwright.async_api import Route, expect
 from tests.browser.people import Crowd, owner_of
 from tests.web.conftest import Town
 
-pytestmark = pytest.mark.browser
 HOUSE = ("people", "invites", "rooms", "models", "usage", "budgets", "ledger", "settings")
 
 

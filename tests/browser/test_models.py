@@ -6,14 +6,11 @@ import os
 import re
 from pathlib import Path
 
-import pytest
 from playwright.async_api import expect
 
 from tests.browser.people import Person
 from tests.models.hub import BODY
 from tests.web.conftest import Town
-
-pytestmark = pytest.mark.browser
 
 
 async def test_a_file_is_sent_from_the_device_in_front(

@@ -21,7 +21,7 @@ from tests.rooms.test_voice_notes import hears
 from tests.web.conftest import town
 from tests.web.test_avatar_pages import photo
 
-pytestmark = [pytest.mark.browser, pytest.mark.patient]
+pytestmark = pytest.mark.patient
 MICROPHONE = """(() => {
   window.hum = async () => {
     const sound = new AudioContext(), source = sound.createOscillator();

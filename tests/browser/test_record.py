@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.async_api import expect
 
 from tests.browser.people import Person
-
-pytestmark = pytest.mark.browser
 
 
 async def test_why_opens_beside_the_line_and_gives_the_reader_back(ana: Person) -> None:

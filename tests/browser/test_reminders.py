@@ -8,8 +8,6 @@ from playwright.async_api import expect
 from tests.browser.people import Crowd, guest_of, owner_of
 from tests.web.conftest import Town
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.mark.patient
 async def test_one_that_rang_is_put_off_in_the_room(site: Town, crowd: Crowd) -> None:

@@ -20,7 +20,6 @@ from tests.browser.people import Crowd, guest_of, owner_of
 from tests.rooms.conftest import write_mates
 from tests.web.conftest import town
 
-pytestmark = pytest.mark.browser
 HASTE = """(() => {
   const after = AbortSignal.timeout;
   AbortSignal.timeout = (ms) => after.call(AbortSignal, ms / 40);

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from playwright.async_api import expect
 
 from loopforge.core.room_vocabulary import Heard
 from tests.browser.people import Crowd, owner_of
 from tests.web.conftest import Town
-
-pytestmark = pytest.mark.browser
 
 
 async def test_an_open_page_follows_what_becomes_of_a_line(

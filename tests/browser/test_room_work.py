@@ -13,11 +13,7 @@ from tests.web.conftest import town
 from tests.work.conftest import in_order, says, uses
 from tests.work.test_thread_tasks import OTTO
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.xdist_group("sandbox"),
-    pytest.mark.timeout(180),
-]
+pytestmark = pytest.mark.xdist_group("sandbox")
 
 
 async def test_a_task_lives_in_the_web_room(place: Path, crowd: Crowd) -> None:

@@ -25,7 +25,6 @@ from tests.rooms.conftest import write_mates
 from tests.said_now import said_now
 from tests.web.conftest import Town, town
 
-pytestmark = pytest.mark.browser
 MAYA = "---\nname: Maya\nrole: r\ntools: [look_at]\n---\nYou are Maya."
 TEAL = (0, 128, 128)
 SCREEN = """(() => {

@@ -29,7 +29,6 @@ from tests.rooms.test_talking import speaker
 from tests.web.conftest import PASSWORD, Town, town
 from tests.web.test_undelivered_page import Wall, ended
 
-pytestmark = pytest.mark.browser
 RULES = {"resultTypes": ["violations"]}
 FINDINGS = """async (options) => (await axe.run(options)).violations
   .filter((each) => ["serious", "critical"].includes(each.impact))

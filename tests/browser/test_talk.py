@@ -20,7 +20,6 @@ from tests.browser.people import Crowd, Person, guest_of, owner_of
 from tests.held_clock import HeldClock
 from tests.web.conftest import reachable, town
 
-pytestmark = pytest.mark.browser
 TAKEN = """() => new MutationObserver(() => {
   const draft = document.querySelector('#drafts .draft.withdrawn');
   if (draft) window.taken ??= ['.draft.withdrawn .reason', '.draft.withdrawn .when', '#signs'].map(

@@ -21,11 +21,7 @@ from tests.work.conftest import in_order, says, uses
 from tests.work.test_task_results import STEPS, TASK, project
 
 __all__ = ["project", "works"]
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.xdist_group("sandbox"),
-    pytest.mark.timeout(180),
-]
+pytestmark = pytest.mark.xdist_group("sandbox")
 MARKUP = "<b id=won>x</b><img src=x onerror=alert(1)></pre></script>"
 LONG = MARKUP + "a word that is as long as it can be " + "long" * 40
 

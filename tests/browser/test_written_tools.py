@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from playwright.async_api import expect
 
 from tests.browser.people import Crowd, owner_of
@@ -12,8 +11,6 @@ from tests.browser.test_asking import card
 from tests.rooms.conftest import write_mates
 from tests.rooms.test_written_tools import MATE, inventor
 from tests.web.conftest import town
-
-pytestmark = pytest.mark.browser
 
 
 async def test_the_owner_reads_a_tool_and_takes_it_back(tmp_path: Path, crowd: Crowd) -> None:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.async_api import expect
 
 from tests.browser.people import Crowd, Person
 from tests.web.conftest import Town
-
-pytestmark = pytest.mark.browser
 
 
 async def test_the_name_of_the_owner_may_be_typed_at_once(site: Town, crowd: Crowd) -> None:

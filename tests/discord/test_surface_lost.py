@@ -14,15 +14,24 @@ from tests.discord.twin import Twin
 BLOCKED = "Message was blocked by automatic moderation"
 
 
-async def test_the_place_that_lost_a_line_is_told(city: Twin, tmp_path: Path) -> None:
-    """Where a line alone is refused, its place is told why; what is said next goes through."""
+@pytest.mark.parametrize("page", [0, 400, 403, 404])
+async def test_the_place_that_lost_a_line_is_told(city: Twin, tmp_path: Path, page: int) -> None:
+    """Where a line alone is refused, its place is told why; what is said next goes through.
+
+    A page of what stands before Discord is not quoted there, and nothing is called gone.
+    """
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
-        city.faults.refuse(SEND, 200000, 400, BLOCKED, times=1)
+        if page:
+            city.faults.page(SEND, page)
+        else:
+            city.faults.refuse(SEND, 200000, 400, BLOCKED, times=1)
         await home.ask(ben, plaza, "maya, hello")
         await home.ask(ben, plaza, "maya, and now?")
         bodies = [event.body for event in await home.events(plaza)]
-    word = f"What Maya said did not reach #plaza: Discord refuses it (400): {BLOCKED}"
+    gateway = f"a gateway or a proxy before Discord refuses it ({page})."
+    why = gateway if page else f"Discord refuses it (400): {BLOCKED}"
+    word = f"What Maya said did not reach #plaza: {why}"
     assert city.lines(plaza)[1].text == f"-# *{word}*"
     assert [line.by for line in city.lines(plaza)] == ["ben", "Maya", "ben", "Maya"]
     assert [str(body.text) for body in bodies if isinstance(body, Told)] == [word]
@@ -42,19 +51,6 @@ async def test_a_word_that_is_refused_too(city: Twin, tmp_path: Path) -> None:
     queued = [b for b in bodies if isinstance(b, Queued) and b.surface == f"discord:{plaza.id}"]
     assert len(queued) == 2
     assert len(city.lines(plaza)) == 1
-
-
-@pytest.mark.parametrize("status", [400, 403, 404])
-async def test_a_page_in_place_of_an_answer(city: Twin, tmp_path: Path, status: int) -> None:
-    """A page of what stands before Discord is not quoted in a room, and nothing is called gone."""
-    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
-    async with lodged(city, tmp_path, {maya: "maya"}) as home:
-        city.faults.page(SEND, status)
-        await home.ask(ben, plaza, "maya, hello")
-        await home.ask(ben, plaza, "maya, and now?")
-    why = f"a gateway or a proxy before Discord refuses it ({status})."
-    assert city.lines(plaza)[1].text == f"-# *What Maya said did not reach #plaza: {why}*"
-    assert [line.by for line in city.lines(plaza)] == ["ben", "Maya", "ben", "Maya"]
 
 
 @pytest.mark.parametrize("wait", ["", "0.5", "Sat, 28 Nov 2026 07:00:00 GMT"])

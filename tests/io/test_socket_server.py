@@ -104,6 +104,13 @@ async def house(tmp_path: Path, temper: Temper | None = None) -> AsyncIterator[H
                 await made.close()
 
 
+@pytest.fixture
+async def hall(tmp_path: Path) -> AsyncIterator[House]:
+    """One in which mates are silent."""
+    async with house(tmp_path, SILENT) as made:
+        yield made
+
+
 def texts(got: list[FromHost]) -> list[str]:
     """The lines among frames."""
     return [
@@ -118,14 +125,13 @@ def saying(text: str) -> TerminalRequest:
     return TerminalRequest(n=1, do="say", words=text)
 
 
-async def test_a_line_said_twice_is_heard_once(tmp_path: Path) -> None:
+async def test_a_line_said_twice_is_heard_once(hall: House) -> None:
     """The same source gives the same event; nobody sees the line a second time."""
-    async with house(tmp_path, SILENT) as hall:
-        ana = await hall.wire("ana")
-        ana.tell(saying("once"), saying("once"))
-        got = [frame for _ in range(2) for frame in await ana.until(HostAnswer)]
-        ana.tell(SETTLE)
-        assert texts(got + await ana.until(HostAnswer)) == ["once"]
+    ana = await hall.wire("ana")
+    ana.tell(saying("once"), saying("once"))
+    got = [frame for _ in range(2) for frame in await ana.until(HostAnswer)]
+    ana.tell(SETTLE)
+    assert texts(got + await ana.until(HostAnswer)) == ["once"]
 
 
 async def test_drafts_come_before_the_line_and_rest_after_it(tmp_path: Path) -> None:
@@ -142,61 +148,58 @@ async def test_drafts_come_before_the_line_and_rest_after_it(tmp_path: Path) -> 
 
 
 async def test_who_comes_in_gets_the_last_lines_and_who_comes_back_what_was_missed(
-    tmp_path: Path,
+    hall: House,
 ) -> None:
     """`tail` lines for a new terminal; everything after `after`, each once, for one that returns."""
-    async with house(tmp_path, SILENT) as hall:
-        for n in range(1, 301):
-            await hall.rooms.hear(
-                "commons",
-                Heard(person="p-first", text=Words(f"line {n}"), surface="test", source=f"x:{n}"),
-            )
-        new = await hall.wire("new", tail=3)
-        new.tell(SETTLE)
-        assert texts(await new.until(HostAnswer)) == ["line 299", "line 300"]
-        bare = await hall.wire("new", tail=0)
-        bare.tell(SETTLE)
-        assert texts(await bare.until(HostAnswer)) == []
-        back = await hall.wire("new", after=12)
-        back.tell(SETTLE)
-        assert texts(await back.until(HostAnswer)) == [f"line {n}" for n in range(11, 301)]
+    for n in range(1, 301):
+        await hall.rooms.hear(
+            "commons",
+            Heard(person="p-first", text=Words(f"line {n}"), surface="test", source=f"x:{n}"),
+        )
+    new = await hall.wire("new", tail=3)
+    new.tell(SETTLE)
+    assert texts(await new.until(HostAnswer)) == ["line 299", "line 300"]
+    bare = await hall.wire("new", tail=0)
+    bare.tell(SETTLE)
+    assert texts(await bare.until(HostAnswer)) == []
+    back = await hall.wire("new", after=12)
+    back.tell(SETTLE)
+    assert texts(await back.until(HostAnswer)) == [f"line {n}" for n in range(11, 301)]
 
 
-async def test_a_slow_terminal_delays_nobody_and_misses_nothing(tmp_path: Path) -> None:
+async def test_a_slow_terminal_delays_nobody_and_misses_nothing(hall: House) -> None:
     """While one terminal reads nothing, others get all; when it reads again, it gets all, once."""
-    async with house(tmp_path, SILENT) as hall:
-        slow, quick = await hall.wire("slow"), await hall.wire("quick")
-        slow.reader._transport.pause_reading()  # type: ignore[attr-defined]
-        long = "x" * 2000
-        for n in range(1500):
-            await hall.rooms.hear(
-                "commons",
-                Heard(person="p-first", text=Words(f"{n} {long}"), surface="t", source=f"s:{n}"),
-            )
-            await asyncio.sleep(0)
-        quick.tell(SETTLE)
-        assert len(texts(await quick.until(HostAnswer))) == 1500
-        slow.reader._transport.resume_reading()  # type: ignore[attr-defined]
-        slow.tell(SETTLE)
-        got = texts(await slow.until(HostAnswer))
-        assert [int(text.split()[0]) for text in got] == list(range(1500))
+    slow, quick = await hall.wire("slow"), await hall.wire("quick")
+    slow.reader._transport.pause_reading()  # type: ignore[attr-defined]
+    long = "x" * 2000
+    for n in range(1500):
+        await hall.rooms.hear(
+            "commons",
+            Heard(person="p-first", text=Words(f"{n} {long}"), surface="t", source=f"s:{n}"),
+        )
+        await asyncio.sleep(0)
+    quick.tell(SETTLE)
+    assert len(texts(await quick.until(HostAnswer))) == 1500
+    slow.reader._transport.resume_reading()  # type: ignore[attr-defined]
+    slow.tell(SETTLE)
+    got = texts(await slow.until(HostAnswer))
+    assert [int(text.split()[0]) for text in got] == list(range(1500))
 
 
 async def test_a_terminal_that_takes_nothing_is_hung_up_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hall: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However much is said, what waits for it does not wait for ever; it may come again."""
     monkeypatch.setattr(socket_server, "PATIENCE", 0.1)
-    async with house(tmp_path, SILENT) as hall:
-        slow = await hall.wire("slow")
-        slow.reader._transport.pause_reading()  # type: ignore[attr-defined]
-        for n in range(1500):
-            line = Heard(person="p-slow", text=Words("x" * 2000), surface="t", source=f"s:{n}")
-            await hall.rooms.hear("commons", line)
-        ben = await hall.wire("ben")
-        while "p-slow" in (await _sight(ben)).here:
-            pass
-        slow.writer.transport.abort()
+    slow = await hall.wire("slow")
+    slow.reader._transport.pause_reading()  # type: ignore[attr-defined]
+    for n in range(1500):
+        line = Heard(person="p-slow", text=Words("x" * 2000), surface="t", source=f"s:{n}")
+        await hall.rooms.hear("commons", line)
+    ben = await hall.wire("ben")
+    while "p-slow" in (await _sight(ben)).here:
+        pass
+    slow.writer.transport.abort()
 
 
 async def _sight(wire: Wire) -> RoomSight:
@@ -205,32 +208,31 @@ async def _sight(wire: Wire) -> RoomSight:
     return sight
 
 
-async def test_events_that_were_published_out_of_order_arrive_in_order(tmp_path: Path) -> None:
+async def test_events_that_were_published_out_of_order_arrive_in_order(hall: House) -> None:
     """A gap in the numbers makes the hall read the history again."""
-    async with house(tmp_path, SILENT) as hall:
-        ana = await hall.wire("ana")
-        publish = hall.rooms.signals.publish
-        held: list[Signal | Event] = []
+    ana = await hall.wire("ana")
+    publish = hall.rooms.signals.publish
+    held: list[Signal | Event] = []
 
-        def late(stream: str, what: Signal | Event) -> None:
-            held.append(what)
+    def late(stream: str, what: Signal | Event) -> None:
+        held.append(what)
 
-        await hall.rooms.hear(
-            "commons", Heard(person="p-first", text=Words("one"), surface="t", source="t:1")
-        )
-        hall.rooms.signals.publish = late  # type: ignore[method-assign]
-        await hall.rooms.hear(
-            "commons", Heard(person="p-first", text=Words("two"), surface="t", source="t:2")
-        )
-        hall.rooms.signals.publish = publish  # type: ignore[method-assign]
-        await hall.rooms.hear(
-            "commons", Heard(person="p-first", text=Words("three"), surface="t", source="t:3")
-        )
-        ana.tell(SETTLE)
-        assert texts(await ana.until(HostAnswer)) == ["one", "two", "three"]
-        publish("commons", held[0])
-        ana.tell(SETTLE)
-        assert texts(await ana.until(HostAnswer)) == []
+    await hall.rooms.hear(
+        "commons", Heard(person="p-first", text=Words("one"), surface="t", source="t:1")
+    )
+    hall.rooms.signals.publish = late  # type: ignore[method-assign]
+    await hall.rooms.hear(
+        "commons", Heard(person="p-first", text=Words("two"), surface="t", source="t:2")
+    )
+    hall.rooms.signals.publish = publish  # type: ignore[method-assign]
+    await hall.rooms.hear(
+        "commons", Heard(person="p-first", text=Words("three"), surface="t", source="t:3")
+    )
+    ana.tell(SETTLE)
+    assert texts(await ana.until(HostAnswer)) == ["one", "two", "three"]
+    publish("commons", held[0])
+    ana.tell(SETTLE)
+    assert texts(await ana.until(HostAnswer)) == []
 
 
 async def test_a_line_that_comes_while_history_is_read_arrives_once(tmp_path: Path) -> None:
@@ -271,123 +273,116 @@ async def test_a_line_that_comes_while_history_is_read_arrives_once(tmp_path: Pa
     ids=["http", "bytes", "empty", "endless", "no hello", "version"],
 )
 async def test_garbage_is_answered_and_ends_that_connection_only(
-    tmp_path: Path, garbage: bytes
+    hall: House, garbage: bytes
 ) -> None:
     """What is no frame is refused with a hang-up; the hall and the others go on."""
-    async with house(tmp_path, SILENT) as hall:
-        ana, bad = await hall.wire("ana"), await hall.wire()
-        bad.writer.write(garbage)
-        answer = await bad.next()
-        assert isinstance(answer, RequestRefused)
-        assert answer.sentence
-        with contextlib.suppress(ConnectionResetError):
-            assert await bad.next() is None
-        inside = await hall.wire("bad")
-        inside.writer.write(garbage)
-        await inside.until(RequestRefused)
-        ana.tell(saying("still here"))
-        await ana.until(HostAnswer)
+    ana, bad = await hall.wire("ana"), await hall.wire()
+    bad.writer.write(garbage)
+    answer = await bad.next()
+    assert isinstance(answer, RequestRefused)
+    assert answer.sentence
+    with contextlib.suppress(ConnectionResetError):
+        assert await bad.next() is None
+    inside = await hall.wire("bad")
+    inside.writer.write(garbage)
+    await inside.until(RequestRefused)
+    ana.tell(saying("still here"))
+    await ana.until(HostAnswer)
 
 
-async def test_a_terminal_that_vanishes_leaves_the_room(tmp_path: Path) -> None:
+async def test_a_terminal_that_vanishes_leaves_the_room(hall: House) -> None:
     """Who is here is told to the others when somebody comes and when they go, in whatever way."""
-    async with house(tmp_path, SILENT) as hall:
-        ana = await hall.wire("ana")
-        ben = await hall.wire("ben")
+    ana = await hall.wire("ana")
+    ben = await hall.wire("ben")
 
-        while (await _sight(ana)).here != ("p-ana", "p-ben"):
-            pass
-        ben.writer.transport.abort()
-        while (await _sight(ana)).here != ("p-ana",):
-            pass
+    while (await _sight(ana)).here != ("p-ana", "p-ben"):
+        pass
+    ben.writer.transport.abort()
+    while (await _sight(ana)).here != ("p-ana",):
+        pass
 
 
 async def test_an_unforeseen_error_is_told_plainly_and_ends_nothing(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    hall: House, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A fault in the rooms becomes a sentence without its details, which stand in the log."""
 
     def broken(text: str) -> str:
         raise ZeroDivisionError("secret detail")
 
-    async with house(tmp_path, SILENT) as hall:
-        ana = await hall.wire("ana")
-        hall.rooms.why = broken  # type: ignore[method-assign, assignment]
-        ana.tell(TerminalRequest(n=1, do="why", words="e"))
-        refused = (await ana.until(RequestRefused))[-1]
-        assert isinstance(refused, RequestRefused)
-        assert "secret" not in refused.sentence
-        assert "secret detail" in caplog.text
-        ana.tell(SETTLE)
-        await ana.until(HostAnswer)
+    ana = await hall.wire("ana")
+    hall.rooms.why = broken  # type: ignore[method-assign, assignment]
+    ana.tell(TerminalRequest(n=1, do="why", words="e"))
+    refused = (await ana.until(RequestRefused))[-1]
+    assert isinstance(refused, RequestRefused)
+    assert "secret" not in refused.sentence
+    assert "secret detail" in caplog.text
+    ana.tell(SETTLE)
+    await ana.until(HostAnswer)
 
 
 async def test_a_ledger_that_cannot_be_read_is_told(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    hall: House, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Who comes in while a room cannot be read is told why, and the log has no alarm."""
 
     async def damaged(room: str, **more: object) -> list[Event]:
         raise LedgerBroken("It is damaged.")
 
-    async with house(tmp_path, SILENT) as hall:
-        hall.rooms.history = damaged  # type: ignore[method-assign]
-        ana = await hall.wire()
-        ana.tell(Hello(client="ana", room="commons", name="ana"))
-        refused = (await ana.until(RequestRefused))[-1]
-        assert isinstance(refused, RequestRefused)
-        assert refused.sentence == "It is damaged."
-        assert not caplog.records
+    hall.rooms.history = damaged  # type: ignore[method-assign]
+    ana = await hall.wire()
+    ana.tell(Hello(client="ana", room="commons", name="ana"))
+    refused = (await ana.until(RequestRefused))[-1]
+    assert isinstance(refused, RequestRefused)
+    assert refused.sentence == "It is damaged."
+    assert not caplog.records
 
 
 async def test_a_fault_after_the_welcome_hangs_up_and_no_more(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    hall: House, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A terminal that cannot be served on is cut off without a word, so that it comes again."""
 
     async def broken(room: str, person: str, seq: int, surface: str = "") -> None:
         raise ZeroDivisionError("secret detail")
 
-    async with house(tmp_path, SILENT) as hall:
-        ana = await hall.wire("ana")
-        hall.rooms.seen = broken  # type: ignore[method-assign]
-        ana.tell(Seen(seq=1))
-        while (frame := await ana.next()) is not None:
-            assert not isinstance(frame, RequestRefused)
-        assert "secret detail" in caplog.text
-        assert isinstance((await hall.wire("ana")).reader, asyncio.StreamReader)
+    ana = await hall.wire("ana")
+    hall.rooms.seen = broken  # type: ignore[method-assign]
+    ana.tell(Seen(seq=1))
+    while (frame := await ana.next()) is not None:
+        assert not isinstance(frame, RequestRefused)
+    assert "secret detail" in caplog.text
+    assert isinstance((await hall.wire("ana")).reader, asyncio.StreamReader)
 
 
-async def test_what_a_mad_model_writes_can_be_sent(tmp_path: Path) -> None:
+async def test_what_a_mad_model_writes_can_be_sent(hall: House) -> None:
     """Halves of characters and drafts without end reach the terminal as something readable."""
-    async with house(tmp_path, SILENT) as hall:
-        ana = await hall.wire("ana")
-        hall.rooms.signals.publish("commons", Thinking(turn="t", mate="maya"))
-        hall.rooms.signals.publish(
-            "commons", Draft(turn="t", mate="maya", text="\ud800" + "z" * 2_000_000)
-        )
-        draft = (await ana.until(Draft))[-1]
-        assert isinstance(draft, Draft)
-        assert draft.text.startswith("?zzz")
-        hall.rooms.add("commons", Told(text=Words("half \udfff")), "room")
-        hall.rooms.add("commons", Heard(person="p", text=Words("half \udfff")), "person:p")
-        ana.tell(SETTLE)
-        got = await ana.until(HostAnswer)
-        assert texts(got) == ["half ?"]
-        told = [f.event.body for f in got if isinstance(f, RoomHappened)]
-        assert [str(body.text) for body in told if isinstance(body, Told)] == ["half ?"]
+    ana = await hall.wire("ana")
+    hall.rooms.signals.publish("commons", Thinking(turn="t", mate="maya"))
+    hall.rooms.signals.publish(
+        "commons", Draft(turn="t", mate="maya", text="\ud800" + "z" * 2_000_000)
+    )
+    draft = (await ana.until(Draft))[-1]
+    assert isinstance(draft, Draft)
+    assert draft.text.startswith("?zzz")
+    hall.rooms.add("commons", Told(text=Words("half \udfff")), "room")
+    hall.rooms.add("commons", Heard(person="p", text=Words("half \udfff")), "person:p")
+    ana.tell(SETTLE)
+    got = await ana.until(HostAnswer)
+    assert texts(got) == ["half ?"]
+    told = [f.event.body for f in got if isinstance(f, RoomHappened)]
+    assert [str(body.text) for body in told if isinstance(body, Told)] == ["half ?"]
 
 
-async def test_who_hangs_up_is_hung_up_on_after_all_is_done(tmp_path: Path) -> None:
+async def test_who_hangs_up_is_hung_up_on_after_all_is_done(hall: House) -> None:
     """What was said and seen before is done before the host hangs up, too."""
-    async with house(tmp_path, SILENT) as hall:
-        ana = await hall.wire("ana")
-        ana.tell(saying("last words"), Seen(seq=7))
-        ana.writer.write_eof()
-        while await ana.next() is not None:
-            pass
-        assert hall.rooms.seen_up_to == {"p-ana": 7}
-        assert [str(e.body.text) for e in hall.rooms.events("commons") if isinstance(e.body, Heard)]
+    ana = await hall.wire("ana")
+    ana.tell(saying("last words"), Seen(seq=7))
+    ana.writer.write_eof()
+    while await ana.next() is not None:
+        pass
+    assert hall.rooms.seen_up_to == {"p-ana": 7}
+    assert [str(e.body.text) for e in hall.rooms.events("commons") if isinstance(e.body, Heard)]
 
 
 async def test_stop_is_not_held_up_by_questions(tmp_path: Path) -> None:

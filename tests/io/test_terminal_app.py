@@ -102,6 +102,13 @@ async def seat(
         yield ana
 
 
+@pytest.fixture
+async def ana(tmp_path: Path) -> AsyncIterator[Seat]:
+    """One whose mates are silent."""
+    async with seat(tmp_path) as ana:
+        yield ana
+
+
 @contextlib.asynccontextmanager
 async def seated(made: SocketLink, size: tuple[int, int] = WIDE) -> AsyncIterator[Seat]:
     """A terminal over this link, that is in the room."""
@@ -113,12 +120,11 @@ async def seated(made: SocketLink, size: tuple[int, int] = WIDE) -> AsyncIterato
             yield ana
 
 
-async def test_the_first_screen_says_who_is_here_and_what_to_type(tmp_path: Path) -> None:
+async def test_the_first_screen_says_who_is_here_and_what_to_type(ana: Seat) -> None:
     """An empty room names its mates, the keys that matter, and the model that answers."""
-    async with seat(tmp_path) as ana:
-        await ana.sees("You are in commons.", "Maya", "keeper of old books", "/why", "/help")
-        await ana.sees("Answers come from a small embedded model", "docs/adding-models.md")
-        await ana.sees("▮▮▮▮▯▯ 4/6")
+    await ana.sees("You are in commons.", "Maya", "keeper of old books", "/why", "/help")
+    await ana.sees("Answers come from a small embedded model", "docs/adding-models.md")
+    await ana.sees("▮▮▮▮▯▯ 4/6")
 
 
 async def test_what_is_said_is_answered_on_the_screen(tmp_path: Path) -> None:
@@ -132,132 +138,123 @@ async def test_what_is_said_is_answered_on_the_screen(tmp_path: Path) -> None:
         assert not ana.app.query(".waiting, .draft")
 
 
-async def test_escape_stops_whoever_speaks(tmp_path: Path) -> None:
+async def test_escape_stops_whoever_speaks(ana: Seat) -> None:
     """Esc while a mate has a turn is /stop; the bar shows it until somebody speaks."""
-    async with seat(tmp_path) as ana:
-        await ana.pilot.press("escape")
-        ana.rooms.signals.publish(R, Thinking(turn="t", mate="maya"))
-        await ana.sees("Esc stops")
-        assert ana.rooms.acts == []
-        await ana.pilot.press("escape")
-        await ana.sees("■ stopped", "Mates stay still until somebody speaks to them")
-        assert [name for _, name, _ in ana.rooms.acts] == ["stop"]
-        ana.heard("go on, please")
-        await ana.until(lambda: "■ stopped" not in ana.screen())
+    await ana.pilot.press("escape")
+    ana.rooms.signals.publish(R, Thinking(turn="t", mate="maya"))
+    await ana.sees("Esc stops")
+    assert ana.rooms.acts == []
+    await ana.pilot.press("escape")
+    await ana.sees("■ stopped", "Mates stay still until somebody speaks to them")
+    assert [name for _, name, _ in ana.rooms.acts] == ["stop"]
+    ana.heard("go on, please")
+    await ana.until(lambda: "■ stopped" not in ana.screen())
 
 
-async def test_slash_completes_and_explains(tmp_path: Path) -> None:
+async def test_slash_completes_and_explains(ana: Seat) -> None:
     """A slash lists commands with help; Tab takes one, Up and Down choose, Esc closes."""
-    async with seat(tmp_path) as ana:
-        await ana.types("/")
-        await ana.sees("/why [LINE]", "why a mate said its last line")
-        await ana.types("s")
-        await ana.sees("/search WORDS", "/spent LINE")
-        await ana.pilot.press("down", "down", "down", "tab")
-        assert ana.typed == "/search "
-        await ana.until(lambda: "find lines" not in ana.screen())
-        await ana.pilot.press("ctrl+c")
-        await ana.types("/e")
-        await ana.sees("/energy [N]")
-        await ana.pilot.press("escape")
-        await ana.until(lambda: "/energy [N]" not in ana.screen())
-        assert ana.typed == "/e"
+    await ana.types("/")
+    await ana.sees("/why [LINE]", "why a mate said its last line")
+    await ana.types("s")
+    await ana.sees("/search WORDS", "/spent LINE")
+    await ana.pilot.press("down", "down", "down", "tab")
+    assert ana.typed == "/search "
+    await ana.until(lambda: "find lines" not in ana.screen())
+    await ana.pilot.press("ctrl+c")
+    await ana.types("/e")
+    await ana.sees("/energy [N]")
+    await ana.pilot.press("escape")
+    await ana.until(lambda: "/energy [N]" not in ana.screen())
+    assert ana.typed == "/e"
 
 
-async def test_enter_completes_a_command_that_is_only_begun(tmp_path: Path) -> None:
+async def test_enter_completes_a_command_that_is_only_begun(ana: Seat) -> None:
     """Enter on the beginning of a command completes it first; on a whole one it is done."""
-    async with seat(tmp_path) as ana:
-        await ana.types("/hel", "enter")
-        assert ana.typed == "/help"
-        await ana.pilot.press("enter")
-        await ana.sees("Everything else you type is said to the room")
-        assert isinstance(ana.app.screen, OverlayPage)
-        await ana.pilot.press("escape")
-        await ana.until(lambda: not isinstance(ana.app.screen, OverlayPage))
+    await ana.types("/hel", "enter")
+    assert ana.typed == "/help"
+    await ana.pilot.press("enter")
+    await ana.sees("Everything else you type is said to the room")
+    assert isinstance(ana.app.screen, OverlayPage)
+    await ana.pilot.press("escape")
+    await ana.until(lambda: not isinstance(ana.app.screen, OverlayPage))
 
 
-async def test_a_command_that_is_typed_to_its_end_is_given_at_once(tmp_path: Path) -> None:
+async def test_a_command_that_is_typed_to_its_end_is_given_at_once(ana: Seat) -> None:
     """Enter completes what is begun; what nothing is left to complete of, it gives to the room."""
-    async with seat(tmp_path) as ana:
-        await ana.types("/talk cal", "enter")
-        await ana.until(lambda: ana.typed == "/talk called")
-        await ana.pilot.press("enter")
-        await ana.until(lambda: ("p-ana", "talk", "called") in ana.rooms.acts)
-        ana.app.query_one(InputPen).set_text("")
-        await ana.types("/remove merlin", "enter")
-        await ana.until(lambda: ("p-ana", "remove", "merlin") in ana.rooms.acts)
+    await ana.types("/talk cal", "enter")
+    await ana.until(lambda: ana.typed == "/talk called")
+    await ana.pilot.press("enter")
+    await ana.until(lambda: ("p-ana", "talk", "called") in ana.rooms.acts)
+    ana.app.query_one(InputPen).set_text("")
+    await ana.types("/remove merlin", "enter")
+    await ana.until(lambda: ("p-ana", "remove", "merlin") in ana.rooms.acts)
 
 
-async def test_at_completes_names(tmp_path: Path) -> None:
+async def test_at_completes_names(ana: Seat) -> None:
     """Tab after @ completes a mate's handle, wherever it stands in the line."""
-    async with seat(tmp_path) as ana:
-        await ana.types("ask @me")
-        await ana.sees("@merlin", "keeper of old books")
-        await ana.types("", "tab")
-        assert ana.typed == "ask @merlin "
-        await ana.types("why", "enter")
-        await ana.sees("ask @merlin why")
+    await ana.types("ask @me")
+    await ana.sees("@merlin", "keeper of old books")
+    await ana.types("", "tab")
+    assert ana.typed == "ask @merlin "
+    await ana.types("why", "enter")
+    await ana.sees("ask @merlin why")
 
 
-async def test_what_was_said_before_comes_back(tmp_path: Path) -> None:
+async def test_what_was_said_before_comes_back(ana: Seat) -> None:
     """Up goes back through what was typed, Down forth again to what was begun."""
-    async with seat(tmp_path) as ana:
-        await ana.types("one", "enter")
-        await ana.types("two", "enter")
-        await ana.types("thr", "up")
-        assert ana.typed == "two"
-        await ana.pilot.press("up", "up")
-        assert ana.typed == "one"
-        await ana.pilot.press("down", "down")
-        assert ana.typed == "thr"
+    await ana.types("one", "enter")
+    await ana.types("two", "enter")
+    await ana.types("thr", "up")
+    assert ana.typed == "two"
+    await ana.pilot.press("up", "up")
+    assert ana.typed == "one"
+    await ana.pilot.press("down", "down")
+    assert ana.typed == "thr"
 
 
-async def test_several_lines_can_be_pasted_and_typed(tmp_path: Path) -> None:
+async def test_several_lines_can_be_pasted_and_typed(ana: Seat) -> None:
     """A paste of several lines stands as it is, without escapes, and is one line of the room."""
     from textual import events
 
-    async with seat(tmp_path) as ana:
-        pen = ana.app.query_one("#pen")
-        pen.post_message(events.Paste("first\r\n  second \x1b[31mred\x1b[0m\nthird\x00"))
-        await ana.until(lambda: "third" in ana.typed)
-        await ana.types("\nfourth", "enter")
-        await ana.sees("#3", "first", "second red", "fourth")
-        (line,) = (e.body for e in ana.rooms.events(R) if isinstance(e.body, Heard))
-        assert str(line.text) == "first\n  second red\nthird\nfourth"
+    pen = ana.app.query_one("#pen")
+    pen.post_message(events.Paste("first\r\n  second \x1b[31mred\x1b[0m\nthird\x00"))
+    await ana.until(lambda: "third" in ana.typed)
+    await ana.types("\nfourth", "enter")
+    await ana.sees("#3", "first", "second red", "fourth")
+    (line,) = (e.body for e in ana.rooms.events(R) if isinstance(e.body, Heard))
+    assert str(line.text) == "first\n  second red\nthird\nfourth"
 
 
-async def test_why_opens_a_page_about_the_last_line_of_a_mate(tmp_path: Path) -> None:
+async def test_why_opens_a_page_about_the_last_line_of_a_mate(ana: Seat) -> None:
     """/why without a number asks about the last mate's line, with one about that line."""
-    async with seat(tmp_path) as ana:
-        first = ana.said("first words", turn="a")
-        last = ana.said("last words", "merlin", turn="b")
-        ana.heard("a person's line")
-        await ana.sees("a person's line")
-        await ana.types("/why", "enter")
-        await ana.sees("Why? Merlin: last words", f"Event {last.id}")
-        await ana.pilot.press("end", "home", "pagedown", "down", "up", "q")
-        await ana.until(lambda: not isinstance(ana.app.screen, OverlayPage))
-        await ana.types(f"/why #{first.seq}", "enter")
-        await ana.sees("Why? Maya: first words", f"Event {first.id}")
+    first = ana.said("first words", turn="a")
+    last = ana.said("last words", "merlin", turn="b")
+    ana.heard("a person's line")
+    await ana.sees("a person's line")
+    await ana.types("/why", "enter")
+    await ana.sees("Why? Merlin: last words", f"Event {last.id}")
+    await ana.pilot.press("end", "home", "pagedown", "down", "up", "q")
+    await ana.until(lambda: not isinstance(ana.app.screen, OverlayPage))
+    await ana.types(f"/why #{first.seq}", "enter")
+    await ana.sees("Why? Maya: first words", f"Event {first.id}")
 
 
-async def test_a_reply_names_the_line_it_answers(tmp_path: Path) -> None:
+async def test_a_reply_names_the_line_it_answers(ana: Seat) -> None:
     """/reply n shows what is answered, the next line carries it, and Esc lets it be."""
-    async with seat(tmp_path) as ana:
-        one = ana.heard("the first question")
-        ana.heard("the second question")
-        await ana.sees("the second question")
-        await ana.types(f"/reply {one.seq}", "enter")
-        await ana.sees("↳ somebody: the first question")
-        await ana.pilot.press("escape")
-        await ana.until(lambda: "↳" not in ana.screen())
-        await ana.types(f"/reply {one.seq}", "enter")
-        await ana.sees("↳")
-        await ana.types("my answer", "enter")
-        await ana.sees("#5", "my answer")
-        answers = [e.body for e in ana.rooms.events(R) if isinstance(e.body, Heard)]
-        assert answers[-1].reply_to == one.id
-        await ana.sees("↳ somebody: the first question")
+    one = ana.heard("the first question")
+    ana.heard("the second question")
+    await ana.sees("the second question")
+    await ana.types(f"/reply {one.seq}", "enter")
+    await ana.sees("↳ somebody: the first question")
+    await ana.pilot.press("escape")
+    await ana.until(lambda: "↳" not in ana.screen())
+    await ana.types(f"/reply {one.seq}", "enter")
+    await ana.sees("↳")
+    await ana.types("my answer", "enter")
+    await ana.sees("#5", "my answer")
+    answers = [e.body for e in ana.rooms.events(R) if isinstance(e.body, Heard)]
+    assert answers[-1].reply_to == one.id
+    await ana.sees("↳ somebody: the first question")
 
 
 async def test_what_an_answer_answers_is_quoted_only_where_it_is_not_plain(tmp_path: Path) -> None:
@@ -322,39 +319,37 @@ async def test_scrolling_up_loads_what_was_before(tmp_path: Path) -> None:
         await ana.sees("line 199")
 
 
-async def test_new_lines_do_not_pull_away_who_reads_above(tmp_path: Path) -> None:
+async def test_new_lines_do_not_pull_away_who_reads_above(ana: Seat) -> None:
     """While somebody reads above, new lines are counted in the frame; Esc goes to them."""
-    async with seat(tmp_path) as ana:
-        for n in range(60):
-            ana.heard(f"line {n}")
-        await ana.sees("line 59")
-        await ana.pilot.press("pageup", "pageup")
-        await ana.until(lambda: "line 59" not in ana.screen())
-        ana.heard("something new")
-        await ana.sees("↓ 1 new")
-        assert "something new" not in ana.screen()
-        await ana.pilot.press("escape")
-        await ana.sees("something new")
-        await ana.until(lambda: "↓ 1 new" not in ana.screen())
+    for n in range(60):
+        ana.heard(f"line {n}")
+    await ana.sees("line 59")
+    await ana.pilot.press("pageup", "pageup")
+    await ana.until(lambda: "line 59" not in ana.screen())
+    ana.heard("something new")
+    await ana.sees("↓ 1 new")
+    assert "something new" not in ana.screen()
+    await ana.pilot.press("escape")
+    await ana.sees("something new")
+    await ana.until(lambda: "↓ 1 new" not in ana.screen())
 
 
 @pytest.mark.patient
-async def test_lines_from_before_a_burst_do_not_stand_in_its_gap(tmp_path: Path) -> None:
+async def test_lines_from_before_a_burst_do_not_stand_in_its_gap(ana: Seat) -> None:
     """What a burst left out lies above it: paging up, every line stands once, in order.
 
     Only some of the lines are widgets.
     """
-    async with seat(tmp_path) as ana:
-        ana.heard("before the burst")
-        await ana.sees("before the burst")
-        for n in range(900):
-            ana.heard(f"line {n}")
-        await ana.sees("line 899")
-        await ana.until(lambda: len(ana.app.query(TranscriptEntry)) <= 500)
-        for _ in range(40):
-            await ana.pilot.press("pageup")
-            numbers = [entry.seq for entry in ana.app.query(TranscriptEntry)]
-            assert numbers == sorted(set(numbers))
+    ana.heard("before the burst")
+    await ana.sees("before the burst")
+    for n in range(900):
+        ana.heard(f"line {n}")
+    await ana.sees("line 899")
+    await ana.until(lambda: len(ana.app.query(TranscriptEntry)) <= 500)
+    for _ in range(40):
+        await ana.pilot.press("pageup")
+        numbers = [entry.seq for entry in ana.app.query(TranscriptEntry)]
+        assert numbers == sorted(set(numbers))
 
 
 async def test_a_narrow_terminal_has_everything(tmp_path: Path) -> None:
@@ -371,17 +366,16 @@ async def test_a_narrow_terminal_has_everything(tmp_path: Path) -> None:
         assert all(len(row) <= 40 for row in ana.screen().splitlines())
 
 
-async def test_growing_and_shrinking(tmp_path: Path) -> None:
+async def test_growing_and_shrinking(ana: Seat) -> None:
     """The layout follows the size: a side when there is room, no margin when there is none."""
-    async with seat(tmp_path) as ana:
-        ana.heard("hello")
-        await ana.sees("hello")
-        assert "MATES" not in ana.screen()
-        await ana.pilot.resize_terminal(140, 30)
-        await ana.sees("MATES", "● ana you")
-        await ana.pilot.resize_terminal(40, 20)
-        await ana.until(lambda: "MATES" not in ana.screen())
-        await ana.sees("hello", "#3")
+    ana.heard("hello")
+    await ana.sees("hello")
+    assert "MATES" not in ana.screen()
+    await ana.pilot.resize_terminal(140, 30)
+    await ana.sees("MATES", "● ana you")
+    await ana.pilot.resize_terminal(40, 20)
+    await ana.until(lambda: "MATES" not in ana.screen())
+    await ana.sees("hello", "#3")
 
 
 async def test_a_line_that_is_refused_comes_back_to_be_mended(tmp_path: Path) -> None:
@@ -393,30 +387,28 @@ async def test_a_line_that_is_refused_comes_back_to_be_mended(tmp_path: Path) ->
         assert not ana.app.query(".waiting")
 
 
-async def test_a_wrong_command_is_explained_and_kept(tmp_path: Path) -> None:
+async def test_a_wrong_command_is_explained_and_kept(ana: Seat) -> None:
     """An unknown command, a wrong number, a missing file: a sentence, and the text to mend."""
-    async with seat(tmp_path) as ana:
-        for typed, why in (
-            ("/wyh", "Did you mean /why?"),
-            ("/why 99", "There is no line 99 here."),
-            ("/file nosuch.txt", "There is no file nosuch.txt."),
-            ("/search", "say what to look for"),
-        ):
-            await ana.types(typed, "escape", "enter")
-            await ana.sees(why)
-            await ana.until(lambda typed=typed: ana.typed == typed)  # type: ignore[misc]
-            await ana.pilot.press("ctrl+c")
+    for typed, why in (
+        ("/wyh", "Did you mean /why?"),
+        ("/why 99", "There is no line 99 here."),
+        ("/file nosuch.txt", "There is no file nosuch.txt."),
+        ("/search", "say what to look for"),
+    ):
+        await ana.types(typed, "escape", "enter")
+        await ana.sees(why)
+        await ana.until(lambda typed=typed: ana.typed == typed)  # type: ignore[misc]
+        await ana.pilot.press("ctrl+c")
 
 
-async def test_a_file_is_given_to_the_room(tmp_path: Path) -> None:
+async def test_a_file_is_given_to_the_room(tmp_path: Path, ana: Seat) -> None:
     """/file reads the file here and shows its name and size at the line."""
     path = tmp_path / "notes.txt"
     path.write_text("the tide is late")
-    async with seat(tmp_path) as ana:
-        await ana.types(f"/file '{path}' my notes", "enter")
-        await ana.sees("my notes", "▤ notes.txt, 16 bytes")
-        (line,) = (e.body for e in ana.rooms.events(R) if isinstance(e.body, Heard))
-        assert str(line.files[0].text) == "the tide is late"
+    await ana.types(f"/file '{path}' my notes", "enter")
+    await ana.sees("my notes", "▤ notes.txt, 16 bytes")
+    (line,) = (e.body for e in ana.rooms.events(R) if isinstance(e.body, Heard))
+    assert str(line.files[0].text) == "the tide is late"
 
 
 async def test_a_question_is_answered_by_a_key(tmp_path: Path) -> None:
@@ -479,21 +471,20 @@ async def test_what_others_write_cannot_break_the_screen(tmp_path: Path) -> None
         await ana.sees("plain [bold]markup[/bold] right", "漢字", "[/nonsense]")
 
 
-async def test_marked_words_can_be_copied(tmp_path: Path) -> None:
+async def test_marked_words_can_be_copied(ana: Seat) -> None:
     """What a mouse has marked in a line is copied by Ctrl+C, without the margin."""
-    async with seat(tmp_path) as ana:
-        ana.said("The quick brown fox jumps over the lazy dog. " * 3)
-        await ana.sees("quick")
-        rows = ana.screen().splitlines()
-        row = next(n for n, text in enumerate(rows) if "quick" in text)
-        column = rows[row].index("quick")
-        await ana.pilot.mouse_down(offset=(column, row))
-        await ana.pilot.hover(offset=(12, row + 1))
-        await ana.pilot.mouse_up(offset=(12, row + 1))
-        await ana.until(ana.app.screen.get_selected_text)
-        await ana.pilot.press("ctrl+c")
-        await ana.until(lambda: ana.app.clipboard.startswith("quick brown fox"))
-        assert "▌" not in ana.app.clipboard
+    ana.said("The quick brown fox jumps over the lazy dog. " * 3)
+    await ana.sees("quick")
+    rows = ana.screen().splitlines()
+    row = next(n for n, text in enumerate(rows) if "quick" in text)
+    column = rows[row].index("quick")
+    await ana.pilot.mouse_down(offset=(column, row))
+    await ana.pilot.hover(offset=(12, row + 1))
+    await ana.pilot.mouse_up(offset=(12, row + 1))
+    await ana.until(ana.app.screen.get_selected_text)
+    await ana.pilot.press("ctrl+c")
+    await ana.until(lambda: ana.app.clipboard.startswith("quick brown fox"))
+    assert "▌" not in ana.app.clipboard
 
 
 async def test_ctrl_c_twice_ctrl_d_and_quit_leave(

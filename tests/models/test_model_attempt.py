@@ -475,51 +475,33 @@ async def test_an_error_inside_the_stream() -> None:
 # ---------------------------------------------------------------- time, and being stopped
 
 
-@every_protocol
-async def test_a_stall_before_the_first_word(kind: str) -> None:
-    """When no word comes within its time, the attempt is over and the connection closed."""
-    clock = SimClock(datetime(2026, 11, 1, tzinfo=UTC))
-    tasks = Tasks()
-    stalled = Behaviour(stall=0)
-    async with talking(kind, stalled, clock=clock, first_token_seconds=30.0) as (server, provider):
-        await provider.ready()
-        asking = tasks.spawn(provider.attempt(question(), lambda _: None), "asking")
-        await server.reached.wait()
-        await clock.advance(29)
-        assert not asking.done()
-        await clock.advance(2)
-        tried = await asking
-        await server.left.wait()
-    assert (tried.outcome, tried.text, tried.again) == ("timed_out", "", False)
-    assert tried.cause == "silent"
-    assert len(server.asked) == 1
-
-
 @pytest.mark.parametrize(
-    ("cause", "limits"),
+    ("cause", "words", "limits"),
     [
-        ("endless", {"total_seconds": 30.0}),
-        ("stalled", {"total_seconds": 180.0, "first_token_seconds": 30.0}),
+        ("silent", [], {"first_token_seconds": 30.0}),
+        ("endless", ["", "Hello", ", "], {"total_seconds": 30.0}),
+        ("stalled", ["", "Hello", ", "], {"total_seconds": 180.0, "first_token_seconds": 30.0}),
     ],
 )
 @every_protocol
-async def test_a_stall_in_mid_answer(kind: str, cause: str, limits: dict[str, float]) -> None:
-    """When no more comes within its time, what came is kept, and it is not tried again."""
+async def test_a_stall(kind: str, cause: str, words: list[str], limits: dict[str, float]) -> None:
+    """When no word, or no more, comes in its time, what came is kept; it is not tried again."""
     clock = SimClock(datetime(2026, 11, 1, tzinfo=UTC))
     tasks = Tasks()
     heard = asyncio.Queue[str]()
-    stalled = Behaviour(stall=MIDDLE[kind])
+    stalled = Behaviour(stall=MIDDLE[kind] if words else 0)
     async with talking(kind, stalled, clock=clock, **limits) as (server, provider):
         await provider.ready()
         asking = tasks.spawn(provider.attempt(question(), heard.put_nowait), "asking")
-        assert [await heard.get() for _ in range(3)] == ["", "Hello", ", "]
+        await server.reached.wait()
+        assert [await heard.get() for _ in words] == words
         await clock.advance(29)
         assert not asking.done()
         await clock.advance(2)
         tried = await asking
         await server.left.wait()
-    assert (tried.outcome, tried.text, tried.again) == ("timed_out", "Hello, ", False)
-    assert tried.cause == cause
+    assert (tried.outcome, tried.text, tried.again) == ("timed_out", "".join(words), False)
+    assert (tried.cause, len(server.asked)) == (cause, 1)
 
 
 @every_protocol

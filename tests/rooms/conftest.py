@@ -192,7 +192,7 @@ async def living(
 
 
 @pytest.fixture
-async def home(tmp_path: Path) -> AsyncIterator[Home]:
-    """A home with maya, merlin and zuzu, whose model answers in one plain line."""
-    async with living(tmp_path) as made:
+async def home(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Home]:
+    """A home with maya, merlin and zuzu; its model answers by the module's SCRIPT, else plainly."""
+    async with living(tmp_path, getattr(request.module, "SCRIPT", in_character)) as made:
         yield made

@@ -58,6 +58,13 @@ async def noted(path: Path, notes: Notes = NOTES, keep: str = "all") -> AsyncIte
         yield home
 
 
+@pytest.fixture
+async def home(tmp_path: Path) -> AsyncIterator[Home]:
+    """One in which they keep what they note."""
+    async with noted(tmp_path) as home:
+        yield home
+
+
 async def talk(home: Home, *more: str) -> None:
     """A talk of ana with maya, which ends."""
     for line in (
@@ -82,23 +89,22 @@ async def turns(home: Home) -> list[Event]:
     return await home.app.ledger.read("memory:maya", kinds=["turn.ended"])
 
 
-async def test_what_matters_of_a_talk_is_kept_when_it_has_ended(tmp_path: Path) -> None:
+async def test_what_matters_of_a_talk_is_kept_when_it_has_ended(home: Home) -> None:
     """Each in its layer, about whom it names, on the lines that say so; nothing that none says."""
-    async with noted(tmp_path) as home:
-        await talk(home)
-        kept = await held(home)
-        assert "Ana flies spaceships" not in kept
-        assert kept["Ana promised to bring quince jam"].layer == "final"
-        home_fact = kept["Ana lives in Riga"]
-        assert (home_fact.layer, home_fact.about) == ("fact", (home.people["ana"],))
-        line = await home.app.ledger.event(home_fact.evidence[0].line)
-        assert "Riga" in str(getattr(line.body, "text", ""))
-        assert kept["Talk slowly with Ana"].layer == "instruction"
-        assert kept["I enjoy being patient."].travels
-        assert not kept["I learned that Ana likes quince jam."].travels
-        (judged,) = await home.app.ledger.read("memory:maya", kinds=["turn.judged"])
-        refused = [one for one in judged.body.verdicts if not one.allowed]  # type: ignore[attr-defined]
-        assert [one.rule for one in refused] == ["evidence"]
+    await talk(home)
+    kept = await held(home)
+    assert "Ana flies spaceships" not in kept
+    assert kept["Ana promised to bring quince jam"].layer == "final"
+    home_fact = kept["Ana lives in Riga"]
+    assert (home_fact.layer, home_fact.about) == ("fact", (home.people["ana"],))
+    line = await home.app.ledger.event(home_fact.evidence[0].line)
+    assert "Riga" in str(getattr(line.body, "text", ""))
+    assert kept["Talk slowly with Ana"].layer == "instruction"
+    assert kept["I enjoy being patient."].travels
+    assert not kept["I learned that Ana likes quince jam."].travels
+    (judged,) = await home.app.ledger.read("memory:maya", kinds=["turn.judged"])
+    refused = [one for one in judged.body.verdicts if not one.allowed]  # type: ignore[attr-defined]
+    assert [one.rule for one in refused] == ["evidence"]
 
 
 async def test_signs_that_nobody_sees_are_not_kept(tmp_path: Path) -> None:
@@ -149,17 +155,16 @@ async def test_a_new_fact_takes_the_place_of_the_old_one(tmp_path: Path) -> None
         assert items["Ana moved to Oslo"].state == "held"
 
 
-async def test_a_talk_that_goes_on_is_noted_when_it_is_quiet(tmp_path: Path) -> None:
+async def test_a_talk_that_goes_on_is_noted_when_it_is_quiet(home: Home) -> None:
     """After enough lines, and a lull; not again for the same lines; nobody waits for it."""
-    async with noted(tmp_path) as home:
-        for nth in range(16):
-            await home.hears("ana", f"@maya I live in Riga, {nth}")
-        assert not await turns(home)
-        await home.clock.advance(200)
-        assert len(await turns(home)) == 1
-        assert "Ana lives in Riga" in await held(home)
-        await home.clock.advance(600)
-        assert len(await turns(home)) == 1
+    for nth in range(16):
+        await home.hears("ana", f"@maya I live in Riga, {nth}")
+    assert not await turns(home)
+    await home.clock.advance(200)
+    assert len(await turns(home)) == 1
+    assert "Ana lives in Riga" in await held(home)
+    await home.clock.advance(600)
+    assert len(await turns(home)) == 1
 
 
 @pytest.mark.parametrize("scope", ["room", "person", "home"])
@@ -176,22 +181,19 @@ async def test_it_can_be_switched_off(scope: str, tmp_path: Path) -> None:
         assert not any("quince" in text for q in asked for _, text in q.messages)
 
 
-async def test_a_group_of_a_platform_is_not_remembered_until_somebody_says_so(
-    tmp_path: Path,
-) -> None:
+async def test_a_group_of_a_platform_is_not_remembered_until_somebody_says_so(home: Home) -> None:
     """Then it is."""
-    async with noted(tmp_path) as home:
-        await home.enter("ana")
-        place = PlaceJoined(place="discord:1", name=Words("general"), kind="group")
-        await home.app.ledger.append("room:commons", [home.app.stamp.fact(place, actor="room")])
-        await talk(home)
-        assert not await held(home)
-        await home.hears("ana", "@maya remember that I live in Riga")
-        assert not await held(home)
-        setting = KeepingSet(scope="room:commons", kept="on", by=home.people["ana"])
-        await home.app.memory.store.set_keeping(setting)
-        await home.hears("ana", "@maya remember that I live in Riga")
-        assert await held(home)
+    await home.enter("ana")
+    place = PlaceJoined(place="discord:1", name=Words("general"), kind="group")
+    await home.app.ledger.append("room:commons", [home.app.stamp.fact(place, actor="room")])
+    await talk(home)
+    assert not await held(home)
+    await home.hears("ana", "@maya remember that I live in Riga")
+    assert not await held(home)
+    setting = KeepingSet(scope="room:commons", kept="on", by=home.people["ana"])
+    await home.app.memory.store.set_keeping(setting)
+    await home.hears("ana", "@maya remember that I live in Riga")
+    assert await held(home)
 
 
 async def test_a_talk_that_waits_to_be_looked_back_on_costs_no_look_at_every_line(
@@ -277,19 +279,18 @@ async def test_it_is_taken_up_after_a_crash(tmp_path: Path) -> None:
         assert len(await turns(home)) == 1
 
 
-async def test_people_are_told_once_that_a_room_is_remembered(tmp_path: Path) -> None:
+async def test_people_are_told_once_that_a_room_is_remembered(home: Home) -> None:
     """When something is first kept, and again where somebody came since."""
-    async with noted(tmp_path) as home:
-        await talk(home)
-        told = await home.told()
-        assert told.count(NOTICE) == 1
-        await talk(home, "@maya I live in Riga, and in Bonn")
-        assert (await home.told()).count(NOTICE) == 1
-        await home.enter("bo")
-        NOTES["notes"].append({"text": "Ana lives in Bonn", "lines": []})
-        await talk(home, "@maya I live in Riga, and in Bonn")
-        NOTES["notes"].pop()
-        assert (await home.told()).count(NOTICE) == 2
+    await talk(home)
+    told = await home.told()
+    assert told.count(NOTICE) == 1
+    await talk(home, "@maya I live in Riga, and in Bonn")
+    assert (await home.told()).count(NOTICE) == 1
+    await home.enter("bo")
+    NOTES["notes"].append({"text": "Ana lives in Bonn", "lines": []})
+    await talk(home, "@maya I live in Riga, and in Bonn")
+    NOTES["notes"].pop()
+    assert (await home.told()).count(NOTICE) == 2
 
 
 async def test_a_room_teaches_its_words_and_people_take_them_away(tmp_path: Path) -> None:
@@ -318,18 +319,17 @@ async def test_a_room_teaches_its_words_and_people_take_them_away(tmp_path: Path
         assert text not in str(home.models.asked[-1].messages)
 
 
-async def test_a_mate_that_came_back_looks_back_on_what_it_said_before(tmp_path: Path) -> None:
+async def test_a_mate_that_came_back_looks_back_on_what_it_said_before(home: Home) -> None:
     """At the end of the talk, although it said nothing more once it was there again."""
-    async with noted(tmp_path) as home:
-        for line in ("@maya I live in Riga now", "@maya I promise to bring you quince jam"):
-            await home.hears("ana", line)
-        await home.app.rooms.add(home.room, "", MateLeft(mate="maya"))
-        await home.app.rooms.add(home.room, "", MateJoined(mate="maya"))
-        await home.hears("ana", "nice weather")
-        await home.hears("ana", "the train was late")
-        await home.clock.advance(HOURS)
-        await home.rest()
-        assert "Ana lives in Riga" in await held(home)
+    for line in ("@maya I live in Riga now", "@maya I promise to bring you quince jam"):
+        await home.hears("ana", line)
+    await home.app.rooms.add(home.room, "", MateLeft(mate="maya"))
+    await home.app.rooms.add(home.room, "", MateJoined(mate="maya"))
+    await home.hears("ana", "nice weather")
+    await home.hears("ana", "the train was late")
+    await home.clock.advance(HOURS)
+    await home.rest()
+    assert "Ana lives in Riga" in await held(home)
 
 
 async def test_a_mate_that_was_sent_out_looks_back_on_what_it_heard_alone(tmp_path: Path) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from loopforge.runtime.memory_values import RecallQuery
-from tests.rooms.conftest import Home, hum, living
+from tests.rooms.conftest import Home, hum
 from tests.rooms.test_presence_attacks import QUESTION, SECRET, WORD, kept, said
+
+SCRIPT = hum
 
 
 async def usable(home: Home, stream: str, *names: str) -> list[str]:
@@ -16,51 +16,48 @@ async def usable(home: Home, stream: str, *names: str) -> list[str]:
     return [str(one.text) for one in await home.app.memory.items.usable(query)]
 
 
-async def test_it_may_be_used_where_it_was_said_and_only_there(tmp_path: Path) -> None:
+async def test_it_may_be_used_where_it_was_said_and_only_there(home: Home) -> None:
     """Before bo, who heard it in that room; not in a room with vera, who did not."""
-    async with living(tmp_path, hum) as home:
-        await home.enter("ana", "bo", "vera", mates=("maya",))
-        told = await home.private_room("ana")
-        await kept(home, await said(home, told, "ana", SECRET))
-        home.room = "workshop"
-        await home.enter("ana", "bo", mates=("maya",))
-        assert await usable(home, "room:workshop", "ana", "bo") == []
-        again = await home.hears("ana", f"@maya {SECRET}")
-        await kept(home, again)
-        assert await usable(home, "room:workshop", "ana", "bo") == [SECRET]
-        assert await usable(home, "room:workshop", "ana", "bo", "vera") == []
-        assert await usable(home, "room:commons", "ana", "bo", "vera") == []
-        await kept(home, again)
-        assert len(await home.app.memory.store.items("maya")) == 2
+    await home.enter("ana", "bo", "vera", mates=("maya",))
+    told = await home.private_room("ana")
+    await kept(home, await said(home, told, "ana", SECRET))
+    home.room = "workshop"
+    await home.enter("ana", "bo", mates=("maya",))
+    assert await usable(home, "room:workshop", "ana", "bo") == []
+    again = await home.hears("ana", f"@maya {SECRET}")
+    await kept(home, again)
+    assert await usable(home, "room:workshop", "ana", "bo") == [SECRET]
+    assert await usable(home, "room:workshop", "ana", "bo", "vera") == []
+    assert await usable(home, "room:commons", "ana", "bo", "vera") == []
+    await kept(home, again)
+    assert len(await home.app.memory.store.items("maya")) == 2
 
 
-async def test_it_is_so_before_who_came_into_the_room_since(tmp_path: Path) -> None:
+async def test_it_is_so_before_who_came_into_the_room_since(home: Home) -> None:
     """Said when ana was alone there, and again before bo: it may be used before both."""
-    async with living(tmp_path, hum) as home:
-        await home.enter("ana", "bo", mates=("maya",))
-        room = await home.private_room("ana")
-        await kept(home, await said(home, room, "ana", SECRET))
-        ana, bo = home.people["ana"], home.people["bo"]
-        await home.app.front.bring(home.room, ana, bo, "bo", past=False)
-        assert await usable(home, room, "ana", "bo") == []
-        await kept(home, await home.hears("ana", f"@maya {SECRET}"))
-        assert await usable(home, room, "ana", "bo") == [SECRET]
+    await home.enter("ana", "bo", mates=("maya",))
+    room = await home.private_room("ana")
+    await kept(home, await said(home, room, "ana", SECRET))
+    ana, bo = home.people["ana"], home.people["bo"]
+    await home.app.front.bring(home.room, ana, bo, "bo", past=False)
+    assert await usable(home, room, "ana", "bo") == []
+    await kept(home, await home.hears("ana", f"@maya {SECRET}"))
+    assert await usable(home, room, "ana", "bo") == [SECRET]
 
 
-async def test_it_stands_before_a_mate_once(tmp_path: Path) -> None:
+async def test_it_stands_before_a_mate_once(home: Home) -> None:
     """Where both may be used, the prompt holds it once, and neither has ended."""
-    async with living(tmp_path, hum) as home:
-        await home.enter("ana", mates=("maya",))
-        told = await home.private_room("ana")
-        await kept(home, await said(home, told, "ana", SECRET))
-        home.room = "commons"
-        await kept(home, await home.hears("ana", f"@maya {SECRET}"))
-        items = await home.app.memory.store.items("maya")
-        assert [one.state for one in items] == ["held", "held"]
-        await home.clock.advance(86_400)
-        room = await home.private_room("ana")
-        before = len(home.models.asked)
-        await said(home, room, "ana", QUESTION)
-        asked = home.models.asked[before:]
-        assert [str(one.messages).count(WORD) for one in asked] == [1] * len(asked)
-        assert asked
+    await home.enter("ana", mates=("maya",))
+    told = await home.private_room("ana")
+    await kept(home, await said(home, told, "ana", SECRET))
+    home.room = "commons"
+    await kept(home, await home.hears("ana", f"@maya {SECRET}"))
+    items = await home.app.memory.store.items("maya")
+    assert [one.state for one in items] == ["held", "held"]
+    await home.clock.advance(86_400)
+    room = await home.private_room("ana")
+    before = len(home.models.asked)
+    await said(home, room, "ana", QUESTION)
+    asked = home.models.asked[before:]
+    assert [str(one.messages).count(WORD) for one in asked] == [1] * len(asked)
+    assert asked

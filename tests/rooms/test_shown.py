@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
 from loopforge.chat.room.participants import Participant, namesakes
 from loopforge.core.text.erasable_text import Words
-from tests.rooms.conftest import Home, living
+from tests.rooms.conftest import Home
 
 MAYA = """---
 name: Maya
@@ -31,20 +30,19 @@ def prompt_of(home: Home) -> str:
     return "\n".join(text for _, text in asked[-1].messages)
 
 
-async def test_role_voice_and_traits_reach_the_model(tmp_path: Path) -> None:
+async def test_role_voice_and_traits_reach_the_model(home: Home) -> None:
     """A capable model is told how its mate is, and who else is here, with role and voice."""
-    async with living(tmp_path) as home:
-        (home.path / "mates" / "maya.md").write_text(MAYA)
-        await home.clock.advance(1)
-        await home.hears("ana", "@maya hello")
-        told = prompt_of(home)
-        assert (
-            "You are Maya, field scientist of failures. How you talk: short and warm. "
-            "Your traits: curiosity very high, flattery very low.\n"
-            "Here with you:\n- Merlin: mate\n- Zuzu: mate\n- People here: “ana”.\n"
-        ) in told
-        await home.hears("ana", "@merlin hello")
-        assert "- Maya: field scientist of failures; short and warm\n" in prompt_of(home)
+    (home.path / "mates" / "maya.md").write_text(MAYA)
+    await home.clock.advance(1)
+    await home.hears("ana", "@maya hello")
+    told = prompt_of(home)
+    assert (
+        "You are Maya, field scientist of failures. How you talk: short and warm. "
+        "Your traits: curiosity very high, flattery very low.\n"
+        "Here with you:\n- Merlin: mate\n- Zuzu: mate\n- People here: “ana”.\n"
+    ) in told
+    await home.hears("ana", "@merlin hello")
+    assert "- Maya: field scientist of failures; short and warm\n" in prompt_of(home)
 
 
 async def test_only_the_end_of_a_prompt_changes_from_turn_to_turn(home: Home) -> None:

@@ -23,6 +23,7 @@ from loopforge.policies.prompt_building import RECALLED, STANDING
 from loopforge.runtime.memory_values import RecalledLine, RecallQuery
 from tests.rooms.conftest import Home, hum, living
 
+SCRIPT = hum
 FACT = "My cat is called Zarquon and she is allergic to fish"
 TALK = (
     "the weather is grey",
@@ -70,22 +71,21 @@ async def kept(home: Home, text: str, *, about: Sequence[str] = (), **more: obje
     return (await home.app.memory.store.keep("maya", [item], actor="runtime"))[0]
 
 
-async def test_what_left_the_prompt_comes_back_when_it_fits(tmp_path: Path) -> None:
+async def test_what_left_the_prompt_comes_back_when_it_fits(home: Home) -> None:
     """A week and 300 lines later, in another conversation, with the day and the speaker."""
-    async with living(tmp_path, hum) as home:
-        await home.hears("ana", FACT)
-        await small_talk(home, 300)
-        await home.clock.advance(WEEK)
-        await home.app.memory.vectors.fill()
-        await home.hears("ana", "@maya what is my cat called?")
-        text = prompt_of(home)
-        assert f"[21 November 2026 from ana: {FACT}]" in text
-        assert text.index("what is my cat called") < text.index(RECALLED)
-        note = next(one for one in (await seen(home)).recalled if not one.left)
-        assert note.score > 0.25
-        assert dict(note.parts)["words"] > 0
-        await home.hears("ana", "@maya hello")
-        assert RECALLED not in prompt_of(home)
+    await home.hears("ana", FACT)
+    await small_talk(home, 300)
+    await home.clock.advance(WEEK)
+    await home.app.memory.vectors.fill()
+    await home.hears("ana", "@maya what is my cat called?")
+    text = prompt_of(home)
+    assert f"[21 November 2026 from ana: {FACT}]" in text
+    assert text.index("what is my cat called") < text.index(RECALLED)
+    note = next(one for one in (await seen(home)).recalled if not one.left)
+    assert note.score > 0.25
+    assert dict(note.parts)["words"] > 0
+    await home.hears("ana", "@maya hello")
+    assert RECALLED not in prompt_of(home)
 
 
 async def test_the_same_words_come_back_once_and_mates_by_their_names(tmp_path: Path) -> None:
@@ -123,115 +123,109 @@ async def test_a_mind_that_runs_here_is_reminded_too(tmp_path: Path) -> None:
         assert any(FACT in str(getattr(one, "prompt", "")) for one in record.requests)
 
 
-async def test_what_it_keeps_stands_before_the_lines(tmp_path: Path) -> None:
+async def test_what_it_keeps_stands_before_the_lines(home: Home) -> None:
     """Core memories and the wishes of those who are here; of those who are not, none."""
-    async with living(tmp_path, hum) as home:
-        await kept(home, "I learned to listen before I judge.", layer="core")
-        await kept(home, "Always answer me in German", layer="instruction")
-        await home.hears("ana", "@maya good morning")
-        text = prompt_of(home)
-        assert text.index(STANDING) < text.index("good morning")
-        assert "[a wish, 21 November 2026 from ana: Always answer me in German]" in text
-        assert "I learned to listen before I judge.]" in text
-        await home.enter("bo")
-        await home.app.rooms.leave(home.room, home.people["ana"])
-        await home.hears("bo", "@maya good morning")
-        assert "Always answer me in German]" not in prompt_of(home)
+    await kept(home, "I learned to listen before I judge.", layer="core")
+    await kept(home, "Always answer me in German", layer="instruction")
+    await home.hears("ana", "@maya good morning")
+    text = prompt_of(home)
+    assert text.index(STANDING) < text.index("good morning")
+    assert "[a wish, 21 November 2026 from ana: Always answer me in German]" in text
+    assert "I learned to listen before I judge.]" in text
+    await home.enter("bo")
+    await home.app.rooms.leave(home.room, home.people["ana"])
+    await home.hears("bo", "@maya good morning")
+    assert "Always answer me in German]" not in prompt_of(home)
 
 
-async def test_what_it_knows_of_those_present_stands_before_the_lines(tmp_path: Path) -> None:
+async def test_what_it_knows_of_those_present_stands_before_the_lines(home: Home) -> None:
     """Facts about who is here, and its promises to them, of earlier talks; not of this one."""
-    async with living(tmp_path, hum) as home:
-        await kept(home, "Ana has a cat called Zarquon", about=("ana",))
-        await kept(home, "I promised to bring seeds", layer="note", made_by="mate")
-        await kept(home, "It rained", layer="note")
-        await home.hears("ana", "@maya good morning")
-        assert "called Zarquon]" not in prompt_of(home).partition("good morning")[0]
-        await home.clock.advance(WEEK)
-        await home.hears("ana", "@maya good evening")
-        before = prompt_of(home).partition("good evening")[0]
-        assert "[a fact, 21 November 2026 from ana: Ana has a cat called Zarquon]" in before
-        assert "I promised to bring seeds]" in before
-        assert "It rained]" not in before
-        await home.enter("bo")
-        await home.app.rooms.leave(home.room, home.people["ana"])
-        await home.hears("bo", "@maya good evening")
-        assert "called Zarquon]" not in prompt_of(home)
+    await kept(home, "Ana has a cat called Zarquon", about=("ana",))
+    await kept(home, "I promised to bring seeds", layer="note", made_by="mate")
+    await kept(home, "It rained", layer="note")
+    await home.hears("ana", "@maya good morning")
+    assert "called Zarquon]" not in prompt_of(home).partition("good morning")[0]
+    await home.clock.advance(WEEK)
+    await home.hears("ana", "@maya good evening")
+    before = prompt_of(home).partition("good evening")[0]
+    assert "[a fact, 21 November 2026 from ana: Ana has a cat called Zarquon]" in before
+    assert "I promised to bring seeds]" in before
+    assert "It rained]" not in before
+    await home.enter("bo")
+    await home.app.rooms.leave(home.room, home.people["ana"])
+    await home.hears("bo", "@maya good evening")
+    assert "called Zarquon]" not in prompt_of(home)
 
 
-async def test_what_is_recalled_is_bounded(tmp_path: Path) -> None:
+async def test_what_is_recalled_is_bounded(home: Home) -> None:
     """What finds no room is left out, and said to be."""
-    async with living(tmp_path, hum) as home:
-        for nth in range(8):
-            await kept(home, f"Zarquon tea number {nth}: {'leaves ' * 40}")
-        await home.clock.advance(WEEK)
-        await home.hears("ana", "@maya tell me of zarquon tea leaves")
-        perceived = await seen(home)
-        assert {one.left for one in perceived.recalled} >= {"", "there was no room for it"}
-        text = prompt_of(home)
-        rows = text[text.index(RECALLED) + len(RECALLED) :].partition("===")[0]
-        assert len(rows.encode()) <= BYTES + ROW * 8
+    for nth in range(8):
+        await kept(home, f"Zarquon tea number {nth}: {'leaves ' * 40}")
+    await home.clock.advance(WEEK)
+    await home.hears("ana", "@maya tell me of zarquon tea leaves")
+    perceived = await seen(home)
+    assert {one.left for one in perceived.recalled} >= {"", "there was no room for it"}
+    text = prompt_of(home)
+    rows = text[text.index(RECALLED) + len(RECALLED) :].partition("===")[0]
+    assert len(rows.encode()) <= BYTES + ROW * 8
 
 
-async def test_a_turn_goes_the_same_way_again_with_what_it_remembered(tmp_path: Path) -> None:
+async def test_a_turn_goes_the_same_way_again_with_what_it_remembered(home: Home) -> None:
     """What was recalled stands in the record, by the very texts: forgetting reaches it there."""
-    async with living(tmp_path, hum) as home:
-        line = await home.hears("ana", FACT)
-        await small_talk(home, 20)
-        await home.clock.advance(WEEK)
-        await home.hears("ana", "@maya what is my cat called?")
-        turn = [e for e in await home.events() if isinstance(e.body, Said)][-1]
-        record = await gather(home.app.ledger, turn.id)
-        assert isinstance(record, TurnRecord)
-        (told,) = [one for one in record.shown.memory if one.text == FACT]
-        assert (told.who, told.at, told.left) == ("ana", "21 November 2026", "")
-        await home.app.ledger.erase(Wish(events=(line.id,), exactly=True))
-        record = await gather(home.app.ledger, turn.id)
-        assert isinstance(record, TurnRecord)
-        assert "Zarquon" not in json.dumps([str(one) for one in record.requests])
-        assert not home.holding(b"allergic to fish")
+    line = await home.hears("ana", FACT)
+    await small_talk(home, 20)
+    await home.clock.advance(WEEK)
+    await home.hears("ana", "@maya what is my cat called?")
+    turn = [e for e in await home.events() if isinstance(e.body, Said)][-1]
+    record = await gather(home.app.ledger, turn.id)
+    assert isinstance(record, TurnRecord)
+    (told,) = [one for one in record.shown.memory if one.text == FACT]
+    assert (told.who, told.at, told.left) == ("ana", "21 November 2026", "")
+    await home.app.ledger.erase(Wish(events=(line.id,), exactly=True))
+    record = await gather(home.app.ledger, turn.id)
+    assert isinstance(record, TurnRecord)
+    assert "Zarquon" not in json.dumps([str(one) for one in record.requests])
+    assert not home.holding(b"allergic to fish")
 
 
-async def test_who_reads_why_later_is_not_told_what_came_from_elsewhere(tmp_path: Path) -> None:
+async def test_who_reads_why_later_is_not_told_what_came_from_elsewhere(home: Home) -> None:
     """Of an item that rests on lines of another room a reader sees brackets, whoever they are."""
-    async with living(tmp_path, hum) as home:
-        await home.enter("ana")
-        room = await home.app.rooms.open(home.people["ana"], "ana", "", ["maya"])
-        other = await home.app.rooms.open(home.people["ana"], "ana", "", ["maya"])
-        home.room = room
-        await kept(home, "Ana dreams of zarquonish towers", about=("ana",))
-        home.room = other
-        await home.hears("ana", "@maya what do I dream of? towers?")
-        assert "zarquonish" in prompt_of(home)
-        await home.app.front.bring(other, home.people["ana"], "bo", "Bo", past=True)
-        turn = [e for e in await home.events() if isinstance(e.body, Said)][-1]
-        stream = f"room:{other}"
-        theirs = await home.app.ledger.look(lambda tables: sight(tables, stream, "bo"))
-        record = await gather_for(home.app.ledger, turn.id, stream, theirs)
-        assert "zarquonish" not in str(record)
-        assert "[said in another room]" in str(record)
+    await home.enter("ana")
+    room = await home.app.rooms.open(home.people["ana"], "ana", "", ["maya"])
+    other = await home.app.rooms.open(home.people["ana"], "ana", "", ["maya"])
+    home.room = room
+    await kept(home, "Ana dreams of zarquonish towers", about=("ana",))
+    home.room = other
+    await home.hears("ana", "@maya what do I dream of? towers?")
+    assert "zarquonish" in prompt_of(home)
+    await home.app.front.bring(other, home.people["ana"], "bo", "Bo", past=True)
+    turn = [e for e in await home.events() if isinstance(e.body, Said)][-1]
+    stream = f"room:{other}"
+    theirs = await home.app.ledger.look(lambda tables: sight(tables, stream, "bo"))
+    record = await gather_for(home.app.ledger, turn.id, stream, theirs)
+    assert "zarquonish" not in str(record)
+    assert "[said in another room]" in str(record)
 
 
 async def test_what_is_said_while_a_turn_begins_is_no_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is before the mate's eyes in the next turn, and in none as something that was recalled."""
-    async with living(tmp_path, hum) as home:
-        await home.hears("ana", "hello")
-        recall = home.app.memory.recall
-        whole, late = recall.recall, "@maya what does my cat Zarquon drink?"
+    await home.hears("ana", "hello")
+    recall = home.app.memory.recall
+    whole, late = recall.recall, "@maya what does my cat Zarquon drink?"
 
-        async def slowly(query: RecallQuery) -> Sequence[RecalledLine]:
-            monkeypatch.setattr(recall, "recall", whole)
-            line = Heard(person=home.people["ana"], text=Words(late), surface="terminal")
-            event = await home.app.rooms.hear(home.room, line)
-            found = await whole(replace(query, upto=event.seq))
-            assert event.id in [one.line.id for one in found]
-            return await whole(query)
+    async def slowly(query: RecallQuery) -> Sequence[RecalledLine]:
+        monkeypatch.setattr(recall, "recall", whole)
+        line = Heard(person=home.people["ana"], text=Words(late), surface="terminal")
+        event = await home.app.rooms.hear(home.room, line)
+        found = await whole(replace(query, upto=event.seq))
+        assert event.id in [one.line.id for one in found]
+        return await whole(query)
 
-        monkeypatch.setattr(recall, "recall", slowly)
-        await home.hears("ana", "@maya what does my cat Zarquon eat?")
-        await home.rest()
-        for asked in home.models.asked:
-            assert not any(text.startswith(RECALLED) for _, text in asked.messages)
-        assert late in prompt_of(home)
+    monkeypatch.setattr(recall, "recall", slowly)
+    await home.hears("ana", "@maya what does my cat Zarquon eat?")
+    await home.rest()
+    for asked in home.models.asked:
+        assert not any(text.startswith(RECALLED) for _, text in asked.messages)
+    assert late in prompt_of(home)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 import telegram
 from loopforge.core.room_vocabulary import LineEdited
 from loopforge.io.telegram.text.incoming_message import attachments
@@ -23,19 +25,31 @@ def test_a_voice_message_is_a_file() -> None:
     assert found == ("f1", "voice.ogg", 9_000, False)
 
 
-async def test_what_is_said_in_it_is_answered(tmp_path: Path, city: City) -> None:
-    """In private, where no word was typed: its words stand in the line, and the mate answers them."""
+@pytest.mark.parametrize(
+    ("kind", "file", "line"),
+    [
+        ("document", ("voice.ogg", OGG), "{}"),
+        ("video_note", ("a.mp4", b"\0\0\0\x20ftypmp42vide"), "[a video note]\n\n> {}"),
+    ],
+)
+async def test_what_is_said_in_it_is_answered(
+    tmp_path: Path, city: City, kind: str, file: tuple[str, bytes], line: str
+) -> None:
+    """In private, where no word was typed: its words stand in the line, and the mate answers them.
+
+    A round film of somebody speaking is listened to like a voice message.
+    """
     maya, ana = await pair(city)
     script = hears("Is the sourdough ready?")
     async with on_telegram(
         tmp_path, maya, city.base, script=script, transcription_model="ears"
     ) as home:
         chat = await city.private(ana, maya)
-        await city.say(ana, maya, "", document=("voice.ogg", OGG))
+        await city.say(ana, maya, "", document=file, kind=kind)
         lines = await city.heard(chat, by=maya)
         (room,) = await home.rooms()
         edits = [e.body for e in await home.events(room) if isinstance(e.body, LineEdited)]
-        assert [str(edit.text) for edit in edits] == ["Is the sourdough ready?"]
+        assert [str(edit.text) for edit in edits] == [line.format("Is the sourdough ready?")]
         assert "you said" in lines[0].text
 
 
@@ -67,19 +81,3 @@ async def test_an_edit_leaves_what_is_said_in_it(tmp_path: Path, city: City) -> 
             "Is the sourdough ready?",
             "listen, please\n\n> And the rye?",
         ]
-
-
-async def test_what_is_said_in_a_video_note_is_answered(tmp_path: Path, city: City) -> None:
-    """A round film of somebody speaking is listened to like a voice message."""
-    maya, ana = await pair(city)
-    script, film = hears("Is the rye ready?"), b"\0\0\0\x20ftypmp42vide"
-    async with on_telegram(
-        tmp_path, maya, city.base, script=script, transcription_model="ears"
-    ) as home:
-        chat = await city.private(ana, maya)
-        await city.say(ana, maya, "", document=("a.mp4", film), kind="video_note")
-        lines = await city.heard(chat, by=maya)
-        (room,) = await home.rooms()
-        edits = [e.body for e in await home.events(room) if isinstance(e.body, LineEdited)]
-        assert [str(edit.text) for edit in edits] == ["[a video note]\n\n> Is the rye ready?"]
-        assert "you said" in lines[0].text

@@ -22,8 +22,6 @@ from loopforge.work.task_transcript import lines_of
 from tests.held_clock import HeldClock
 from tests.work.conftest import Script, Step, Workshop, in_order, says, uses, working
 
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
-
 TASK = "Fix app.py in Python"
 
 

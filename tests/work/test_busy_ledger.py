@@ -14,8 +14,6 @@ from loopforge.errors import LedgerBusy
 from tests.work.conftest import in_order, uses
 from tests.work.test_thread_tasks import Commons, commons
 
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(25)]
-
 
 def locked_once(
     room: Commons, monkeypatch: pytest.MonkeyPatch, meant: Callable[[Any], bool]

@@ -11,7 +11,6 @@ from loopforge.runtime.ports import Question
 from tests.work.conftest import Step, in_order, says, uses
 from tests.work.test_thread_tasks import commons
 
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(60)]
 WAITS = says("question", "Which port?")
 DONE = says("done", "It listens on marmoladic-4711 now.")
 

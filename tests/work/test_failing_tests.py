@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from loopforge.runtime.ports import Question
 from tests.work.conftest import Step, in_order, says, uses, working
 from tests.work.test_task_results import git
 
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
 WRONG = uses("work_write", path="test_two.py", text="import unittest\n\nraise SystemExit(3)\n")
 RIGHT = uses("work_write", path="test_two.py", text="import unittest\n")
 TESTED = uses("work_run", command="python3 -B -m unittest test_two || exit 3")

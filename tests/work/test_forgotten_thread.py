@@ -15,7 +15,6 @@ from tests.rooms.conftest import write_mates
 from tests.work.conftest import in_order, says, uses
 from tests.work.test_thread_tasks import OTTO, commons
 
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(25)]
 WAITS = says("question", "Which port?")
 RUNS = uses("work_run", command="sleep 300")
 

@@ -16,8 +16,6 @@ from loopforge.runtime.memory_values import KeptItem
 from tests.work.conftest import Workshop, in_order, uses, working
 from tests.work.test_attempt_learning import looks_back, reflecting, sentence
 
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
-
 TASK = "Fix app.py in Python"
 INSIGHT = "Look at the files before you change one."
 MATE = "python-coder"

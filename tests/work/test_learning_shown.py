@@ -20,8 +20,6 @@ from loopforge.work.learning.arm_comparison import compared
 from tests.work.conftest import Step, says, uses, working
 from tests.work.test_attempt_learning import looks_back, sentence
 
-pytestmark = pytest.mark.xdist_group("sandbox")
-
 MODES = "ABCDEFGH"
 ROLE = "---\nname: Pia\nhandle: python-coder\nrole: coder\ntools: [set_mode]\n---\nYou run plants."
 SCHEMA = {

@@ -17,7 +17,6 @@ from tests.work.conftest import Step, Workshop, in_order, says, uses, working
 from tests.work.test_task_results import git
 from tests.work.test_thread_tasks import commons
 
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
 OLD = "def old(x):\n    return x\n"
 NEW = "\n\ndef new(x):\n    return x + 1\n"
 WRITTEN = '\n\ndef new(x):\n    """Give the next one."""\n    return x + 1\n'

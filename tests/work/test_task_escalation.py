@@ -19,7 +19,6 @@ from loopforge.work.task_transcript import lines_of
 from tests.work.conftest import Step, in_order, says, uses, working
 from tests.work.test_thread_tasks import commons
 
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
 LADDER = {"LOOPFORGE_WORK_LADDER": "little, large"}
 SAME = uses("work_run", command="cat a.txt || true")
 REASONS: dict[str, list[Step]] = {

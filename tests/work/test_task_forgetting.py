@@ -21,8 +21,6 @@ from tests.work.test_task_results import git, project
 
 __all__ = ["project"]
 
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
-
 
 def tasks_with_files(home: Path) -> list[str]:
     """The folders of tasks of which a checkpoint is kept."""

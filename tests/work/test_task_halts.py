@@ -29,8 +29,6 @@ from tests.rooms.test_budgets import CENT, budget
 from tests.work.conftest import Step, in_order, kinds, says, uses, working
 from tests.work.test_task_forgetting import holding
 
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
-
 
 class LeapingClock(SystemClock):
     """One that goes on by itself, and leaps where a test says so."""

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.work.conftest import Step, in_order, says, uses, working
-
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
 
 
 async def prompts_of(place: Path, *steps: Step) -> tuple[list[str], list[str], str]:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.work.conftest import in_order, working
 from tests.work.real_package import ALL, BUG, ONE, PACKAGE, TASK, WHOLE, mending, planted
 from tests.work.test_task_results import git
-
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
 
 
 async def test_a_real_package_is_mended(place: Path) -> None:

@@ -15,11 +15,7 @@ from tests.crash.laborer import LOG, TASK
 from tests.crash.test_tasks import ENVIRON, all_done_once, living
 from tests.work.conftest import in_order, says, uses, working
 
-pytestmark = [
-    pytest.mark.postgres,
-    pytest.mark.xdist_group("sandbox"),
-    pytest.mark.timeout(120),
-]
+pytestmark = pytest.mark.postgres
 
 
 async def test_a_task_is_stopped_and_goes_on(place: Path, postgres_url: str) -> None:

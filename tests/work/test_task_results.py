@@ -15,7 +15,6 @@ from loopforge.work.task_transcript import lines_of
 from loopforge.work.threads.thread_posts import told_of
 from tests.work.conftest import Workshop, in_order, says, uses, working
 
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
 STEPS = (
     uses("work_run", command="python3 -B -c 'import app; assert app.two() == 2'"),
     uses("work_edit", path="repo/app.py", old="return 3", new="return 2"),

@@ -14,7 +14,6 @@ from loopforge.runtime.ports import Question, Tool, ToolCall
 from loopforge.work.assignment.role_files import RoleFiles
 from tests.work.conftest import Step, in_order, says, uses, working
 
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
 HEAD = "name: Pia\nhandle: python-coder\nrole: coder\ntier: 2"
 
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from loopforge.core.work.task_confidence import START
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.work.task_timeline import TaskNote, TurnShown, diff_rows, timeline_of
 from tests.work.conftest import in_order, says, uses, working
-
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
 
 
 async def test_a_turn_tells_what_it_changed_and_what_it_saw(place: Path) -> None:

@@ -16,8 +16,6 @@ from loopforge.work.task_state import PREFIX
 from tests.held_clock import HeldClock
 from tests.work.conftest import Step, Workshop, in_order, kinds, says, uses, working
 
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
-
 
 async def test_a_task_plans_acts_and_ends_with_a_result(place: Path) -> None:
     """It makes a file, runs it, sees the output, and says so; every turn is on record."""

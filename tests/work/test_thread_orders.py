@@ -23,7 +23,6 @@ from tests.work.test_task_results import STEPS, TASK, project
 from tests.work.test_thread_tasks import FULL, OTTO, ROOM, Commons, commons
 
 __all__ = ["project"]
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
 FIX = (STEPS[1], STEPS[3])
 NOTE = (uses("work_write", path="repo/note.txt", text="So.\n"), says("done", "And so."))
 

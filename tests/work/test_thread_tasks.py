@@ -42,7 +42,6 @@ from tests.work.test_task_results import STEPS, TASK, project
 
 __all__ = ["project"]
 
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
 ROOM = "room:commons"
 OTTO = """---
 name: Otto

@@ -11,7 +11,6 @@ from loopforge.core.work.work_vocabulary import TierChosen
 from loopforge.work.model_choice import AllModels
 from tests.work.conftest import says, working
 
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
 TASK = "write a haiku about rust, please, and a second one about snow"
 
 

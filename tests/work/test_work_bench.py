@@ -21,7 +21,6 @@ from tests.work.conftest import Step, says, uses, working
 from tests.work.swe_instances import BUGS, PlantedBug, make_instances
 from tests.work.test_attempt_learning import looks_back, sentence
 
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(300)]
 HARD = {bug.package for bug in BUGS[::2]}
 """Those whose line the learner does not know by itself."""
 

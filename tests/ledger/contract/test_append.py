@@ -18,12 +18,6 @@ from loopforge.ledger.sql_ledger import SqlLedger
 from tests.ledger.saying import ROOM, Scribbler, opened, text_of
 
 
-@pytest.fixture
-def scribbler() -> Scribbler:
-    """Facts."""
-    return Scribbler()
-
-
 async def test_appended_facts_are_numbered_from_one(ledger_url: str, scribbler: Scribbler) -> None:
     """Events of a stream are numbered from 1 without gaps, each stream by itself."""
     async with opened(ledger_url) as ledger:
@@ -54,14 +48,13 @@ async def test_what_is_read_is_what_was_appended(ledger_url: str, scribbler: Scr
         assert await ledger.event(fact.id) == read[1]
 
 
-async def test_hashes_chain(ledger_url: str, scribbler: Scribbler) -> None:
+async def test_hashes_chain(ledger: SqlLedger, scribbler: Scribbler) -> None:
     """Each event's hash is `chained` over the one before, the first over GENESIS."""
-    async with opened(ledger_url) as ledger:
-        events = await ledger.append(ROOM, [scribbler.heard("one"), scribbler.said("two")])
-        previous = GENESIS
-        for event in events:
-            previous = _hash(previous, event)
-            assert event.hash == previous
+    events = await ledger.append(ROOM, [scribbler.heard("one"), scribbler.said("two")])
+    previous = GENESIS
+    for event in events:
+        previous = _hash(previous, event)
+        assert event.hash == previous
 
 
 def _hash(previous: str, event: Event) -> str:
@@ -69,53 +62,49 @@ def _hash(previous: str, event: Event) -> str:
     return chained(previous, *head, encode(event.body))
 
 
-async def test_private_words_are_not_in_the_event(ledger_url: str, scribbler: Scribbler) -> None:
+async def test_private_words_are_not_in_the_event(ledger: SqlLedger, scribbler: Scribbler) -> None:
     """A body is stored with the digest of its private words, and its public words as they are."""
-    async with opened(ledger_url) as ledger:
-        told = scribbler.fact(Told(text=public("The garden is open.")))
-        (heard, open) = await ledger.append(ROOM, [scribbler.heard("my secret"), told])
-        assert b"secret" not in encode(heard.body)
-        assert b"The garden is open." in encode(open.body)
-        assert isinstance(heard.body, Heard)
-        assert len(heard.body.text.ref) == 64
-        assert heard.body.text.ref != digest("my secret", b"")
+    told = scribbler.fact(Told(text=public("The garden is open.")))
+    (heard, open) = await ledger.append(ROOM, [scribbler.heard("my secret"), told])
+    assert b"secret" not in encode(heard.body)
+    assert b"The garden is open." in encode(open.body)
+    assert isinstance(heard.body, Heard)
+    assert len(heard.body.text.ref) == 64
+    assert heard.body.text.ref != digest("my secret", b"")
 
 
-async def test_one_words_object_is_stored_once(ledger_url: str, scribbler: Scribbler) -> None:
+async def test_one_words_object_is_stored_once(ledger: SqlLedger, scribbler: Scribbler) -> None:
     """Words that stand in several facts, or have a ref already, are one text with one ref."""
     words = Words("the same")
-    async with opened(ledger_url) as ledger:
-        await ledger.append(ROOM, [scribbler.heard(words), scribbler.heard(words)])
-        ref = words.ref
-        await ledger.append("room:other", [scribbler.heard(Words(None, ref))])
-        refs = [e.body.text.ref for e in await ledger.read(ROOM) if isinstance(e.body, Heard)]
-        (elsewhere,) = await ledger.read("room:other")
-        assert [*refs, words.ref] == [ref] * 3
-        assert text_of(elsewhere) == "the same"
+    await ledger.append(ROOM, [scribbler.heard(words), scribbler.heard(words)])
+    ref = words.ref
+    await ledger.append("room:other", [scribbler.heard(Words(None, ref))])
+    refs = [e.body.text.ref for e in await ledger.read(ROOM) if isinstance(e.body, Heard)]
+    (elsewhere,) = await ledger.read("room:other")
+    assert [*refs, words.ref] == [ref] * 3
+    assert text_of(elsewhere) == "the same"
 
 
 async def test_words_of_equal_text_have_different_refs(
-    ledger_url: str, scribbler: Scribbler
+    ledger: SqlLedger, scribbler: Scribbler
 ) -> None:
     """Two private texts that read the same cannot be told to be the same by their refs."""
     one, other = Words("yes"), Words("yes")
-    async with opened(ledger_url) as ledger:
-        await ledger.append(ROOM, [scribbler.heard(one), scribbler.heard(other)])
-        assert one.ref
-        assert one.ref != other.ref
+    await ledger.append(ROOM, [scribbler.heard(one), scribbler.heard(other)])
+    assert one.ref
+    assert one.ref != other.ref
 
 
-async def test_expectation(ledger_url: str, scribbler: Scribbler) -> None:
+async def test_expectation(ledger: SqlLedger, scribbler: Scribbler) -> None:
     """An append that expects another head is refused whole, and its words stay unstored."""
-    async with opened(ledger_url) as ledger:
-        await ledger.append(ROOM, [scribbler.heard("one")], expect=0)
-        late = scribbler.heard("late")
-        for wrong in (0, 2):
-            with pytest.raises(Conflict, match="stands at 1"):
-                await ledger.append(ROOM, [late, scribbler.heard("more")], expect=wrong)
-        assert len(await ledger.read(ROOM)) == 1
-        await ledger.append(ROOM, [late], expect=1)
-        assert [text_of(event) for event in await ledger.read(ROOM)] == ["one", "late"]
+    await ledger.append(ROOM, [scribbler.heard("one")], expect=0)
+    late = scribbler.heard("late")
+    for wrong in (0, 2):
+        with pytest.raises(Conflict, match="stands at 1"):
+            await ledger.append(ROOM, [late, scribbler.heard("more")], expect=wrong)
+    assert len(await ledger.read(ROOM)) == 1
+    await ledger.append(ROOM, [late], expect=1)
+    assert [text_of(event) for event in await ledger.read(ROOM)] == ["one", "late"]
 
 
 async def test_a_refused_append_takes_nobody_with_it(ledger_url: str, scribbler: Scribbler) -> None:
@@ -146,54 +135,50 @@ def _like(id: str, scribbler: Scribbler) -> Fact:
     "text",
     ["", "nul \x00 inside", "half \ud83d pair", "\x01 first", "\x01", "\\u0000", "x" * 100_000],
 )
-async def test_any_text_is_kept(ledger_url: str, scribbler: Scribbler, text: str) -> None:
+async def test_any_text_is_kept(ledger: SqlLedger, scribbler: Scribbler, text: str) -> None:
     """Every Python string comes back as it was: NUL, half surrogate pairs, control characters."""
-    async with opened(ledger_url) as ledger:
-        await ledger.append(ROOM, [scribbler.heard(text)])
-        (event,) = await ledger.read(ROOM)
-        assert text_of(event) == text
+    await ledger.append(ROOM, [scribbler.heard(text)])
+    (event,) = await ledger.read(ROOM)
+    assert text_of(event) == text
 
 
-async def test_what_cannot_be_stored_is_refused(ledger_url: str, scribbler: Scribbler) -> None:
+async def test_what_cannot_be_stored_is_refused(ledger: SqlLedger, scribbler: Scribbler) -> None:
     """Broken strings, unprintable names, words without text or ref, no numbers raise BadLine."""
     cheap = Returned(turn="t1", nth=0, outcome="returned", value=public("null"))
-    async with opened(ledger_url) as ledger:
-        bad = [
-            (ROOM, scribbler.heard("x", source="\udfff")),
-            (ROOM, scribbler.fact(EnergySet(capacity=1, refill=1), actor="a\x1fb")),
-            (ROOM, scribbler.heard(Words(None))),
-            *((ROOM, scribbler.fact(replace(cheap, cost=cost))) for cost in (inf, nan)),
-            ("room\x00", scribbler.heard("x")),
-            ("", scribbler.heard("x")),
-        ]
-        for stream, fact in bad:
-            with pytest.raises(BadLine):
-                await ledger.append(stream, [fact])
-        assert await ledger.heads() == {}
-        await ledger.append(ROOM, [scribbler.fact(cheap)])
+    bad = [
+        (ROOM, scribbler.heard("x", source="\udfff")),
+        (ROOM, scribbler.fact(EnergySet(capacity=1, refill=1), actor="a\x1fb")),
+        (ROOM, scribbler.heard(Words(None))),
+        *((ROOM, scribbler.fact(replace(cheap, cost=cost))) for cost in (inf, nan)),
+        ("room\x00", scribbler.heard("x")),
+        ("", scribbler.heard("x")),
+    ]
+    for stream, fact in bad:
+        with pytest.raises(BadLine):
+            await ledger.append(stream, [fact])
+    assert await ledger.heads() == {}
+    await ledger.append(ROOM, [scribbler.fact(cheap)])
 
 
-async def test_order_of_each_caller_is_kept(ledger_url: str, scribbler: Scribbler) -> None:
+async def test_order_of_each_caller_is_kept(ledger: SqlLedger, scribbler: Scribbler) -> None:
     """Appends of many tasks at once are gapless, and each task's own stay in its order."""
 
     async def talk(ledger: SqlLedger, who: int) -> None:
         for nth in range(10):
             await ledger.append(ROOM, [scribbler.heard(f"{who} {nth}")])
 
-    async with opened(ledger_url) as ledger:
-        await asyncio.gather(*(talk(ledger, who) for who in range(20)))
-        events = await ledger.read(ROOM)
-        assert [event.seq for event in events] == list(range(1, 201))
-        for who in range(20):
-            mine = [t for t in map(text_of, events) if t and t.startswith(f"{who} ")]
-            assert mine == [f"{who} {nth}" for nth in range(10)]
+    await asyncio.gather(*(talk(ledger, who) for who in range(20)))
+    events = await ledger.read(ROOM)
+    assert [event.seq for event in events] == list(range(1, 201))
+    for who in range(20):
+        mine = [t for t in map(text_of, events) if t and t.startswith(f"{who} ")]
+        assert mine == [f"{who} {nth}" for nth in range(10)]
 
 
-async def test_times_before_1970_are_kept(ledger_url: str, scribbler: Scribbler) -> None:
+async def test_times_before_1970_are_kept(ledger: SqlLedger, scribbler: Scribbler) -> None:
     """A time is stored to the microsecond, also one before 1970."""
     moment = datetime(1969, 12, 31, 23, 59, 59, 1, tzinfo=UTC) - timedelta(days=9)
     fact = msgspec.structs.replace(scribbler.heard("old"), at=moment)
-    async with opened(ledger_url) as ledger:
-        await ledger.append(ROOM, [fact])
-        (event,) = await ledger.read(ROOM)
-        assert event.at == moment
+    await ledger.append(ROOM, [fact])
+    (event,) = await ledger.read(ROOM)
+    assert event.at == moment

@@ -53,42 +53,38 @@ async def test_one_of_two_writers_wins(ledger_url: str) -> None:
         assert one.attempts + two.attempts > 60
 
 
-async def test_the_expected_case_reads_nothing(ledger_url: str) -> None:
+async def test_the_expected_case_reads_nothing(ledger: SqlLedger) -> None:
     """Whoever stands at the head decides once; a crowd of one process decides one by one."""
-    async with opened(ledger_url) as ledger:
-        one = Reader(ledger, Scribbler())
+    one = Reader(ledger, Scribbler())
 
-        async def attempt(seq: int) -> None:
-            one.attempts += 1
-            events = await ledger.append(ROOM, [one.scribbler.heard("hm")], expect=seq)
-            one.seq = events[-1].seq
+    async def attempt(seq: int) -> None:
+        one.attempts += 1
+        events = await ledger.append(ROOM, [one.scribbler.heard("hm")], expect=seq)
+        one.seq = events[-1].seq
 
-        await asyncio.gather(*(ledger.decide(ROOM, one.head, attempt) for _ in range(200)))
-        assert one.attempts == one.seq == 200
-        assert one.seen == []
+    await asyncio.gather(*(ledger.decide(ROOM, one.head, attempt) for _ in range(200)))
+    assert one.attempts == one.seq == 200
+    assert one.seen == []
 
 
-async def test_a_decision_stands_its_ground(ledger_url: str) -> None:
+async def test_a_decision_stands_its_ground(ledger: SqlLedger, scribbler: Scribbler) -> None:
     """It is written although tasks of the same process append without a pause."""
-    scribbler = Scribbler()
-    async with opened(ledger_url) as ledger:
-        one, done = Reader(ledger, scribbler), asyncio.Event()
+    one, done = Reader(ledger, scribbler), asyncio.Event()
 
-        async def talk() -> None:
-            while not done.is_set():
-                await ledger.append(ROOM, [scribbler.heard("more")])
+    async def talk() -> None:
+        while not done.is_set():
+            await ledger.append(ROOM, [scribbler.heard("more")])
 
-        async with asyncio.TaskGroup() as tasks:
-            for _ in range(4):
-                tasks.create_task(talk())
-            for nth in range(20):
-                assert await one.say(f"line {nth}")
-            done.set()
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(4):
+            tasks.create_task(talk())
+        for nth in range(20):
+            assert await one.say(f"line {nth}")
+        done.set()
 
 
-async def test_a_bound_on_tries(ledger_url: str) -> None:
+async def test_a_bound_on_tries(ledger_url: str, scribbler: Scribbler) -> None:
     """Where somebody else is always first, it says so after a while, and nothing is written."""
-    scribbler = Scribbler()
     async with opened(ledger_url) as ledger, opened(ledger_url) as other:
         one, made = Reader(ledger, scribbler), 0
 
@@ -104,16 +100,15 @@ async def test_a_bound_on_tries(ledger_url: str) -> None:
         assert "never" not in [text_of(event) for event in await ledger.read(ROOM)]
 
 
-async def test_what_is_refused_is_not_tried_again(ledger_url: str) -> None:
+async def test_what_is_refused_is_not_tried_again(ledger: SqlLedger) -> None:
     """Whatever an attempt raises but Conflict is raised at once."""
-    async with opened(ledger_url) as ledger:
-        one, made = Reader(ledger, Scribbler()), 0
+    one, made = Reader(ledger, Scribbler()), 0
 
-        async def attempt(_: int) -> None:
-            nonlocal made
-            made += 1
-            raise BadLine("No.")
+    async def attempt(_: int) -> None:
+        nonlocal made
+        made += 1
+        raise BadLine("No.")
 
-        with pytest.raises(BadLine):
-            await ledger.decide(ROOM, one.head, attempt)
-        assert made == 1
+    with pytest.raises(BadLine):
+        await ledger.decide(ROOM, one.head, attempt)
+    assert made == 1

@@ -102,9 +102,8 @@ async def test_two_who_write_at_once_are_told_in_one_order(ledger_url: str) -> N
         assert len(told[0]) == 50
 
 
-async def test_two_processes_share_streams(ledger_url: str) -> None:
+async def test_two_processes_share_streams(ledger_url: str, scribbler: Scribbler) -> None:
     """Appends of two ledgers to old and new streams at once are gapless; both chains are one."""
-    scribbler = Scribbler()
 
     async def talk(ledger: SqlLedger, who: str) -> None:
         for nth in range(30):
@@ -218,23 +217,21 @@ async def test_sqlite_leaves_it_to_the_home(tmp_path: object) -> None:
         await two.release()
 
 
-async def test_a_cancelled_caller_harms_nobody(ledger_url: str) -> None:
+async def test_a_cancelled_caller_harms_nobody(ledger: SqlLedger, scribbler: Scribbler) -> None:
     """A caller that is cancelled may or may not have written; the others' appends are whole."""
-    scribbler = Scribbler()
-    async with opened(ledger_url) as ledger:
-        tasks = [
-            asyncio.ensure_future(ledger.append(ROOM, [scribbler.heard(str(nth))]))  # noqa: TID251
-            for nth in range(40)
-        ]
-        await asyncio.sleep(0)
-        for task in tasks[::3]:
-            task.cancel()
-        outcomes = await asyncio.gather(*tasks, return_exceptions=True)
-        said = [text_of(event) for event in await ledger.read(ROOM)]
-        for nth, outcome in enumerate(outcomes):
-            assert isinstance(outcome, tuple | asyncio.CancelledError)
-            if isinstance(outcome, tuple):
-                assert said.count(str(nth)) == 1
-        assert (await ledger.verify()).sound
-        with pytest.raises(Conflict):
-            await ledger.append(ROOM, [scribbler.heard("x")], expect=len(said) + 1)
+    tasks = [
+        asyncio.ensure_future(ledger.append(ROOM, [scribbler.heard(str(nth))]))  # noqa: TID251
+        for nth in range(40)
+    ]
+    await asyncio.sleep(0)
+    for task in tasks[::3]:
+        task.cancel()
+    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+    said = [text_of(event) for event in await ledger.read(ROOM)]
+    for nth, outcome in enumerate(outcomes):
+        assert isinstance(outcome, tuple | asyncio.CancelledError)
+        if isinstance(outcome, tuple):
+            assert said.count(str(nth)) == 1
+    assert (await ledger.verify()).sound
+    with pytest.raises(Conflict):
+        await ledger.append(ROOM, [scribbler.heard("x")], expect=len(said) + 1)

@@ -12,7 +12,8 @@ from loopforge.ledger import line_search
 from loopforge.ledger.erasure.quote_matching import folded
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.search_index import bits_of, trigrams
-from tests.ledger.saying import ROOM, Scribbler, opened
+from loopforge.ledger.sql_ledger import SqlLedger
+from tests.ledger.saying import ROOM, Scribbler
 
 LINES = [
     "Ripe tomatoes",
@@ -39,74 +40,63 @@ LINES = [
     ],
 )
 async def test_lines_are_found_by_their_words(
-    ledger_url: str, words: str, found: list[int]
+    ledger: SqlLedger, scribbler: Scribbler, words: str, found: list[int]
 ) -> None:
     """All words must be there, in any case, and `%` and `_` mean themselves; newest first."""
-    scribbler = Scribbler()
-    async with opened(ledger_url) as ledger:
-        await ledger.append("room:other", [scribbler.heard(line) for line in LINES])
-        await ledger.append(ROOM, [scribbler.heard(line) for line in LINES])
-        events = await ledger.search(ROOM, words)
-        assert [event.seq - 1 for event in events] == found
-        assert {event.stream for event in events} <= {ROOM}
+    await ledger.append("room:other", [scribbler.heard(line) for line in LINES])
+    await ledger.append(ROOM, [scribbler.heard(line) for line in LINES])
+    events = await ledger.search(ROOM, words)
+    assert [event.seq - 1 for event in events] == found
+    assert {event.stream for event in events} <= {ROOM}
 
 
 @pytest.mark.timeout(60)
-async def test_words_that_nearly_stand_everywhere_are_looked_for_once(ledger_url: str) -> None:
+async def test_words_that_nearly_stand_everywhere_are_looked_for_once(ledger: SqlLedger) -> None:
     """A guest's search for 500 letters in 500 lines of one letter took five seconds of a database."""
     scribbler = Scribbler()
-    async with opened(ledger_url) as ledger:
-        lines = ["a" * 8000] * 500 + ["a" * 499 + "b"]
-        await ledger.append(ROOM, [scribbler.heard(line) for line in lines])
-        for _ in range(20):
-            assert [event.seq for event in await ledger.search(ROOM, "a" * 499 + "b")] == [501]
+    lines = ["a" * 8000] * 500 + ["a" * 499 + "b"]
+    await ledger.append(ROOM, [scribbler.heard(line) for line in lines])
+    for _ in range(20):
+        assert [event.seq for event in await ledger.search(ROOM, "a" * 499 + "b")] == [501]
 
 
-async def test_only_what_people_see_is_searched(ledger_url: str) -> None:
+async def test_only_what_people_see_is_searched(ledger: SqlLedger, scribbler: Scribbler) -> None:
     """Lines, the room's own notices and files are found; narratives and notes are not."""
-    scribbler = Scribbler()
     file = File(name=Words("figs.txt"), size=1, text=Words("quinces"))
-    async with opened(ledger_url) as ledger:
-        await ledger.append(
-            ROOM,
-            [
-                scribbler.noted("fruit: pears"),
-                scribbler.heard("plums"),
-                scribbler.heard("look", files=(file,)),
-                scribbler.said("apples"),
-                scribbler.fact(Told(text=public("fruit is out"))),
-            ],
-        )
-        found = {
-            w: len(await ledger.search(ROOM, w)) for w in ("pears", "plums", "figs", "quinces")
-        }
-        assert found == {"pears": 0, "plums": 1, "figs": 1, "quinces": 1}
-        assert len(await ledger.search(ROOM, "apples")) == 1
-        assert len(await ledger.search(ROOM, "fruit")) == 1
+    await ledger.append(
+        ROOM,
+        [
+            scribbler.noted("fruit: pears"),
+            scribbler.heard("plums"),
+            scribbler.heard("look", files=(file,)),
+            scribbler.said("apples"),
+            scribbler.fact(Told(text=public("fruit is out"))),
+        ],
+    )
+    found = {w: len(await ledger.search(ROOM, w)) for w in ("pears", "plums", "figs", "quinces")}
+    assert found == {"pears": 0, "plums": 1, "figs": 1, "quinces": 1}
+    assert len(await ledger.search(ROOM, "apples")) == 1
+    assert len(await ledger.search(ROOM, "fruit")) == 1
 
 
-async def test_a_search_goes_back_page_by_page(ledger_url: str) -> None:
+async def test_a_search_goes_back_page_by_page(ledger: SqlLedger) -> None:
     """A line is found however many lines came after it, and `limit` takes the newest."""
     scribbler, many = Scribbler(), line_search.PAGE * 2 + 1
-    async with opened(ledger_url) as ledger:
-        await ledger.append(
-            ROOM, [scribbler.heard("needle"), *(map(scribbler.heard, ["hay"] * many))]
-        )
-        assert [event.seq for event in await ledger.search(ROOM, "needle")] == [1]
-        assert [e.seq for e in await ledger.search(ROOM, "hay", 2)] == [many + 1, many]
+    await ledger.append(ROOM, [scribbler.heard("needle"), *(map(scribbler.heard, ["hay"] * many))])
+    assert [event.seq for event in await ledger.search(ROOM, "needle")] == [1]
+    assert [e.seq for e in await ledger.search(ROOM, "hay", 2)] == [many + 1, many]
 
 
-async def test_what_was_forgotten_is_gone_from_the_index(ledger_url: str) -> None:
+async def test_what_was_forgotten_is_gone_from_the_index(ledger: SqlLedger) -> None:
     """Forgetting a line deletes its row of the index at once; others stay."""
     scribbler = Scribbler()
-    async with opened(ledger_url) as ledger:
-        secret, _ = await ledger.append(
-            ROOM, [scribbler.heard("the code is 4711"), scribbler.heard("nice weather")]
-        )
-        await ledger.erase(Wish(events=(secret.id,)))
-        rows = await ledger.look(lambda connection: connection.execute(trigrams.select()).all())
-        assert [row.seq for row in rows] == [2]
-        assert await ledger.search(ROOM, "4711") == []
+    secret, _ = await ledger.append(
+        ROOM, [scribbler.heard("the code is 4711"), scribbler.heard("nice weather")]
+    )
+    await ledger.erase(Wish(events=(secret.id,)))
+    rows = await ledger.look(lambda connection: connection.execute(trigrams.select()).all())
+    assert [row.seq for row in rows] == [2]
+    assert await ledger.search(ROOM, "4711") == []
 
 
 @given(st.text(min_size=1, max_size=60), st.data())

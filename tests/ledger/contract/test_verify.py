@@ -71,19 +71,18 @@ async def troubles(
         return [finding.trouble for finding in found.findings]
 
 
-async def test_a_sound_ledger_is_found_sound(ledger_url: str) -> None:
+async def test_a_sound_ledger_is_found_sound(ledger: SqlLedger) -> None:
     """Nothing is found where nothing is wrong, or nothing is; the report counts what it went over."""
-    async with opened(ledger_url) as ledger:
-        assert (await ledger.verify()).sound
-        await fill(ledger)
-        found = await ledger.verify()
-        assert (found.events, found.texts, found.findings) == (6, 4, ())
-        heads = {stream: seq for stream, (seq, _) in found.anchors.items()}
-        assert heads == await ledger.heads()
-        (last,) = await ledger.read(ROOM, limit=1, newest=True)
-        assert found.anchors[ROOM] == (4, last.hash)
-        part = await ledger.verify("room:o")
-        assert (part.events, part.texts, part.findings) == (2, 2, ())
+    assert (await ledger.verify()).sound
+    await fill(ledger)
+    found = await ledger.verify()
+    assert (found.events, found.texts, found.findings) == (6, 4, ())
+    heads = {stream: seq for stream, (seq, _) in found.anchors.items()}
+    assert heads == await ledger.heads()
+    (last,) = await ledger.read(ROOM, limit=1, newest=True)
+    assert found.anchors[ROOM] == (4, last.hash)
+    part = await ledger.verify("room:o")
+    assert (part.events, part.texts, part.findings) == (2, 2, ())
 
 
 CASES = {
@@ -134,13 +133,12 @@ async def test_a_trigger_that_is_gone_is_found_and_made_anew(ledger_url: str) ->
     engine.dispose()
 
 
-async def test_a_damaged_snapshot_is_not_used(ledger_url: str) -> None:
+async def test_a_damaged_snapshot_is_not_used(ledger_url: str, ledger: SqlLedger) -> None:
     """A snapshot that is not as it was kept is as good as none."""
-    async with opened(ledger_url) as ledger:
-        await fill(ledger)
-        assert await ledger.load_snapshot(ROOM, 1) == (3, b'{"title":"Garden"}')
-        tamper(ledger_url, "UPDATE snapshots SET seq = 4")
-        assert await ledger.load_snapshot(ROOM, 1) is None
+    await fill(ledger)
+    assert await ledger.load_snapshot(ROOM, 1) == (3, b'{"title":"Garden"}')
+    tamper(ledger_url, "UPDATE snapshots SET seq = 4")
+    assert await ledger.load_snapshot(ROOM, 1) is None
 
 
 @pytest.mark.parametrize(
@@ -176,9 +174,8 @@ async def test_a_prefix_leaves_others_out(ledger_url: str) -> None:
     assert await troubles(ledger_url, "room:o") == ["text", "text"]
 
 
-async def test_an_erasure_excuses_a_missing_text(ledger_url: str) -> None:
+async def test_an_erasure_excuses_a_missing_text(ledger_url: str, scribbler: Scribbler) -> None:
     """A missing text is right when an erasure lists it, in any stream; a present one is not."""
-    scribbler = Scribbler()
     async with opened(ledger_url) as ledger:
         await fill(ledger)
         (heard,) = await ledger.read("room:other", limit=1)
@@ -217,22 +214,18 @@ async def test_anchors_find_what_a_chain_cannot(ledger_url: str) -> None:
     assert await troubles(ledger_url, "room:c", anchors) == []
 
 
-async def test_many_findings_are_counted(ledger_url: str) -> None:
+async def test_many_findings_are_counted(ledger_url: str, ledger: SqlLedger) -> None:
     """After a thousand findings the rest is counted, not listed."""
     scribbler = Scribbler()
-    async with opened(ledger_url) as ledger:
-        await ledger.append(
-            ROOM, [scribbler.heard("x") for _ in range(chain_verify.MOST_FINDINGS + 5)]
-        )
-        tamper(ledger_url, "DELETE FROM texts")
-        found = await ledger.verify()
-        index = 1  # the index of the search is no longer what its lines make it
-        assert (len(found.findings), found.more) == (chain_verify.MOST_FINDINGS, 5 + index)
+    await ledger.append(ROOM, [scribbler.heard("x") for _ in range(chain_verify.MOST_FINDINGS + 5)])
+    tamper(ledger_url, "DELETE FROM texts")
+    found = await ledger.verify()
+    index = 1  # the index of the search is no longer what its lines make it
+    assert (len(found.findings), found.more) == (chain_verify.MOST_FINDINGS, 5 + index)
 
 
-async def test_verifying_while_others_append(ledger_url: str) -> None:
+async def test_verifying_while_others_append(ledger_url: str, scribbler: Scribbler) -> None:
     """A verifying goes over one moment of the ledger: appends and erasures meanwhile are no harm."""
-    scribbler = Scribbler()
     async with opened(ledger_url) as ledger, opened(ledger_url) as other:
 
         async def talk() -> None:

@@ -78,9 +78,8 @@ def rows_of(url: str) -> list[tuple[str, int, str]]:
     return [(row[0], row[1], row[2]) for row in found]
 
 
-async def test_a_view_is_never_behind(ledger_url: str) -> None:
+async def test_a_view_is_never_behind(ledger_url: str, scribbler: Scribbler) -> None:
     """A view has taken in an event when its append returns, whatever stream it came in."""
-    scribbler = Scribbler()
     async with opened(ledger_url, [Lines()]) as ledger:
         await ledger.append(
             ROOM, [scribbler.heard("a"), scribbler.noted("x"), scribbler.heard("b")]
@@ -120,9 +119,8 @@ async def test_a_new_view_is_folded_when_the_ledger_opens(ledger_url: str) -> No
         assert rows_of(ledger_url) == []
 
 
-async def test_rebuilding_leaves_what_appending_made(ledger_url: str) -> None:
+async def test_rebuilding_leaves_what_appending_made(ledger_url: str, scribbler: Scribbler) -> None:
     """A rebuilding gives the very rows that stood there before."""
-    scribbler = Scribbler()
     async with opened(ledger_url, [Lines()]) as ledger:
         for nth in range(5):
             await ledger.append(f"room:{nth}", [scribbler.heard(f"{nth}", f"p{nth % 2}")])
@@ -141,55 +139,50 @@ async def _queue(ledger: SqlLedger, scribbler: Scribbler, surface: str) -> str:
     return event.id
 
 
-async def test_the_outbox_holds_what_is_open(ledger_url: str) -> None:
+async def test_the_outbox_holds_what_is_open(ledger: SqlLedger, scribbler: Scribbler) -> None:
     """A delivery stands in the outbox, with its state and attempts, until accepted or failed."""
-    scribbler = Scribbler()
-    async with opened(ledger_url) as ledger:
-        one, two = [await _queue(ledger, scribbler, name) for name in ("web", "terminal")]
-        assert [(row.delivery, row.surface, row.state) for row in await ledger.outbox()] == [
-            (one, "web", "queued"),
-            (two, "terminal", "queued"),
-        ]
-        steps: list[tuple[Body, tuple[str, int]]] = [
-            (Attempting(delivery=one, nth=1), ("attempting", 1)),
-            (PutOff(delivery=one), ("queued", 1)),
-            (Attempting(delivery=one, nth=2), ("attempting", 2)),
-        ]
-        for body, state in steps:
-            await ledger.append(ROOM, [scribbler.fact(body)])
-            row = (await ledger.outbox())[0]
-            assert (row.state, row.attempts) == state
-        await ledger.append(ROOM, [scribbler.fact(Accepted(delivery=one, message_id="m"))])
-        assert [row.delivery for row in await ledger.outbox()] == [two]
+    one, two = [await _queue(ledger, scribbler, name) for name in ("web", "terminal")]
+    assert [(row.delivery, row.surface, row.state) for row in await ledger.outbox()] == [
+        (one, "web", "queued"),
+        (two, "terminal", "queued"),
+    ]
+    steps: list[tuple[Body, tuple[str, int]]] = [
+        (Attempting(delivery=one, nth=1), ("attempting", 1)),
+        (PutOff(delivery=one), ("queued", 1)),
+        (Attempting(delivery=one, nth=2), ("attempting", 2)),
+    ]
+    for body, state in steps:
+        await ledger.append(ROOM, [scribbler.fact(body)])
+        row = (await ledger.outbox())[0]
+        assert (row.state, row.attempts) == state
+    await ledger.append(ROOM, [scribbler.fact(Accepted(delivery=one, message_id="m"))])
+    assert [row.delivery for row in await ledger.outbox()] == [two]
 
 
-async def test_what_the_table_does_not_allow_is_refused(ledger_url: str) -> None:
+async def test_what_the_table_does_not_allow_is_refused(ledger: SqlLedger) -> None:
     """A delivery that is finished, unknown or in the wrong state takes no such event."""
     scribbler = Scribbler()
-    async with opened(ledger_url) as ledger:
-        id = await _queue(ledger, scribbler, "web")
-        with pytest.raises(Conflict, match=r"is queued, so delivery\.failed cannot happen"):
-            await ledger.append(ROOM, [scribbler.fact(Failed(delivery=id))])
-        accepted = Accepted(delivery=id, message_id="m")
+    id = await _queue(ledger, scribbler, "web")
+    with pytest.raises(Conflict, match=r"is queued, so delivery\.failed cannot happen"):
+        await ledger.append(ROOM, [scribbler.fact(Failed(delivery=id))])
+    accepted = Accepted(delivery=id, message_id="m")
+    with pytest.raises(Conflict, match="not open"):
+        await ledger.append(ROOM, [scribbler.fact(accepted), scribbler.fact(accepted)])
+    await ledger.append(ROOM, [scribbler.fact(accepted)])
+    for body in (accepted, Attempting(delivery=id, nth=1), PutOff(delivery="nobody")):
         with pytest.raises(Conflict, match="not open"):
-            await ledger.append(ROOM, [scribbler.fact(accepted), scribbler.fact(accepted)])
-        await ledger.append(ROOM, [scribbler.fact(accepted)])
-        for body in (accepted, Attempting(delivery=id, nth=1), PutOff(delivery="nobody")):
-            with pytest.raises(Conflict, match="not open"):
-                await ledger.append(ROOM, [scribbler.fact(body)])
-        assert await ledger.heads() == {ROOM: 2}
+            await ledger.append(ROOM, [scribbler.fact(body)])
+    assert await ledger.heads() == {ROOM: 2}
 
 
-async def test_a_whole_delivery_fits_in_one_append(ledger_url: str) -> None:
+async def test_a_whole_delivery_fits_in_one_append(ledger: SqlLedger, scribbler: Scribbler) -> None:
     """Queued and what follows may come in the same append."""
-    scribbler = Scribbler()
-    async with opened(ledger_url) as ledger:
-        queued = scribbler.fact(Queued(surface="web", of="e1"))
-        open = scribbler.fact(Queued(surface="web", of="e2"))
-        sent = scribbler.fact(Attempting(delivery=queued.id, nth=1))
-        done = scribbler.fact(Accepted(delivery=queued.id, message_id="m"))
-        await ledger.append(ROOM, [queued, open, sent, done])
-        assert [row.of for row in await ledger.outbox()] == ["e2"]
+    queued = scribbler.fact(Queued(surface="web", of="e1"))
+    open = scribbler.fact(Queued(surface="web", of="e2"))
+    sent = scribbler.fact(Attempting(delivery=queued.id, nth=1))
+    done = scribbler.fact(Accepted(delivery=queued.id, message_id="m"))
+    await ledger.append(ROOM, [queued, open, sent, done])
+    assert [row.of for row in await ledger.outbox()] == ["e2"]
 
 
 # ---------------------------------------------------------------- open effects
@@ -228,69 +221,65 @@ async def _propose(ledger: SqlLedger, scribbler: Scribbler, *kinds: type) -> str
     return (await ledger.append(ROOM, [proposed, *steps]))[0].id
 
 
-async def test_an_effect_goes_the_ways_of_its_table_and_no_other(ledger_url: str) -> None:
+async def test_an_effect_goes_the_ways_of_its_table_and_no_other(ledger: SqlLedger) -> None:
     """From every state each event that the table knows is taken, and each other one refused."""
     scribbler = Scribbler()
     kinds = [kind for kind in get_args(EffectEvent) if kind is not EffectProposed]
-    async with opened(ledger_url) as ledger:
-        for state, way in WAYS.items():
-            for kind in kinds:
-                id = await _propose(ledger, scribbler, *way)
-                fact = scribbler.fact(_step(kind, id))
-                if kind_of(fact.body) in EFFECT_TABLE[cast("EffectState", state)]:
+    for state, way in WAYS.items():
+        for kind in kinds:
+            id = await _propose(ledger, scribbler, *way)
+            fact = scribbler.fact(_step(kind, id))
+            if kind_of(fact.body) in EFFECT_TABLE[cast("EffectState", state)]:
+                await ledger.append(ROOM, [fact])
+            else:
+                with pytest.raises(Conflict, match=r"cannot happen to it; nothing was written"):
                     await ledger.append(ROOM, [fact])
-                else:
-                    with pytest.raises(Conflict, match=r"cannot happen to it; nothing was written"):
-                        await ledger.append(ROOM, [fact])
 
 
-async def test_open_effects_stand_with_their_state_and_what_stops_them(ledger_url: str) -> None:
+async def test_open_effects_stand_with_their_state_and_what_stops_them(ledger: SqlLedger) -> None:
     """A stop is kept in mind of all that is open in its stream, and of nothing that comes later."""
     scribbler = Scribbler()
-    async with opened(ledger_url) as ledger:
-        over = await _propose(ledger, scribbler, EffectDenied)
-        first = await _propose(ledger, scribbler, EffectApproved)
-        await ledger.append("room:other", [scribbler.fact(Stopped(person="p"))])
-        assert [one.halted for one in await ledger.open_effects()] == [""]
-        await ledger.append(ROOM, [scribbler.fact(Stopped(person="p"))])
-        second = await _propose(ledger, scribbler)
-        expected = [
-            (first, ROOM, "t", "lamp", True, "approved", "a person said stop"),
-            (second, ROOM, "t", "lamp", True, "proposed", ""),
-        ]
-        assert await ledger.open_effects() == expected
-        await ledger.rebuild()
-        assert await ledger.open_effects() == expected
-        assert over not in {one.effect for one in await ledger.open_effects()}
+    over = await _propose(ledger, scribbler, EffectDenied)
+    first = await _propose(ledger, scribbler, EffectApproved)
+    await ledger.append("room:other", [scribbler.fact(Stopped(person="p"))])
+    assert [one.halted for one in await ledger.open_effects()] == [""]
+    await ledger.append(ROOM, [scribbler.fact(Stopped(person="p"))])
+    second = await _propose(ledger, scribbler)
+    expected = [
+        (first, ROOM, "t", "lamp", True, "approved", "a person said stop"),
+        (second, ROOM, "t", "lamp", True, "proposed", ""),
+    ]
+    assert await ledger.open_effects() == expected
+    await ledger.rebuild()
+    assert await ledger.open_effects() == expected
+    assert over not in {one.effect for one in await ledger.open_effects()}
 
 
 # ---------------------------------------------------------------- snapshots
 
 
-async def test_the_newest_snapshot_of_a_version_is_kept(ledger_url: str) -> None:
+async def test_the_newest_snapshot_of_a_version_is_kept(ledger: SqlLedger) -> None:
     """A snapshot replaces an older one or one of another version, never a newer one."""
-    async with opened(ledger_url) as ledger:
-        assert await ledger.load_snapshot(ROOM, 1) is None
-        await ledger.append(ROOM, [Scribbler().heard("hello") for _ in range(10)])
-        await ledger.save_snapshot(ROOM, 10, 1, b'{"a":"\\u0000"}')
-        await ledger.save_snapshot(ROOM, 9, 1, b"{}")
-        assert await ledger.load_snapshot(ROOM, 1) == (10, b'{"a":"\\u0000"}')
-        await ledger.save_snapshot(ROOM, 3, 2, b"[]")
-        assert await ledger.load_snapshot(ROOM, 1) is None
-        assert await ledger.load_snapshot(ROOM, 2) == (3, b"[]")
+    assert await ledger.load_snapshot(ROOM, 1) is None
+    await ledger.append(ROOM, [Scribbler().heard("hello") for _ in range(10)])
+    await ledger.save_snapshot(ROOM, 10, 1, b'{"a":"\\u0000"}')
+    await ledger.save_snapshot(ROOM, 9, 1, b"{}")
+    assert await ledger.load_snapshot(ROOM, 1) == (10, b'{"a":"\\u0000"}')
+    await ledger.save_snapshot(ROOM, 3, 2, b"[]")
+    assert await ledger.load_snapshot(ROOM, 1) is None
+    assert await ledger.load_snapshot(ROOM, 2) == (3, b"[]")
 
 
-async def test_a_snapshot_of_a_later_time_is_none(ledger_url: str) -> None:
+async def test_a_snapshot_of_a_later_time_is_none(ledger: SqlLedger) -> None:
     """A process that goes by events which the database lost leaves no state of them behind."""
     seal = hashlib.sha256(f"{ROOM}\x1f7\x1f1\x1e[7]".encode()).hexdigest()
     left = (
         f"INSERT INTO snapshots (stream, seq, version, body) VALUES ('{ROOM}', 7, 1, '{seal}[7]')"
     )
-    async with opened(ledger_url) as ledger:
-        await ledger.append(ROOM, [Scribbler().heard("hello") for _ in range(3)])
-        await ledger.save_snapshot(ROOM, 4, 1, b"[4]")
-        assert await ledger.load_snapshot(ROOM, 1) is None
-        await ledger.change(lambda there: there.exec_driver_sql(left).close())
-        assert await ledger.load_snapshot(ROOM, 1) is None, "as an older program left it"
-        await ledger.save_snapshot(ROOM, 3, 1, b"[3]")
-        assert await ledger.load_snapshot(ROOM, 1) == (3, b"[3]")
+    await ledger.append(ROOM, [Scribbler().heard("hello") for _ in range(3)])
+    await ledger.save_snapshot(ROOM, 4, 1, b"[4]")
+    assert await ledger.load_snapshot(ROOM, 1) is None
+    await ledger.change(lambda there: there.exec_driver_sql(left).close())
+    assert await ledger.load_snapshot(ROOM, 1) is None, "as an older program left it"
+    await ledger.save_snapshot(ROOM, 3, 1, b"[3]")
+    assert await ledger.load_snapshot(ROOM, 1) == (3, b"[3]")

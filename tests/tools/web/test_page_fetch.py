@@ -97,16 +97,23 @@ async def test_a_page_comes_from_where_it_led_to(server: OddServer) -> None:
 
 
 @pytest.mark.parametrize(
-    "to",
+    ("to", "why"),
     [
-        *("http://169.254.169.254/latest/meta-data", "file:///etc/passwd", "//10.0.0.1/"),
-        *("http://inside.example/", "http://localhost/", "http://user:pass@93.184.216.34/"),
+        ("http://169.254.169.254/latest/meta-data", "private network"),
+        ("file:///etc/passwd", ""),
+        ("//10.0.0.1/", "private network"),
+        ("http://inside.example/", ""),
+        ("http://localhost/", ""),
+        ("http://user:pass@93.184.216.34/", ""),
+        ("http://127.0.0.1:22/", "port 22 is none of the web"),
+        ("http://[", "leads on to what is no address"),
+        ("//[::1", "leads on to what is no address"),
     ],
 )
-async def test_a_redirect_is_checked_like_an_address(server: OddServer, to: str) -> None:
-    """It leads into no network of one's own, to no file, and to no other port of this machine."""
+async def test_a_redirect_is_checked_like_an_address(server: OddServer, to: str, why: str) -> None:
+    """It leads into no network of one's own, to no file, and to no other port; why not is said."""
     server.answers["/a"] = onward(to)
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match=why):
         await fetch(server.at("/a"), network(server, _169_254_169_254="169.254.169.254"))
     assert server.asked == ["/a"]
 
@@ -137,21 +144,6 @@ async def test_a_name_is_asked_for_once_and_held_to(server: OddServer) -> None:
 def test_this_machine_is_itself_in_every_form_of_its_address(address: str) -> None:
     """An address of IPv6 that stands for one of IPv4 leads to no service that listens there."""
     assert is_one_of(address, ["93.184.216.34"])
-
-
-@pytest.mark.parametrize("to", ["http://[", "//[::1"])
-async def test_a_redirect_to_no_address_is_said(server: OddServer, to: str) -> None:
-    """In words, as everything else that a server does wrong."""
-    server.answers["/"] = onward(to)
-    with pytest.raises(InputError, match="leads on to what is no address"):
-        await fetch(server.at("/"), network(server))
-
-
-async def test_what_a_redirect_may_not_lead_to_is_said(server: OddServer) -> None:
-    """By its own reason, as of any address."""
-    server.answers["/"] = onward("http://127.0.0.1:22/")
-    with pytest.raises(InputError, match="port 22 is none of the web"):
-        await fetch(server.at("/"), network(server))
 
 
 async def test_a_redirect_may_be_written_in_letters(server: OddServer) -> None:

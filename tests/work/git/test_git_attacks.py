@@ -28,7 +28,6 @@ from loopforge.work.git.proposal_making import ResultNote, make_proposal
 from loopforge.work.git.task_clone import REF
 from tests.work.git.conftest import OWN, TASK, Bench, git, write
 
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(300)]
 EDIT = "echo '# edited' >> a.py"
 HARMLESS = {
     "a monitor of files": "git config core.fsmonitor {evil}",

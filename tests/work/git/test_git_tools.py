@@ -14,8 +14,6 @@ from loopforge.work.git.git_tools import work_git, work_push
 from tests.tools.conftest import tool_home
 from tests.work.git.conftest import TASK, Bench, git
 
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
-
 
 async def use(bench: Bench, kind: object, stream: str = TASK, **given: object) -> str:
     """What a tool gives in this home."""

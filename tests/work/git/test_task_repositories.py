@@ -18,7 +18,6 @@ from loopforge.work.git.task_repositories import FOLDER, RECORD
 from loopforge.work.workspace.task_workspace import folder_name
 from tests.work.git.conftest import FILES, TASK, Bench, git, write
 
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
 EDIT = "sed -i 's/return 1/return 2/' a.py && echo new > fresh.txt"
 
 

@@ -24,8 +24,6 @@ from loopforge.work.workspace.workspace_settings import (
 )
 from tests.moto_server import BucketServer, bucket_server
 
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
-
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[BucketServer]:

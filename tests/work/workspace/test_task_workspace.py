@@ -21,8 +21,6 @@ from loopforge.work.workspace.task_workspace import (
     upload_name,
 )
 
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
-
 
 async def does(place: TaskWorkspace, command: str) -> str:
     """Run it there."""

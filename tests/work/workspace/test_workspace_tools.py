@@ -16,7 +16,6 @@ from loopforge.work.workspace import workspace_tools as tools
 from loopforge.work.workspace.workspace_settings import workspaces_of
 from tests.tools.conftest import tool_home
 
-pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
 KINDS = (
     tools.work_list,
     tools.work_read,
