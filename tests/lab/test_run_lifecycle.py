@@ -392,12 +392,9 @@ def test_minds_are_as_the_first_row_says(tmp_path: Path) -> None:
     asyncio.run(simulate(read(), minds, out=tmp_path / "two"))
     first = next(rows_of(tmp_path / "two"))
     assert isinstance(first, Began)
-    again = minds_of(first)
-    assert (again.policy, again.named, again.reflects) == (
-        "context",
-        {"Ada": "guardrail"},
-        "template",
-    )
+    again = minds_of(first, Minds(seconds=9.0))
+    assert (again.policy, again.named) == ("context", {"Ada": "guardrail"})
+    assert (again.reflects, again.seconds) == ("template", 9.0)
     assert first.policies == {
         "Ada": "guardrail/1",
         "Bo": "context/1",

@@ -159,7 +159,7 @@ class TaskService:
             if onward is not None and was is not None and was.flow != onward:
                 reason = f'A person said "{text[:80]}".'
                 found = TaskClass(was.task_type, was.role, was.complexity, onward, reason)
-                bodies.append(self.world.classified(found, "person"))
+                bodies.append(self.world.outcomes.classified(found, "person"))
                 told = f"It is taken otherwise from now on: {onward}."
             elif state.stage in ("waiting", "finished"):
                 told = "The task goes on with that."

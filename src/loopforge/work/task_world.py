@@ -40,7 +40,6 @@ from loopforge.core.work.work_vocabulary import (
     GoOn,
     HaltKind,
     LookBack,
-    TaskClassified,
     TaskLeased,
     TaskQueued,
     TaskResumed,
@@ -301,28 +300,10 @@ class TaskWorld:
             if found.flow != "breakglass":
                 why = self._choice.unheeded(str(state.task.text), owner=state.task.owner)
                 found = found._replace(reason=f"{why} {found.reason}".strip())
-            return [self._fact(self.classified(found), state)]
+            return [self._fact(self.outcomes.classified(found, "rules"), state)]
         mate, chosen = self.calls.mate(state), self._choice.planner()
         mate = replace(mate, tier=chosen.tier, model=chosen.model)
         return self._taken(state, mate, "triage", "triage")
-
-    def classified(self, found: TaskClass, by: str = "rules") -> TaskClassified:
-        """The fact that a task is taken so."""
-        role = role_of(found.role)
-        model = self._choice.first(found.type, role)
-        if found.tier:
-            model = model._replace(tier=found.tier, model=found.model)
-        return TaskClassified(
-            task_type=found.type,
-            role=role.handle,
-            complexity=found.complexity,
-            flow=found.flow,
-            by=by,  # type: ignore[arg-type]
-            reason=Words(found.reason),
-            skipped=found.skipped,
-            tier=model.tier,
-            model=model.model,
-        )
 
     def _glass(self, state: TaskState) -> TaskClass | None:
         """Straight to the model that a person names who may."""

@@ -26,12 +26,14 @@ from loopforge.core.work.model_escalation import (
     next_model,
 )
 from loopforge.core.work.stuck_detection import BROKEN, SeenStep, circle_of, idleness_of
+from loopforge.core.work.task_classifier import TaskClass
 from loopforge.core.work.task_confidence import error_of, signals_of, weighed
 from loopforge.core.work.work_roles import role_of
 from loopforge.core.work.work_vocabulary import (
     AdmitStuck,
     AskPerson,
     Classify,
+    DecidedBy,
     FinishWork,
     GoOn,
     HaltKind,
@@ -73,7 +75,13 @@ SENT_BACK = (
     "why."
 )
 """What a mate is told whose tests failed, once: it may know better."""
-UNSORTED = "No model could say what kind of task it is, so it is simply worked on."
+UNSORTED = TaskClass(
+    "operations",
+    "general",
+    "MEDIUM",
+    "sequential-thinking",
+    "No model could say what kind of task it is, so it is simply worked on.",
+)
 TROUBLES = {
     "failed": "No model could be reached.",
     "timed_out": "The model took too long.",
@@ -144,38 +152,35 @@ class TurnOutcomes:
 
     # ------------------------------------------------------------ as what it is taken
 
+    def classified(self, found: TaskClass, by: DecidedBy) -> TaskClassified:
+        """The fact that a task is taken so."""
+        role = role_of(found.role)
+        model = self._choice.first(found.type, role)
+        if found.tier:
+            model = model._replace(tier=found.tier, model=found.model)
+        return TaskClassified(
+            task_type=found.type,
+            role=role.handle,
+            complexity=found.complexity,
+            flow=found.flow,
+            by=by,
+            reason=Words(found.reason),
+            skipped=found.skipped,
+            tier=model.tier,
+            model=model.model,
+        )
+
     def _triaged(self, one: _Turn, acts: Sequence[Act]) -> None:
-        found = next((act for act in acts if isinstance(act, Classify)), None)
+        said = next((act for act in acts if isinstance(act, Classify)), None)
         task = one.state.task
         why = self._choice.unheeded(str(task.text), owner=task.owner)
-        if found is not None:
-            model = self._choice.first(found.task_type, role_of(found.role))
-            one.bodies.append(
-                TaskClassified(
-                    task_type=found.task_type,
-                    role=role_of(found.role).handle,
-                    complexity=found.complexity,
-                    flow=found.flow,
-                    by="model",
-                    reason=Words(f"{why} {found.reason}".strip()),
-                    tier=model.tier,
-                    model=model.model,
-                )
-            )
+        if said is not None:
+            reason = f"{why} {said.reason}".strip()
+            found = TaskClass(said.task_type, said.role, said.complexity, said.flow, reason)
+            one.bodies.append(self.classified(found, "model"))
         elif one.ended.outcome != "stopped" and not self._unreached(one):
-            model = self._choice.first("operations", role_of("general"))
-            one.bodies.append(
-                TaskClassified(
-                    task_type="operations",
-                    role="general",
-                    complexity="MEDIUM",
-                    flow="sequential-thinking",
-                    by="default",
-                    reason=Words(f"{why} {UNSORTED}".strip()),
-                    tier=model.tier,
-                    model=model.model,
-                )
-            )
+            found = UNSORTED._replace(reason=f"{why} {UNSORTED.reason}".strip())
+            one.bodies.append(self.classified(found, "default"))
 
     def _unreached(self, one: _Turn) -> bool:
         """Whether nobody answered, so that the task stands still until somebody can."""

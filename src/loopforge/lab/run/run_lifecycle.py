@@ -230,17 +230,13 @@ def minds_of(first: Began, given: Minds | None = None) -> Minds:
     if minds.route.model not in ("", settings.route.model):
         asks = settings.route.model or "the first model of its tier"
         raise BadRun(f"This run asks {asks}, not {minds.route.model}; leave --model away.")
-    return Minds(
+    return dataclasses.replace(
+        minds,
         policy=settings.policy,
         supervisor=settings.supervisor,
         named=settings.named,
         reflects=settings.reflects,
         route=settings.route,
-        models=minds.models,
-        prompts=minds.prompts,
-        personas=minds.personas,
-        own=minds.own,
-        versions=minds.versions,
     )
 
 

@@ -20,12 +20,14 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from loopforge.errors import InputError
 from loopforge.work.git.host_git import is_commit
 
 TEST_CMD = "python3 -m pytest -q"
+NAMES = ("FAIL_TO_PASS", "PASS_TO_PASS")
 REPOSITORIES = "repos"
 LARGEST = 64 << 20
 """Bytes of a file of instances."""
@@ -41,8 +43,8 @@ class SweInstance(Struct, frozen=True, kw_only=True):
     base_commit: str
     problem_statement: str
     test_patch: str
-    must_pass: tuple[str, ...]
-    stay_passing: tuple[str, ...] = ()
+    must_pass: tuple[str, ...] = field(name="FAIL_TO_PASS")
+    stay_passing: tuple[str, ...] = field(name="PASS_TO_PASS", default=())
     test_cmd: str = TEST_CMD
 
     @property
@@ -50,19 +52,6 @@ class SweInstance(Struct, frozen=True, kw_only=True):
         """The files that its test patch changes, in order."""
         found = map(_PATCHED.fullmatch, self.test_patch.splitlines())
         return tuple(dict.fromkeys(each[1] or each[2] for each in found if each))
-
-
-class _Written(Struct, frozen=True, kw_only=True):
-    """What is read of one."""
-
-    instance_id: str
-    repo: str
-    base_commit: str
-    problem_statement: str
-    test_patch: str
-    FAIL_TO_PASS: list[str] | str
-    PASS_TO_PASS: list[str] | str = ()  # type: ignore[assignment]
-    test_cmd: str = TEST_CMD
 
 
 def read_instances(folder: Path) -> list[SweInstance]:
@@ -94,39 +83,29 @@ def _raw(path: Path) -> list[Any]:
 
 def _checked(one: Any, folder: Path, path: Path) -> SweInstance:
     try:
-        written = msgspec.convert(one, _Written)
-        must, stay = _names(written.FAIL_TO_PASS), _names(written.PASS_TO_PASS)
-    except msgspec.ValidationError as error:
+        if isinstance(one, dict):
+            one |= {key: _names(one[key]) for key in NAMES if key in one}
+        found = msgspec.convert(one, SweInstance)
+    except msgspec.MsgspecError as error:
         raise InputError(
             f"{path.name}: an instance is not as SWE-bench has it: {error}."
         ) from error
-    name = written.instance_id
+    name = found.instance_id
     if not _ID.fullmatch(name):
         raise InputError(f"{path.name}: {name[:60]!r} is no id: letters, digits, dots and dashes.")
-    if not is_commit(written.base_commit):
-        raise InputError(f"{name}: {written.base_commit[:60]!r} is no commit of 40 hex digits.")
-    if not must or not written.problem_statement.strip():
+    if not is_commit(found.base_commit):
+        raise InputError(f"{name}: {found.base_commit[:60]!r} is no commit of 40 hex digits.")
+    if not found.must_pass or not found.problem_statement.strip():
         raise InputError(f"{name}: it names no problem, or no test that must pass afterwards.")
-    return SweInstance(
-        instance_id=name,
-        repo=str(_repository(folder, written)),
-        base_commit=written.base_commit,
-        problem_statement=written.problem_statement,
-        test_patch=written.test_patch,
-        must_pass=must,
-        stay_passing=stay,
-        test_cmd=written.test_cmd,
-    )
+    return replace(found, repo=str(_repository(folder, found)))
 
 
-def _names(given: list[str] | str) -> tuple[str, ...]:
+def _names(given: Any) -> Any:
     """Names of tests: a list, or one written as JSON in a text, as datasets have it."""
-    if isinstance(given, str):
-        given = msgspec.json.decode(given or "[]", type=list[str])
-    return tuple(given)
+    return msgspec.json.decode(given or "[]") if isinstance(given, str) else given
 
 
-def _repository(folder: Path, written: _Written) -> Path:
+def _repository(folder: Path, written: SweInstance) -> Path:
     places = (
         folder / REPOSITORIES / written.repo.replace("/", "__"),
         folder / written.repo,
